@@ -1,0 +1,63 @@
+# One door to everything. `make` alone lists the targets.
+
+PYTHON ?= python3      # interpreter a new .venv is made from (3.11 or newer)
+UV ?= uv               # needed by `make lock` only; the set-up uses it when it is there
+SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--rerun-incomplete"
+PYTEST_FLAGS ?=        # e.g. '-m "not slow"'
+LOCK_FLAGS ?=          # e.g. "--upgrade"
+
+# Rules call `python -m befrl`, so the environment has to come first on the PATH. Not a global `export`: the
+# set-up must not find the interpreter of the very .venv that it is about to replace.
+run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
+snakemake := $(run) snakemake --cores all
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce smoke test lint format bench lock clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: .venv/.ready ## make .venv from requirements.lock (PYTHON=... picks the interpreter)
+
+reproduce: .venv/.ready ## run the study of config/config.yaml (SNAKEMAKE_FLAGS=...)
+	$(snakemake) $(SNAKEMAKE_FLAGS)
+	@echo "Report: results/report.html"
+
+smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
+	$(snakemake) $(SNAKEMAKE_FLAGS) --configfile config/smoke.yaml
+
+test: .venv/.ready ## run the tests (PYTEST_FLAGS=...)
+	$(run) pytest $(PYTEST_FLAGS)
+
+lint: .venv/.ready ## check style of Python and Snakemake files
+	$(run) ruff check
+	$(run) ruff format --check
+	$(run) snakefmt --check Snakefile workflow
+	$(run) snakemake --lint
+
+format: .venv/.ready ## rewrite Python and Snakemake files in that style
+	$(run) ruff check --fix-only
+	$(run) ruff format
+	$(run) snakefmt Snakefile workflow
+
+bench: .venv/.ready ## measure steps per second of every algorithm
+	$(run) befrl bench
+
+lock: ## renew requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
+	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
+	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock" $(LOCK_FLAGS) \
+	    requirements.in -o requirements.lock
+
+clean: ## remove .venv, build/ and caches; results/ and figures/ stay
+	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	find src tests workflow -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last: a set-up that was killed is made anew, a finished one is left alone.
+.venv/.ready: requirements.lock pyproject.toml tools/setup.sh
+	@PYTHON="$(strip $(PYTHON))" sh tools/setup.sh
+
+# An environment holds absolute paths: a copied or moved project must not import the code of the old place.
+ifneq "$(shell cat .venv/.ready 2>/dev/null)" "$(CURDIR)"
+.venv/.ready: FORCE
+endif
+FORCE:

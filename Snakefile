@@ -1,0 +1,28 @@
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+# A config given on the command line stands alone: Snakemake would merge it into the default one, study and all.
+if "instances" not in config:
+
+    configfile: Path(workflow.basedir) / "config" / "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/instances.smk"
+include: "workflow/rules/runs.smk"
+include: "workflow/rules/regret.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/report.html",
+        f"{RESULTS}/claims.csv",
+        [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "png")],

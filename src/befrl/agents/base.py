@@ -1,0 +1,75 @@
+"""What every agent has: `plan(k)`, `act(h, s)`, `update(trajectory)`; and what it may know.
+
+n seeds run in lock step: states, actions and rewards are arrays of shape (n,), tables have the seed first.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.streams import Stream
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an agent is told before the first episode. In track U `known_theta_r` is None."""
+
+    model: object
+    horizon: int
+    episodes: int
+    n: int
+    constants: dict
+    known_theta_r: np.ndarray | None
+    normals: Stream
+    uniforms: Stream
+    optimal_policy: np.ndarray | None  # for the oracle only
+    optimal_values: np.ndarray | None  # V*_1 on cells, for the oracle only
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One episode of n seeds, (n, H) each; `cells` are those of the states in which the actions were taken."""
+
+    cells: np.ndarray
+    actions: np.ndarray
+    rewards: np.ndarray
+    next_states: np.ndarray
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the agent will do in the episode and what it expects of it.
+
+    policy  (n, H, N) actions, or (n, H, N, A) probabilities
+    values  (n, N)  its own V_1 on the cells; NaN where it has none
+    rewards (n, N, A)  the mean rewards that it planned with, or None
+    """
+
+    policy: np.ndarray
+    values: np.ndarray
+    rewards: np.ndarray | None = None
+
+
+class BaseAgent:
+    """Plays the planned table. `learner` is what the loop reads the estimation errors from, if there is one."""
+
+    learner = None
+    needs_truth = False
+
+    def __init__(self, problem: Problem, parameters):
+        self.problem, self.parameters = problem, parameters
+        self._first = problem.model.n_cells * np.arange(problem.n)
+
+    def plan(self, k: int) -> Plan:
+        raise NotImplementedError
+
+    def act(self, h, cells, policy):
+        """Actions (n,) in the cells (n,) at step h: table look-up."""
+        return policy[:, h].ravel()[self._first + cells]
+
+    def facts(self) -> dict:
+        """Numbers that the theory gave the agent, to be stored with the run."""
+        return {}
+
+    def update(self, trajectory: Trajectory):
+        """Learn from an episode; agents that do not learn leave it as it is."""

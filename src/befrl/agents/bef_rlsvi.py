@@ -1,0 +1,85 @@
+"""BEF-RLSVI (Ouhamma, Basu, Maillard): plan in the estimated model with one Gaussian perturbation of the reward.
+
+Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .. k-1:
+
+    Gbar_k  = eta/alpha_p A + sum_{tau<k, h} G_{s,a}
+    xi_k    ~ N(0, x_k Gbar_k^-1),     theta~_r = theta^_r + xi_k      (one draw, shared by all steps h)
+    Q_h     = E_{theta~_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h,   no clipping
+    x_k     = ( H sqrt(beta_p B_p/(alpha_p alpha_r)) + sqrt(beta_r B_r min(1, alpha_p/alpha_r))/(2 alpha_r) )^2
+    B_i     = eta/2 B_A^2 + gamma_i + log(1/delta),   gamma_i = d log(1 + beta_i B_phi_A H K/eta)    (Theorem 1)
+
+Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, blocks, m).
+
+**Deviations.** The estimators of episode k use the data before k (the printed sums run to k). alpha and beta are
+those of the compact set in `constants.py`; the MLE is not constrained to it. With a known reward (track K) the noise
+is added to theta*_r and x_k keeps its first term only. Planning is exact on cells instead of by random features.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import linalg, planning
+from befrl.agents.base import BaseAgent, Plan
+from befrl.errors import InputError
+from befrl.estimation.learner import Learner
+from befrl.parameters import number, optional, scale
+
+
+@dataclass(frozen=True)
+class Parameters:
+    scale: float | str = scale("multiple of Theorem 1's x_k; theory means 1")
+    x: float | None = optional(0.0, 1e12, "an absolute x instead of a multiple of x_k")
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate in x_k")
+
+    def __post_init__(self):
+        if self.x is not None and self.scale != "theory":
+            raise InputError("agent 'bef-rlsvi': set either x or scale, not both")
+
+
+def theorem_x(constants, d, H, K, eta, delta, known_reward):
+    """x_k of Theorem 1."""
+    a_p, b_p, a_r, b_r = (constants[name] for name in ("alpha_p", "beta_p", "alpha_r", "beta_r"))
+
+    def radius(beta):
+        gamma = d * np.log1p(beta * constants["B_phi_A"] * H * K / eta)
+        return eta / 2 * constants["B_A"] ** 2 + gamma + np.log(1 / delta)
+
+    first = H * np.sqrt(b_p * radius(b_p) / (a_p * a_r))
+    second = 0.0 if known_reward else np.sqrt(b_r * radius(b_r) * min(1.0, a_p / a_r)) / (2 * a_r)
+    return float((first + second) ** 2)
+
+
+class Agent(BaseAgent):
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        known = problem.known_theta_r
+        self.learner = Learner(problem.model, problem.n, parameters.eta, problem.constants["alpha_p"], known)
+        self.x = parameters.x
+        if self.x is None:
+            multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+            self.x = multiple * theorem_x(
+                problem.constants,
+                problem.model.d,
+                problem.horizon,
+                problem.episodes,
+                parameters.eta,
+                parameters.delta,
+                known is not None,
+            )
+
+    def plan(self, k):
+        model, learner = self.problem.model, self.learner
+        L = linalg.cholesky(learner.design())
+        z = model.features.split(self.problem.normals.take(model.d))
+        xi = np.sqrt(self.x) * linalg.solve_transposed_factor(L, z)
+        R = model.mean_reward(learner.theta_r + xi.reshape(self.problem.n, -1))
+        Q, V = planning.backward_induction(R, model.kernel(learner.theta_p), self.problem.horizon)
+        return Plan(planning.greedy(Q), V[:, 0], R)
+
+    def facts(self):
+        return {"x": self.x}
+
+    def update(self, trajectory):
+        self.learner.update(trajectory)

@@ -1,0 +1,92 @@
+"""EXP-UCRL (Chowdhury, Gopalan, Maillard, AISTATS 2021) with a value-aware local bonus instead of an oracle.
+
+The published algorithm plays argmax_pi max_{theta in Theta_n} V_theta, Theta_n = { KL + eta/2 |.|_A^2 <= beta_n },
+which is intractable. To second order Theta_n is the ellipsoid |theta - theta^|_H^2 <= rho^2, and to first order in
+theta the value of one step moves by (theta - theta^)' U' Cov(psi, V), so that its maximum is a bonus:
+
+    rho   = sqrt(2 beta_n),   beta_n = eta/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta/eta A^-1 sum G)
+    b_h   = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{H^-1},   H = sum U' Cov_{theta^}[psi] U + eta A
+    Q_h   = clip( E[r] + P_{theta^} V_{h+1} + b_h, 0, H-h+1 ),   V_h = max_a Q_h
+
+In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})), rho_r likewise with beta_r.
+`scale` multiplies rho and rho_r.
+
+**Deviations.** The bonus replaces the joint maximisation over theta, rectangularly at each (s,a,h); H is the local
+Hessian at the estimate. The optimistic reward is an extension that the authors mention but do not print.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import linalg, planning
+from befrl.agents.base import BaseAgent, Plan
+from befrl.estimation.learner import Learner
+from befrl.parameters import number, scale
+
+
+@dataclass(frozen=True)
+class Parameters:
+    scale: float | str = scale("multiple of the confidence radius rho; theory means 1")
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+
+
+class Agent(BaseAgent):
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.learner = Learner(
+            problem.model, problem.n, parameters.eta, problem.constants["alpha_p"], problem.known_theta_r
+        )
+        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+
+    def radius(self, beta):
+        """rho = sqrt(2 beta_n), (n,)."""
+        features, eta = self.problem.model.features, self.parameters.eta
+        grown = features.trace + beta / eta * features.design(self.learner.counts)
+        log_C = linalg.log_determinant(linalg.cholesky(grown)) - linalg.log_determinant(
+            linalg.cholesky(features.trace[None])
+        )
+        beta_n = eta / 2 * self.problem.constants["B_A"] ** 2 + np.log(2 / self.parameters.delta) + log_C
+        return self.multiple * np.sqrt(2 * beta_n)
+
+    def optimistic_reward(self):
+        model, learner = self.problem.model, self.learner
+        c = model.reward_natural(learner.theta_r)
+        if learner.known_reward:
+            return model.reward.mean(c)
+        L = model.features.local(linalg.cholesky(learner.hessian_r))
+        width = np.sqrt(np.square(linalg.solve_factor(L, model.x_r[..., None])).sum((-1, -2)))
+        rho = self.radius(self.problem.constants["beta_r"])[:, None, None]
+        return np.minimum(1.0, model.reward.mean(c + rho * width))
+
+    def plan(self, k):
+        model, learner, H = self.problem.model, self.learner, self.problem.horizon
+        features = model.features
+        P, partial = model.family.kernel_and_partial_means(features.natural(learner.theta_p))
+        n, N, A = partial.shape[:3]
+        mean = partial.sum(-2)
+        # Cov(psi, V) = sum over next cells of V (E[psi 1(cell)] - P(cell) E psi), then whitened by H^-1/2 U'.
+        contrast = np.swapaxes(partial - P[..., None] * mean[..., None, :], -1, -2)
+        L = features.local(linalg.cholesky(learner.hessian_p))
+        whiten = linalg.solve_factor(L, np.swapaxes(features.U, -1, -2))
+        if features.m == features.p == 1:
+            slopes = whiten * contrast
+        else:
+            slopes = whiten @ contrast
+        slopes = slopes.reshape(n, N * A * features.m, N)
+        rho = self.radius(self.problem.constants["beta_p"])[:, None, None]
+        R = self.optimistic_reward()
+        rows = P.reshape(n, N * A, N)
+        Q = np.empty((n, H, N, A))
+        V = np.zeros((n, N))
+        for h in reversed(range(H)):
+            future = (rows @ V[..., None]).reshape(n, N, A)
+            slope = (slopes @ V[..., None]).reshape(n, N, A, features.m)
+            bonus = rho * np.sqrt(np.square(slope).sum(-1))
+            Q[:, h] = np.clip(R + future + bonus, 0.0, float(H - h))
+            V = planning.largest(Q[:, h])
+        return Plan(planning.greedy(Q), V, R)
+
+    def update(self, trajectory):
+        self.learner.update(trajectory)

@@ -1,0 +1,26 @@
+"""Uniformly random actions: what no learning is worth.
+
+**Deviations**: none.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.agents.base import BaseAgent, Plan
+
+
+@dataclass(frozen=True)
+class Parameters:
+    pass
+
+
+class Agent(BaseAgent):
+    def plan(self, k):
+        n, H = self.problem.n, self.problem.horizon
+        N, A = self.problem.model.n_cells, self.problem.model.n_actions
+        return Plan(np.full((n, H, N, A), 1.0 / A), np.full((n, N), np.nan))
+
+    def act(self, h, cells, policy):
+        A = self.problem.model.n_actions
+        return (self.problem.uniforms.take(1)[:, 0] * A).astype(np.int64)

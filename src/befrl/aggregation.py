@@ -1,0 +1,222 @@
+"""From runs to tidy tables: one case, an (instance, track), at a time.
+
+The best point of each grid is chosen by mean regret on the tuning seeds; every number in the tables is of the
+evaluation seeds, but for the one column that says what the choice was made by.
+"""
+
+import io
+import zlib
+
+import numpy as np
+import pandas as pd
+
+from befrl import runfile, statistics
+from befrl.errors import InputError
+
+POINTS = 200
+
+SUMMARY = {
+    "instance": "name of the instance in the study",
+    "track": "U: reward unknown to the agents; K: true mean reward given to them",
+    "agent": "name of the agent in the study",
+    "variant": "the agent with its grid point, if it is on one",
+    "role": "theory: the theory's constants; baseline: none to choose; tuned: best grid point; grid: the others",
+    "parameter": "parameter that the grid varies; empty off the grid",
+    "value": "value of that parameter; off the grid, the one that the theory gives, if it is the same parameter",
+    "seeds": "number of evaluation seeds",
+    "episodes": "number of episodes K",
+    "mean": "mean over seeds of the cumulative pseudo-regret after K episodes, in units of reward",
+    "low": "lower end of the bootstrap interval of the mean, in units of reward",
+    "high": "upper end of the bootstrap interval of the mean, in units of reward",
+    "q10": "10 % quantile over seeds of the same, in units of reward",
+    "q50": "median over seeds of the same, in units of reward",
+    "q90": "90 % quantile over seeds of the same, in units of reward",
+    "failed": "share of seeds whose regret in the last tenth is above half that of the uniformly random policy",
+    "slope": "log-log slope of the mean curve over the second half of the episodes: 1 linear, 0.5 the theorem's",
+    "optimistic": "share of episodes in which the agent's V_1(s_1) is at least V*_1(s_1); NaN if it has no value",
+    "optimistic_low": "lower end of the bootstrap interval of that share",
+    "optimistic_high": "upper end of the bootstrap interval of that share",
+    "saturated": "mean share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1, or beyond",
+    "seconds_per_episode": "wall time per episode and seed of estimating, planning and acting, in seconds",
+    "tuning_mean": "mean regret on the tuning seeds, by which the grid's best point was chosen, in units of reward",
+    "at_edge": "whether the tuned point is the first or the last of its grid",
+}
+CURVES = {
+    "instance": SUMMARY["instance"],
+    "track": SUMMARY["track"],
+    "variant": SUMMARY["variant"],
+    "role": SUMMARY["role"],
+    "episode": "episode k, from 1",
+    "mean": "mean over seeds of the cumulative pseudo-regret after k episodes, in units of reward",
+    "low": "lower end of the bootstrap interval of the mean, in units of reward; whole curves are resampled",
+    "high": "upper end of the same",
+    "q10": "10 % quantile over seeds, in units of reward",
+    "q50": "median over seeds, in units of reward",
+    "q90": "90 % quantile over seeds, in units of reward",
+}
+PAIRED = {
+    "instance": SUMMARY["instance"],
+    "track": SUMMARY["track"],
+    "first": "variant whose regret is diminished",
+    "second": "by that of this variant, on the same seeds and the same environment noise",
+    "difference": "mean over seeds of the difference of cumulative pseudo-regret after K episodes, in units of reward",
+    "low": "lower end of the bootstrap interval of the mean difference",
+    "high": "upper end of the same",
+    "share_first_better": "share of seeds on which the first has the smaller regret",
+}
+
+
+def tidy(rows, columns) -> str:
+    """CSV with the meaning and unit of every column in comment lines before the header."""
+    buffer = io.StringIO()
+    for name, text in columns.items():
+        buffer.write(f"# {name}: {text}\n")
+    pd.DataFrame(rows, columns=list(columns)).to_csv(buffer, index=False, float_format="%.10g")
+    return buffer.getvalue()
+
+
+def read_table(path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, comment="#", keep_default_na=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as a befrl table ({error}): delete it and run again") from None
+
+
+def collect(paths):
+    """Runs of one case by label, their blocks put together in the order of the seeds."""
+    blocks = {}
+    for path in paths:
+        log, meta = runfile.load(path)
+        blocks.setdefault(meta["label"], []).append((meta, log))
+    first = next(iter(blocks.values()))[0][0]
+    found = {}
+    for label, parts in blocks.items():
+        parts.sort(key=lambda part: part[0]["seeds"][0])
+        for meta, _ in parts:
+            for key in ("instance", "track", "episodes", "root_seed"):
+                if meta[key] != first[key]:
+                    raise InputError(
+                        f"runs of '{label}' and '{first['label']}' differ in {key}: aggregate one case only"
+                    )
+        log = {key: np.concatenate([part[1][key] for part in parts]) for key in ("regret", "optimism", "saturated")}
+        log["seeds"] = np.concatenate([part[0]["seeds"] for part in parts])
+        weights = np.array([len(part[0]["seeds"]) for part in parts])
+        spent = [sum(part[1][key].mean() for key in ("estimating", "planning", "acting")) for part in parts]
+        log["seconds"] = float(np.average(spent, weights=weights))
+        found[label] = (parts[0][0], log)
+    return found
+
+
+def aggregate(paths, tuning, resamples, level):
+    """The three tables of a case as CSV texts; seeds below `tuning` choose the grid's best points."""
+    case = collect(paths)
+    meta = next(iter(case.values()))[0]
+    evaluation = _common_seeds(case, tuning)
+    # The name keys the resampling, so that a table depends on nothing but its own runs.
+    rng = np.random.default_rng([meta["root_seed"], zlib.crc32(f"{meta['instance']}/{meta['track']}".encode())])
+    weights = statistics.resampling_weights(len(evaluation), resamples, rng)
+    roles = _roles(case, tuning)
+    rows, curves, finals = [], [], {}
+    for label, (meta, log) in case.items():
+        shown = np.isin(log["seeds"], evaluation)
+        regret = log["regret"][shown]
+        cumulative = regret.cumsum(1)
+        finals[label] = cumulative[:, -1]
+        names = {"instance": meta["instance"], "track": meta["track"], "variant": label, **roles[label]}
+        rows.append(names | _summary(meta, log, shown, cumulative, weights, level))
+        curves += [names | point for point in _curve(cumulative, weights, level)]
+    shown = [row["variant"] for row in rows if row["role"] != "grid"]
+    paired = [
+        {"instance": meta["instance"], "track": meta["track"], "first": a, "second": b}
+        | _difference(finals[a] - finals[b], weights, level)
+        for i, a in enumerate(shown)
+        for b in shown[i + 1 :]
+    ]
+    return {"summary": tidy(rows, SUMMARY), "curves": tidy(curves, CURVES), "paired": tidy(paired, PAIRED)}
+
+
+def _common_seeds(case, tuning):
+    shared = None
+    for label, (_, log) in case.items():
+        seeds = log["seeds"][log["seeds"] >= tuning]
+        if shared is not None and not np.array_equal(seeds, shared):
+            raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing blocks")
+        shared = seeds
+    return shared
+
+
+def _roles(case, tuning):
+    """Agent, role, parameter, value, tuning mean and edge of every label."""
+    found, by_agent = {}, {}
+    for label, (meta, log) in case.items():
+        # A point of a grid is labelled agent@parameter=value.
+        agent, at, point = label.partition("@")
+        entry = {"agent": agent, "parameter": "", "value": np.nan, "tuning_mean": np.nan, "at_edge": False}
+        if at:
+            parameter = point.partition("=")[0]
+            value = meta["parameters"][parameter]
+            held_out = log["regret"][log["seeds"] < tuning]
+            if not len(held_out):
+                raise InputError(f"runs of '{label}' have no tuning seeds: run seeds 0-{tuning - 1} too")
+            entry |= {"parameter": parameter, "value": value, "role": "grid"}
+            entry["tuning_mean"] = held_out.sum(1).mean()
+            by_agent.setdefault(agent, []).append(label)
+        else:
+            # An agent whose parameters have a `scale` takes constants from its theory; others have none to choose.
+            entry["role"] = "theory" if "scale" in meta["parameters"] else "baseline"
+        found[label] = entry
+    for agent, labels in by_agent.items():
+        best = min(labels, key=lambda label: found[label]["tuning_mean"])
+        found[best]["role"] = "tuned"
+        values = [found[label]["value"] for label in labels]
+        found[best]["at_edge"] = found[best]["value"] in (min(values), max(values))
+        if agent in found:
+            parameter = found[best]["parameter"]
+            found[agent]["parameter"] = parameter
+            given = case[agent][0]["parameters"].get(parameter)
+            found[agent]["value"] = case[agent][0]["facts"].get(parameter, 1.0 if given == "theory" else given)
+    return found
+
+
+def _summary(meta, log, shown, cumulative, weights, level):
+    final = cumulative[:, -1]
+    low, high = statistics.bootstrap_mean(final, weights, level)
+    q10, q50, q90 = np.quantile(final, [0.1, 0.5, 0.9])
+    gap = log["optimism"][shown]
+    row = {"optimistic": np.nan, "optimistic_low": np.nan, "optimistic_high": np.nan, "saturated": np.nan}
+    if np.isfinite(gap).all():
+        share = (gap >= 0).mean(1)
+        bounds = statistics.bootstrap_mean(share, weights, level)
+        row |= {"optimistic": share.mean(), "optimistic_low": bounds[0], "optimistic_high": bounds[1]}
+    if np.isfinite(log["saturated"][shown]).all():
+        row["saturated"] = log["saturated"][shown].mean()
+    uniform_regret = meta["optimal_value"] - meta["uniform_value"]
+    return row | {
+        "seeds": len(final),
+        "episodes": meta["episodes"],
+        "mean": final.mean(),
+        "low": low,
+        "high": high,
+        "q10": q10,
+        "q50": q50,
+        "q90": q90,
+        "failed": statistics.failed(log["regret"][shown], uniform_regret).mean(),
+        "slope": statistics.slope(cumulative.mean(0)),
+        "seconds_per_episode": log["seconds"],
+    }
+
+
+def _curve(cumulative, weights, level):
+    K = cumulative.shape[1]
+    k = np.unique(np.linspace(1, K, min(K, POINTS)).round().astype(int))
+    values = cumulative[:, k - 1]
+    low, high = statistics.bootstrap_mean(values, weights, level)
+    q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
+    columns = {"episode": k, "mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
+    return [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
+
+
+def _difference(difference, weights, level):
+    low, high = statistics.bootstrap_mean(difference, weights, level)
+    better = (difference < 0).mean()
+    return {"difference": difference.mean(), "low": low, "high": high, "share_first_better": better}

@@ -1,0 +1,205 @@
+"""Random members of the bilinear exponential family, each in two forms that are computed apart.
+
+A *case* is a JSON-able dict: features, matrices A_i, two parameters `theta` and `other`, and the kind of
+law. `definition(case, theta)` writes the law as a plain weighted sum, p(x) ~ exp(T(x)'theta + log w(x)),
+with T(x)_i = psi(x)'A_i phi for transitions and r B'A_i phi for rewards; `Model(case)` evaluates the printed
+formulas for its derivatives with the package's own families.
+"""
+
+import numpy as np
+
+from befrl.family import Family
+from befrl.features import Features
+from befrl.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.spaces import BinnedInterval, FiniteSpace
+from befrl.truncated_normal import TruncatedNormal
+
+TRANSITIONS = ("finite", "cosines", "truncated normal")
+REWARDS = {
+    "bernoulli": Bernoulli(),
+    "truncated exponential": TruncatedExponential(),
+    "gaussian": Gaussian(),
+    "gaussian, sd 3": Gaussian(3.0),
+}
+# The largest spread of the exponent over the support: saturated, but within reach of both quadratures.
+LARGEST_SPREAD = {"finite": 300.0, "cosines": 30.0, "truncated normal": 100.0}
+LARGEST_REWARD_PARAMETER = 30.0
+
+
+def draw_features(rng, p=None):
+    """phi (q,), A (d, p, q): dense or one-hot, signed or nonnegative, A_i of scales from 1e-3 to 1e3."""
+    if p is None:
+        p = int(rng.integers(1, 5))
+    if rng.random() < 0.2:
+        q = int(rng.integers(1, 3))
+        return np.eye(q)[rng.integers(q)], np.eye(p * q).reshape(p * q, p, q)
+    q, d = int(rng.integers(1, 5)), int(rng.choice((1, 2, 3, 5)))
+    phi, A = rng.standard_normal(q), rng.standard_normal((d, p, q))
+    if rng.random() < 0.5:
+        phi = np.abs(phi)
+    return phi, A * 10.0 ** rng.uniform(-3, 3) * 10.0 ** rng.uniform(-1, 1, (d, 1, 1))
+
+
+def draw_transition(rng):
+    """A transition law with two parameters."""
+    kind = str(rng.choice(TRANSITIONS))
+    p = 1 if kind == "truncated normal" else int(rng.integers(1, 5))
+    phi, A = draw_features(rng, p)
+    case = {"kind": kind, "phi": phi, "A": A}
+    if kind == "finite":
+        psi = rng.standard_normal((rng.integers(2, 9), p))
+        if rng.random() < 0.5:
+            psi = np.abs(psi)
+        elif p > 1 and rng.random() < 0.5:
+            psi = np.eye(p)
+        case["psi"] = psi
+    elif kind == "cosines":
+        case |= {
+            "frequency": rng.uniform(0, 6, p),
+            "phase": rng.uniform(0, 6, p),
+            "offset": float(rng.integers(2)),
+        }
+    else:
+        case["sigma"] = rng.uniform(0.2, 1.0)
+    return _draw_parameters(rng, case)
+
+
+def draw_reward(rng, families=REWARDS):
+    """A reward law with two parameters."""
+    phi, A = draw_features(rng)
+    case = {"kind": str(rng.choice(list(families))), "phi": phi, "A": A, "B": rng.standard_normal(A.shape[1])}
+    return _draw_parameters(rng, case)
+
+
+def _draw_parameters(rng, case):
+    """theta and other, at times close together, with exponents that spread at random within reach."""
+    theta, other = rng.standard_normal((2, len(case["A"])))
+    if rng.random() < 0.3:
+        other = theta + 10.0 ** rng.uniform(-3, 0) * other
+    largest = LARGEST_SPREAD.get(case["kind"], LARGEST_REWARD_PARAMETER)
+    target = min(largest, 10.0 ** rng.uniform(-2, np.log10(largest) + 0.3))
+    return with_parameters(case, theta, other, target, stretch=True)
+
+
+def with_parameters(case, theta, other, largest=None, stretch=False):
+    """The case with these parameters, shrunk (or stretched too) so that the exponents spread over `largest`.
+
+    The spread is that of T(x)'theta over the support; for rewards |c|, their natural parameter.
+    """
+    if largest is None:
+        largest = LARGEST_SPREAD.get(case["kind"], LARGEST_REWARD_PARAMETER)
+    x = reward_vector(case) if "B" in case else None
+    T = definition(case, None)[0] if x is None else np.stack([0 * x, x])
+    scale = largest / max(np.ptp(T @ theta), np.ptp(T @ other), 1e-12)
+    scale = scale if stretch else min(1.0, scale)
+    return _listed(case | {"theta": scale * theta, "other": scale * other})
+
+
+def reward_vector(case):
+    """x_i = B'A_i phi, so that c = x'theta is the natural parameter of the reward."""
+    return np.einsum("p,ipq,q->i", case["B"], case["A"], case["phi"])
+
+
+def _listed(case):
+    """Arrays as lists, so that a case can be written down."""
+    return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in case.items()}
+
+
+def definition(case, theta, families=REWARDS):
+    """T (G, d) and log w (G,) with Z(theta) = log sum exp(T theta + log w): the paper's equations."""
+    phi, A = np.asarray(case["phi"]), np.asarray(case["A"])
+    if "B" in case:
+        x = reward_vector(case)
+        r, log_weights = _reward_nodes(families[case["kind"]], x @ theta)
+        return r[:, None] * x, log_weights
+    if case["kind"] == "finite":
+        psi, log_weights = np.asarray(case["psi"]), np.zeros(len(case["psi"]))
+    else:
+        s, weights = _panels(np.linspace(0.0, 1.0, 33), 10)
+        log_weights = np.log(weights)
+        if case["kind"] == "cosines":
+            psi = cosines(case, s)
+        else:
+            z = (s - 0.5) / case["sigma"]
+            psi = z[:, None]
+            log_weights = log_weights - 0.5 * z**2 - 0.5 * np.log(2 * np.pi * case["sigma"] ** 2)
+    return np.einsum("gp,ipq,q->gi", psi, A, phi), log_weights
+
+
+def log_sum(T, log_weights, theta):
+    """log sum exp(T theta + log w)."""
+    return float(np.logaddexp.reduce(T @ theta + log_weights))
+
+
+def _reward_nodes(family, c):
+    """Nodes and log weights of the base measure of a reward family, where exp(r c) puts its mass."""
+    if isinstance(family, Bernoulli):
+        return np.array([0.0, 1.0]), np.zeros(2)
+    if isinstance(family, TruncatedExponential):
+        half = np.concatenate([[0.0], 2.0 ** -np.arange(10.0, 0.0, -1.0)])
+        r, weights = _panels(np.concatenate([half, 1 - half[-2::-1]]), 12)
+        return r, np.log(weights)
+    z = np.linspace(-10, 10, 161)  # the trapezoidal rule is exact to rounding for a Gaussian integrand
+    r = family.sd**2 * c + family.sd * z
+    return r, -0.5 * (r / family.sd) ** 2 + np.log((z[1] - z[0]) / np.sqrt(2 * np.pi))
+
+
+def _panels(edges, order):
+    """Gauss-Legendre nodes and weights on each panel between consecutive edges."""
+    x, w = np.polynomial.legendre.leggauss(order)
+    width = np.diff(edges)[:, None]
+    return (edges[:-1, None] + width * (x + 1) / 2).ravel(), (w * width / 2).ravel()
+
+
+def cosines(case, s):
+    """psi(s)_j = offset + cos(frequency_j s + phase_j); nonnegative when the offset is 1."""
+    return case["offset"] + np.cos(np.multiply.outer(s, case["frequency"]) + case["phase"])
+
+
+class Model:
+    """Log-partition and the printed formulas of its derivatives, by the package's families.
+
+    `features` has one cell and one action; theta may be (d,) or, for curvatures, (n, d).
+    """
+
+    def __init__(self, case, families=REWARDS):
+        A = np.asarray(case["A"])
+        self.features = Features.dense(np.asarray(case["phi"])[None, None], A)
+        self.reward = families[case["kind"]] if "B" in case else None
+        if self.reward is not None:
+            self.x = self.features.reward_vectors(np.asarray(case["B"]))[0, 0]
+        elif case["kind"] == "finite":
+            psi = np.asarray(case["psi"])
+            self.family = Family(FiniteSpace(len(psi)), psi, np.zeros(len(psi)))
+        elif case["kind"] == "cosines":
+            space = BinnedInterval(4)
+            self.family = Family(space, cosines(case, space.nodes), np.zeros(len(space.nodes)))
+        else:
+            self.family = TruncatedNormal(BinnedInterval(1), case["sigma"])
+
+    def _moments(self, thetas):
+        return self.family.moments(self.features.natural(thetas))
+
+    def log_partition(self, theta):
+        if self.reward is not None:
+            return float(self.reward.log_partition(self.x @ theta))
+        return float(self._moments(theta[None])[0][0, 0, 0])
+
+    def gradient(self, theta):
+        """E[psi]'A_i phi, or E[r] B'A_i phi."""
+        if self.reward is not None:
+            return self.reward.mean(self.x @ theta) * self.x
+        return self.features.pull(self._moments(theta[None])[1])[0, 0]
+
+    def hessian(self, theta):
+        """phi'A_i' Cov[psi] A_j phi, or Var(r) phi'A_i'B B'A_j phi."""
+        if self.reward is not None:
+            return self.reward.variance(self.x @ theta) * np.outer(self.x, self.x)
+        return self.features.sandwich(self._moments(theta[None])[2])[0, 0]
+
+    def curvature(self, thetas, delta):
+        """delta' Hessian(theta) delta for many thetas (n, d) -> (n,)."""
+        if self.reward is not None:
+            return self.reward.variance(thetas @ self.x) * (self.x @ delta) ** 2
+        direction = self.features.natural(delta[None])[0, 0, 0]
+        return np.einsum("p,npq,q->n", direction, self._moments(thetas)[2][:, 0, 0], direction)

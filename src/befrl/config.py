@@ -1,0 +1,172 @@
+"""A study read from its config: checked whole before any work, then asked for its cases, variants and blocks.
+
+A *case* is an (instance, track). An agent has a *variant* at the values it is given (the theory's by default) and
+one at each point of its grid, named like `bef-rlsvi@x=3`. Seeds 0 .. tuning-1 choose among the points of a grid, the
+seeds after them are what is shown; a *block* is a range of seeds that one job runs, named like `30-59`.
+"""
+
+import copy
+import hashlib
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import yaml
+from jsonschema import Draft202012Validator
+
+from befrl import agents, claims, instances, seeds
+from befrl.errors import InputError, unknown
+from befrl.parameters import read
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An agent with its parameters; `grid` is the name of the parameter that its grid varies, if it is on one."""
+
+    label: str
+    agent: str
+    algorithm: str
+    values: dict
+    grid: str | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    config: dict
+
+    def __getitem__(self, key):
+        return self.config[key]
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(json.dumps(self.config, sort_keys=True).encode()).hexdigest()[:16]
+
+    def cases(self) -> list[tuple[str, str]]:
+        return [(instance, track) for instance, entry in self["study"].items() for track in entry["tracks"]]
+
+    def check_case(self, instance, track):
+        if instance not in self["study"]:
+            raise unknown("instance", instance, self["study"])
+        if track not in self["study"][instance]["tracks"]:
+            raise unknown("track", track, self["study"][instance]["tracks"])
+
+    def variants(self, instance: str) -> dict[str, Variant]:
+        """By label, those of each agent together."""
+        found = {}
+        for name in self["study"][instance]["agents"]:
+            entry = self["agents"][name]
+            found[name] = Variant(name, name, entry["algorithm"], entry["set"])
+            for parameter, values in entry.get("grid", {}).items():
+                for value in values:
+                    label = f"{name}@{parameter}={value}"
+                    given = {**entry["set"], parameter: value}
+                    found[label] = Variant(label, name, entry["algorithm"], given, parameter)
+        return found
+
+    def variant(self, instance: str, label: str) -> Variant:
+        variants = self.variants(instance)
+        if label not in variants:
+            raise unknown("agent", label, variants)
+        return variants[label]
+
+    def blocks(self, variant: Variant) -> list[str]:
+        """Ranges of seeds; only points of a grid need the tuning seeds."""
+        tuning = self["seeds"]["tuning"]
+        total = tuning + self["seeds"]["evaluation"]
+        first = 0 if variant.grid else tuning
+        size = self["jobs"]["seeds_per_job"]
+        cuts = sorted({first, *range(first - first % size + size, total, size), total})
+        return [seeds.block(range(a, b)) for a, b in pairwise(cuts)]
+
+    def claim_ids(self) -> list[str]:
+        return self["claims"]["ids"] or claims.names()
+
+
+def load(path, schema_path) -> Study:
+    """Read and check a config file."""
+    try:
+        config = yaml.safe_load(Path(path).read_text())
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError(f"config {path} cannot be read: {' '.join(str(error).split())}") from None
+    return check(config, yaml.safe_load(Path(schema_path).read_text()))
+
+
+def check(config, schema) -> Study:
+    """Fill in the defaults; raise an InputError that names the key at the first thing that is wrong."""
+    if not isinstance(config, dict):
+        raise InputError(f"the config must be a mapping with the keys {', '.join(schema['properties'])}")
+    config = copy.deepcopy(config)
+    errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.absolute_path)))
+    if errors:
+        raise InputError(_sentence(errors[0]))
+    config = with_defaults(config, schema)
+    for name, entry in config["instances"].items():
+        module = _module(instances.catalogue, entry["family"], f"instances.{name}.family")
+        read(module.Parameters, entry["set"], f"instances.{name}.set")
+    for name, entry in config["agents"].items():
+        module = _module(agents.catalogue, entry["algorithm"], f"agents.{name}.algorithm")
+        read(module.Parameters, entry["set"], f"agents.{name}.set")
+        for parameter, values in entry.get("grid", {}).items():
+            for value in values:
+                read(module.Parameters, {**entry["set"], parameter: value}, f"agents.{name}.grid")
+        if "grid" in entry and not config["seeds"]["tuning"]:
+            raise InputError(
+                f"seeds.tuning = 0 leaves no seeds to choose from agents.{name}.grid: it must be 1 or more"
+            )
+    for name, entry in config["study"].items():
+        if name not in config["instances"]:
+            raise InputError(f"study.{name}: {unknown('instance', name, config['instances'])}")
+        for agent in entry["agents"]:
+            if agent not in config["agents"]:
+                raise InputError(f"study.{name}.agents: {unknown('agent', agent, config['agents'])}")
+    for claim in config["claims"]["ids"]:
+        if claim not in claims.names():
+            raise InputError(f"claims.ids: {unknown('claim', claim, claims.names())}")
+    return Study(config)
+
+
+def _module(catalogue, name, where):
+    try:
+        return catalogue.module(name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _sentence(error) -> str:
+    where = ".".join(map(str, error.absolute_path)) or "config"
+    if error.validator == "additionalProperties":
+        allowed = error.schema["properties"]
+        extra = sorted(set(error.instance) - set(allowed))
+        return f"{where}: unknown key '{extra[0]}': allowed are {', '.join(allowed)}"
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"{where}: the key '{missing[0]}' is missing: required are {', '.join(error.validator_value)}"
+    limits = {key: error.schema[key] for key in _LIMITS if key in error.schema}
+    allowed = ", ".join(f"{key} {value}" for key, value in limits.items())
+    return f"{where} = {error.instance!r} is not allowed: it must have {allowed}"
+
+
+_LIMITS = (
+    *("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern"),
+    *("minLength", "minItems", "uniqueItems", "minProperties", "maxProperties"),
+)
+
+
+def with_defaults(value, schema):
+    """The schema's defaults wherever a key is missing, at every depth."""
+    if schema.get("type") != "object" or not isinstance(value, dict):
+        return value
+    filled = {}
+    for key, sub in schema.get("properties", {}).items():
+        if key in value:
+            filled[key] = with_defaults(value[key], sub)
+        elif "default" in sub:
+            filled[key] = copy.deepcopy(sub["default"])
+        elif sub.get("type") == "object" and "properties" in sub:
+            filled[key] = with_defaults({}, sub)
+    rest = schema.get("additionalProperties")
+    for key in value:
+        if key not in filled:
+            filled[key] = with_defaults(value[key], rest) if isinstance(rest, dict) else value[key]
+    return filled

@@ -1,0 +1,121 @@
+"""The constants of Assumption 1 and Theorem 1, on a stated compact set.
+
+Over all of R^d the infima of the variances are zero for every bounded family. They are taken on
+
+    Theta = { theta : |U(s,a) theta| <= radius for every (s,a) },   radius = the largest such norm at theta*,
+
+a compact set of natural parameters that holds theta* by construction (the same for rewards, with theta_r . x_r).
+
+    alpha_p = inf lambda_min( W' Cov_eta[psi] W ),   beta_p = sup lambda_max( Cov_eta[psi] ),   |eta| <= radius_p
+    alpha_r = |B|^2 inf Var_c(r),                    beta_r = |B|^2 sup Var_c(r),               |c| <= radius_r
+    B_A = max(|theta_p|_A, |theta_r|_A),             B_phi_A = sup |A^-1 G_{s,a}|
+
+W is an orthonormal basis of the directions in which psi varies on the support of (s,a): a known support with
+structural zeros leaves directions that no data can show and that no law depends on, and these are not counted.
+"""
+
+import numpy as np
+
+
+def compute(model, theta_p, theta_r, rng):
+    """The constants as a dictionary of numbers."""
+    features = model.features
+    eta = features.natural(theta_p[None])[0]
+    radius_p = float(np.linalg.norm(eta, axis=-1).max())
+    radius_r = float(np.abs(model.reward_natural(theta_r[None])).max())
+    alpha_p, beta_p = covariance_range(model.family, features.n_cells, features.n_actions, radius_p, rng)
+    low, high = model.reward.variance_range(radius_r)
+    size_B = float(model.B @ model.B)
+    return {
+        "alpha_p": alpha_p,
+        "beta_p": beta_p,
+        "alpha_r": size_B * float(low),
+        "beta_r": size_B * float(high),
+        "B_A": max(trace_norm(features, theta_p), trace_norm(features, theta_r)),
+        "B_phi_A": feature_bound(features),
+        "radius_p": radius_p,
+        "radius_r": radius_r,
+    }
+
+
+def trace_norm(features, theta):
+    """|theta|_A."""
+    blocks = features.split(theta[None])[0]
+    return float(np.sqrt(np.einsum("bi,bij,bj->", blocks, features.trace, blocks)))
+
+
+def feature_bound(features):
+    """sup over (s,a) of the operator norm of A^-1 G_{s,a}."""
+    local_trace = features.trace[features.block]
+    return float(np.linalg.norm(np.linalg.solve(local_trace, features.gram), ord=2, axis=(-2, -1)).max())
+
+
+def covariance_range(family, n_cells, n_actions, radius, rng):
+    """inf of the smallest and sup of the largest eigenvalue of Cov psi over |eta| <= radius and all (s,a)."""
+    supports = {}
+    for x in range(n_cells):
+        for a in range(n_actions):
+            base = np.broadcast_to(family.log_base, (n_cells, n_actions, family.log_base.shape[-1]))[x, a]
+            supports.setdefault(base.tobytes(), (x, a))
+    lows, highs = [], []
+    for x, a in supports.values():
+        basis = varying_directions(family.support(x, a))
+        if basis.shape[1] == 0:
+            continue
+        eigenvalues = _eigenvalues(family, x, a, basis)
+        lows.append(_extreme(eigenvalues, 0, +1.0, basis.shape[1], radius, rng))
+        highs.append(_extreme(eigenvalues, -1, -1.0, basis.shape[1], radius, rng))
+    return float(min(lows)), float(max(highs))
+
+
+def varying_directions(psi):
+    """Orthonormal basis (p, rank) of the span of the differences of psi on its support."""
+    _, singular, rows = np.linalg.svd(psi - psi.mean(0), full_matrices=False)
+    return rows[singular > 1e-10 * max(singular.max(initial=0.0), 1e-300)].T
+
+
+def _eigenvalues(family, x, a, basis):
+    """At one (s,a): eigenvalues and eigenvectors of W' Cov W at eta = W z, and what their gradients need."""
+    shape = family.log_base.shape[:2]
+    at = (min(x, shape[0] - 1), min(a, shape[1] - 1))
+
+    def evaluate(z, which):
+        """The eigenvalue number `which` and its gradient, z (k, rank) -> (k,), (k, rank)."""
+        eta = np.broadcast_to((z @ basis.T)[:, None, None, :], (len(z), *shape, basis.shape[0]))
+        mass = np.exp(family.log_masses(eta)[0][:, at[0], at[1]])
+        centred = (family.psi - (mass @ family.psi)[:, None]) @ basis
+        cov = np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
+        values, vectors = np.linalg.eigh(cov)
+        v = vectors[..., which]
+        along = (centred * v[:, None]).sum(-1)
+        # d(v' Cov v)/d eta is the third central moment, twice along v.
+        return values[:, which], ((mass * along**2)[..., None] * centred).sum(1)
+
+    return evaluate
+
+
+def _extreme(eigenvalues, which, sign, rank, radius, rng):
+    """Extreme eigenvalue over the ball |z| <= radius: projected gradient descent from many starts."""
+
+    def into_ball(z):
+        return z * np.minimum(1.0, radius / np.maximum(np.linalg.norm(z, axis=-1, keepdims=True), 1e-300))
+
+    if rank == 1:
+        # The grid holds both ends and the centre, where a symmetric law has its extremes.
+        return float(sign * (sign * eigenvalues(np.linspace(-radius, radius, 2001)[:, None], which)[0]).min())
+    axes = np.concatenate([np.eye(rank), -np.eye(rank), np.zeros((1, rank))])
+    random = rng.standard_normal((64, rank))
+    z = radius * np.concatenate([axes, random / np.linalg.norm(random, axis=1, keepdims=True), random / 4 / rank])
+    values, slope = eigenvalues(z, which)
+    best = values.copy()
+    step = np.full((len(z), 1), radius)
+    for _ in range(300):
+        trial = into_ball(z - sign * step * slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-300))
+        trial_values, trial_slope = eigenvalues(trial, which)
+        better = (sign * trial_values < sign * best)[:, None]
+        z, slope = np.where(better, trial, z), np.where(better, trial_slope, slope)
+        best = np.where(better[:, 0], trial_values, best)
+        step = np.where(better, 1.5 * step, 0.5 * step)
+        if step.max() < 1e-10 * radius:
+            break
+    return float(sign * (sign * best).min())

@@ -1,0 +1,1 @@
+"""Estimating theta: sufficient statistics on cells, and the penalised maximum-likelihood estimator."""

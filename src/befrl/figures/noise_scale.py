@@ -1,0 +1,87 @@
+"""Regret of BEF-RLSVI against its noise scale x, with Theorem 1's x_k marked."""
+
+import numpy as np
+
+from befrl.figures import style
+
+SCOPE = "study"
+
+
+def grid_of(summary):
+    """Points of the x grid, and the theory's point."""
+    rows = summary[(summary["agent"] == "bef-rlsvi") & (summary["parameter"] == "x")].sort_values("value")
+    return rows[rows["role"] != "theory"], rows[rows["role"] == "theory"]
+
+
+def drawable(tables):
+    return [table for table in tables if len(grid_of(table["summary"])[0])]
+
+
+def panels(count):
+    """A row of axes for each two cases, so that each stays readable at column width."""
+    columns = min(2, max(1, count))
+    lines = max(1, -(-count // columns))
+    figure, axes = style.subplots(lines, columns, figsize=(style.WIDTH * columns / 1.25, 2.1 * lines), squeeze=False)
+    for spare in axes.ravel()[count:]:
+        spare.set_axis_off()
+    return figure, axes.ravel()
+
+
+def draw(tables):
+    tables = drawable(tables)
+    figure, axes = panels(len(tables))
+    for axis, table in zip(axes, tables, strict=False):
+        summary = table["summary"]
+        grid, theory = grid_of(summary)
+        colour = style.colour("bef-rlsvi")
+        both = np.concatenate([grid["value"], theory["value"]])
+        axis.fill_between(grid["value"], grid["q10"], grid["q90"], color=colour, alpha=0.15, linewidth=0)
+        errors = np.abs(grid[["low", "high"]].to_numpy().T - grid["mean"].to_numpy())
+        axis.errorbar(grid["value"], grid["mean"], errors, color=colour, marker="o", markersize=3, capsize=2)
+        axis.axvline(theory["value"].iloc[0], color="black", linestyle=":", linewidth=0.9)
+        axis.plot(theory["value"], theory["mean"], color=colour, marker="D", markersize=4, linestyle="none")
+        axis.annotate(
+            "Theorem 1",
+            (theory["value"].iloc[0], 0.06),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3, 0),
+            textcoords="offset points",
+            ha="right",
+            fontsize=6.5,
+        )
+        for agent in ("greedy", "random"):
+            reference = summary[summary["variant"] == agent]
+            if len(reference) and reference["mean"].iloc[0] > 1e-6:
+                axis.axhline(reference["mean"].iloc[0], color=style.colour(agent), linestyle=style.LINES["baseline"])
+                axis.annotate(
+                    agent,
+                    (0.02, reference["mean"].iloc[0]),
+                    xycoords=("axes fraction", "data"),
+                    xytext=(0, 1.5),
+                    textcoords="offset points",
+                    fontsize=6.5,
+                    color=style.colour(agent),
+                )
+        axis.set(xscale="log", yscale="log", xlabel="noise scale x", ylabel="regret after K episodes")
+        axis.set_xlim(both.min() / 2, both.max() * 3)
+        axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
+    return figure
+
+
+def describe(tables):
+    tables = drawable(tables)
+    if not tables:
+        return {"title": "Regret against the noise scale x", "caption": "No grid over x in this study."}
+    factors = [
+        f"{row.value:.2g} on {row.instance} ({row.track})"
+        for table in tables
+        for row in grid_of(table["summary"])[1].itertuples()
+    ]
+    return {
+        "title": "Regret of BEF-RLSVI against the noise scale x",
+        "caption": (
+            f"Mean regret after all episodes over {tables[0]['summary']['seeds'].iloc[0]} seeds; bars: bootstrap "
+            f"interval of the mean; shaded: 10 to 90 % of the seeds. Dotted line and diamond: Theorem 1's x_k, which is "
+            f"{'; '.join(factors)}. Horizontal: greedy (x = 0) and uniformly random actions."
+        ),
+    }

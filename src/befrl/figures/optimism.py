@@ -1,0 +1,62 @@
+"""Share of optimistic episodes against the noise scale x, beside the Phi(-1) that the paper's proof asks for."""
+
+import math
+
+import numpy as np
+
+from befrl.figures import style
+from befrl.figures.noise_scale import drawable, grid_of, panels
+
+SCOPE = "study"
+PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
+
+
+def draw(tables):
+    tables = drawable(tables)
+    figure, axes = panels(len(tables))
+    for axis, table in zip(axes, tables, strict=False):
+        summary = table["summary"]
+        grid, theory = grid_of(summary)
+        colour = style.colour("bef-rlsvi")
+        for rows, marker in ((grid, "o"), (theory, "D")):
+            errors = np.abs(rows[["optimistic_low", "optimistic_high"]].to_numpy().T - rows["optimistic"].to_numpy())
+            line = "solid" if marker == "o" else "none"
+            axis.errorbar(
+                rows["value"],
+                rows["optimistic"],
+                errors,
+                color=colour,
+                marker=marker,
+                markersize=3.5,
+                linestyle=line,
+                capsize=2,
+            )
+        axis.axhline(PROMISED, color="black", linestyle=":", linewidth=0.9)
+        axis.annotate(
+            "Φ(-1)",
+            (0.98, PROMISED),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 1.5),
+            textcoords="offset points",
+            ha="right",
+            fontsize=6.5,
+        )
+        both = np.concatenate([grid["value"], theory["value"]])
+        axis.set(xscale="log", xlabel="noise scale x", ylabel="optimistic episodes", ylim=(0, 1.02))
+        axis.set_xlim(both.min() / 2, both.max() * 3)
+        axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
+    return figure
+
+
+def describe(tables):
+    tables = drawable(tables)
+    if not tables:
+        return {"title": "Share of optimistic episodes", "caption": "No grid over x in this study."}
+    return {
+        "title": "Share of optimistic episodes of BEF-RLSVI against the noise scale x",
+        "caption": (
+            f"Episodes in which the perturbed value of the first state is at least the optimal one, of all those of "
+            f"{tables[0]['summary']['seeds'].iloc[0]} seeds; bars: bootstrap interval over seeds. Diamond: "
+            f"Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the least probability of optimism that the proof needs."
+        ),
+    }

@@ -1,0 +1,46 @@
+"""Cumulative regret against episodes: every agent at its theory's constants and at its tuned ones."""
+
+from befrl.figures import style
+
+SCOPE = "case"
+
+
+def shown(tables):
+    """Rows to draw: not the grid, and not the oracle, whose zero has no place on a logarithmic axis."""
+    summary = tables[0]["summary"]
+    return summary[(summary["role"] != "grid") & (summary["mean"] > 1e-6)].sort_values("mean", ascending=False)
+
+
+def draw(tables):
+    summary, curves = tables[0]["summary"], tables[0]["curves"]
+    figure, axes = style.subplots(figsize=(style.WIDTH, 3.5))
+    for row in shown(tables).itertuples():
+        curve = curves[curves["variant"] == row.variant]
+        curve = curve[curve["mean"] > 0]
+        line, colour = style.LINES[row.role], style.colour(row.agent)
+        axes.plot(curve["episode"], curve["mean"], color=colour, linestyle=line, label=style.name(row))
+        # A band may reach zero where few seeds have erred yet; the axis cannot.
+        low = curve["low"].clip(lower=1e-3)
+        axes.fill_between(curve["episode"], low, curve["high"], color=colour, alpha=0.18, linewidth=0)
+    axes.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
+    axes.set_xlim(1, summary["episodes"].max())
+    top = summary["high"].max()
+    axes.set_ylim(bottom=max(top * 1e-4, 1e-2), top=top * 1.6)
+    axes.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
+    figure.legend(loc="outside lower center", ncols=2, handlelength=2.2, columnspacing=1.2)
+    return figure
+
+
+def describe(tables):
+    summary = tables[0]["summary"]
+    first = summary.iloc[0]
+    dropped = summary[(summary["role"] != "grid") & (summary["mean"] <= 1e-6)]["variant"]
+    zero = f" Zero regret, hence not drawn: {', '.join(dropped)}." if len(dropped) else ""
+    return {
+        "title": f"Cumulative regret on {first['instance']}, {style.track(first['track'])}",
+        "caption": (
+            f"Exact pseudo-regret summed over episodes, mean over {first['seeds']} seeds; shaded: bootstrap interval "
+            f"of the mean (whole curves resampled). Dashed: constants as in the theory. Solid: best of the grid, "
+            f"chosen on other seeds. Dotted: no constants to choose. Track {first['track']}: {style.track(first['track'])}.{zero}"
+        ),
+    }

@@ -1,0 +1,78 @@
+"""MDPs that lie exactly in the family: one file each.
+
+A family's module has a `Parameters` dataclass and `build(parameters) -> Instance`; everything else, constants, V*,
+sampling and planning, follows. Putting the file here is enough: `riverswim` in a config or on the command line
+means `befrl/instances/riverswim.py`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from befrl import constants, results
+from befrl.catalogue import Catalogue
+from befrl.errors import InputError
+from befrl.parameters import read
+
+catalogue = Catalogue("instance", __name__, __path__)
+
+
+def build(family: str, values: dict, where: str | None = None):
+    """The instance of a family with the user's parameters, with its constants."""
+    instance = _without_constants(family, values, where or f"instance '{family}'")
+    # The search for the constants is random but has its own fixed seed: an instance is the same everywhere.
+    rng = np.random.default_rng(0)
+    return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
+
+
+def _without_constants(family, values, where):
+    module = catalogue.module(family)
+    return module.build(read(module.Parameters, values, where))
+
+
+def rebuild(family: str, values: dict, known_constants: dict):
+    """The same instance again, without searching for its constants."""
+    return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants)
+
+
+def facts(name, instance) -> dict:
+    """What there is to say about an instance, as plain numbers."""
+    return {
+        "name": name,
+        "family": instance.family_name,
+        "parameters": instance.parameters,
+        "horizon": instance.horizon,
+        "d": instance.model.d,
+        "n_cells": instance.model.n_cells,
+        "n_actions": instance.model.n_actions,
+        "optimal_value": instance.optimal_value,
+        "uniform_value": instance.uniform_value,
+        "gap": instance.gap,
+        "constants": instance.constants,
+    }
+
+
+def save(path, name, instance, provenance: dict):
+    """Write the instance: its numbers, and the parameters from which its model is made again."""
+    Q, V = instance.optimum
+    arrays = {
+        "theta_p": instance.theta_p,
+        "theta_r": instance.theta_r,
+        "P": instance.P,
+        "R": instance.R,
+        "V_star": V,
+        "Q_star": Q,
+    }
+    results.write_arrays(path, "instance", arrays, {**facts(name, instance), **provenance})
+
+
+def load(path):
+    """Name and instance of a file made by `save`; the stored truth must be that of the code."""
+    arrays, meta = results.read_arrays(path, "instance")
+    instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
+    for key in ("theta_p", "theta_r"):
+        if not np.array_equal(arrays[key], getattr(instance, key)):
+            raise InputError(
+                f"{path}: {key} is not that of family '{meta['family']}' any more: make the instance again"
+            )
+    return meta["name"], instance

@@ -1,0 +1,64 @@
+"""Truncated-normal chain on [0, 1]: walk right against the drift to a large reward, or stay left for a small one.
+
+J bins and two actions, left (0) and right (1). The features are one-hot in (bin, action), A_i = e_i', p = 1,
+d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so that
+
+    s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
+
+Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 everywhere, where the estimator starts
+too (theta = 0), 0.6 at (first bin, left) and 0.95 at (last bin, right): an agent that only follows its estimates
+has no reason to go and look. The first state is uniform on the first bin.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from befrl.features import Features
+from befrl.model import Instance, Model
+from befrl.parameters import choice, integer, number
+from befrl.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.spaces import BinnedInterval
+from befrl.truncated_normal import TruncatedNormal
+
+
+@dataclass(frozen=True)
+class Parameters:
+    bins: int = integer(8, 2, 1000, "number of bins J")
+    horizon: int = integer(40, 1, 10000, "steps per episode H")
+    sigma: float = number(0.1, 0.02, 1.0, "standard deviation of a step before truncation")
+    left: float = number(0.1, 0.0, 0.5, "how far the action left aims below the bin's centre")
+    right: float = number(0.06, 0.0, 0.5, "how far the action right aims above the bin's centre")
+    reward: str = choice("bernoulli", ("bernoulli", "truncated-exponential", "gaussian"), "law of the rewards")
+
+
+REWARDS = {
+    "bernoulli": Bernoulli(),
+    "truncated-exponential": TruncatedExponential(),
+    "gaussian": Gaussian(sd=0.5),
+}
+
+
+def build(parameters: Parameters) -> Instance:
+    J, sigma = parameters.bins, parameters.sigma
+    space = BinnedInterval(J)
+    reward = REWARDS[parameters.reward]
+    model = Model(Features.one_hot(J, 2, p=1), TruncatedNormal(space, sigma), reward, B=np.ones(1))
+    centre = (np.arange(J) + 0.5) / J
+    f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)
+    means = np.full((J, 2), 0.5)
+    means[0, 0], means[-1, 1] = 0.6, 0.95
+    theta_p = ((f - 0.5) / sigma).ravel()
+    theta_r = reward.natural(means).ravel()
+    start_masses = np.zeros(J)
+    start_masses[0] = 1.0
+    return Instance(
+        family_name="chain",
+        parameters=asdict(parameters),
+        model=model,
+        horizon=parameters.horizon,
+        theta_p=theta_p,
+        theta_r=theta_r,
+        start=lambda u: u / J,
+        start_masses=start_masses,
+    )

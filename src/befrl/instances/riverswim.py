@@ -1,0 +1,100 @@
+"""RiverSwim as a softmax family: swim right against the current to the large reward, or float left to a small one.
+
+Features are one-hot in (state, action); psi(s') is the one-hot of s' with a reference state dropped, p = S - 1, so
+that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support, a base
+measure of 0 or -inf per (s, a); theta* is the representative of least norm, as the penalised estimator's is. With
+`leak` > 0 every next state keeps at least that share of uniform mass and Assumption 1 holds to the letter.
+
+Rewards are Gaussian, since means of exactly 0 and 1 have no finite parameter in a bounded family; B = 1/sqrt(p).
+Kernels (state 1 right; middle right; last state right; left is deterministic; small reward at state 1 left):
+
+    osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6;   .005
+    ayoub        stay .3, right .7;   left .1,  stay .6, right .3;    left .1, stay .9;   .05
+
+Osband's benchmark and Cho et al.'s print the same probabilities; their defaults differ in S and H only.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from befrl.errors import InputError
+from befrl.family import FiniteFamily
+from befrl.features import Features
+from befrl.model import Instance, Model
+from befrl.parameters import choice, integer, number
+from befrl.rewards import Gaussian
+from befrl.spaces import FiniteSpace
+
+# first (stay, right), middle (left, stay, right), last (left, stay), small reward
+KERNELS = {
+    "osband": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6), 0.005),
+    "cho": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6), 0.005),
+    "ayoub": ((0.3, 0.7), (0.1, 0.6, 0.3), (0.1, 0.9), 0.05),
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    kernel: str = choice("osband", KERNELS, "whose transition probabilities and small reward")
+    states: int = integer(6, 3, 200, "number of states S")
+    horizon: int = integer(20, 1, 10000, "steps per episode H")
+    leak: float = number(0.0, 0.0, 0.1, "uniform mass mixed into every row; 0 keeps the structural zeros as a mask")
+    reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the Gaussian rewards")
+
+
+def transition_matrix(kernel, S, leak=0.0):
+    """P (S, 2, S) and mean rewards (S, 2)."""
+    first, middle, last, small = KERNELS[kernel]
+    P = np.zeros((S, 2, S))
+    P[np.arange(S), 0, np.maximum(np.arange(S) - 1, 0)] = 1.0
+    P[0, 1, :2] = first
+    for s in range(1, S - 1):
+        P[s, 1, s - 1 : s + 2] = middle
+    P[-1, 1, -2:] = last
+    R = np.zeros((S, 2))
+    R[0, 0], R[-1, 1] = small, 1.0
+    return (1 - leak) * P + leak / S, R
+
+
+def least_norm_parameters(P):
+    """theta (S, A, S - 1) of least norm with softmax(psi theta) = P on the support of P."""
+    S, A, _ = P.shape
+    psi = np.eye(S)[:, 1:]
+    theta = np.zeros((S, A, S - 1))
+    for s in range(S):
+        for a in range(A):
+            support = P[s, a] > 0
+            log_odds = np.log(P[s, a, support])
+            contrasts = psi[support] - psi[support].mean(0)
+            theta[s, a] = np.linalg.pinv(contrasts) @ (log_odds - log_odds.mean())
+    return theta
+
+
+def build(parameters: Parameters) -> Instance:
+    S = parameters.states
+    P, R = transition_matrix(parameters.kernel, S, parameters.leak)
+    if not np.allclose(P.sum(-1), 1.0, atol=1e-12):
+        raise InputError(f"instance 'riverswim': the rows of kernel '{parameters.kernel}' do not sum to 1")
+    with np.errstate(divide="ignore"):
+        support = np.where(P > 0, 0.0, -np.inf)
+    family = FiniteFamily(FiniteSpace(S), np.eye(S)[:, 1:], support)
+    p = S - 1
+    reward = Gaussian(parameters.reward_sd)
+    B = np.full(p, 1 / np.sqrt(p))
+    model = Model(Features.one_hot(S, 2, p), family, reward, B)
+    theta_p = least_norm_parameters(P).ravel()
+    # The parameter of least norm with theta_r . x_r = natural(mean): along B in each block, |B| = 1.
+    theta_r = (reward.natural(R)[..., None] * B).ravel()
+    start_masses = np.zeros(S)
+    start_masses[0] = 1.0
+    return Instance(
+        family_name="riverswim",
+        parameters=asdict(parameters),
+        model=model,
+        horizon=parameters.horizon,
+        theta_p=theta_p,
+        theta_r=theta_r,
+        start=lambda u: np.zeros(len(u), dtype=np.int64),
+        start_masses=start_masses,
+    )

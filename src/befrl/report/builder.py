@@ -1,0 +1,207 @@
+"""From the workflow's outputs to the page: the data of each section; page.html.j2 lays them out."""
+
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+import yaml
+from markupsafe import Markup
+
+from befrl.claims.registry import VERDICTS
+from befrl.report import svg, wording
+
+ROLES_IN_TABLE = (
+    "theory",
+    "tuned",
+    "baseline",
+)  # all grid points would be too many rows
+TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
+FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
+
+
+def build(
+    *,
+    config: dict,
+    instances: list[dict],
+    summaries: list[pd.DataFrame],
+    figures: list[dict],
+    claims: list[dict],
+    versions: dict[str, str],
+    hashes: dict[str, str],
+    timings: list[dict],
+) -> str:
+    """The page as text; the same inputs give the same bytes.
+
+    In the summaries `failed` and `optimistic` are shares between 0 and 1. Where an input is empty its section
+    says so; keys and columns that the page does not know are left aside.
+    """
+    anchors = Anchors()
+    tables = regret_tables(summaries, anchors)
+    drawings = prepared_figures(figures, anchors)
+    ledger = prepared_claims(claims, anchors)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
+    return environment.get_template("page.html.j2").render(
+        config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
+        overview=overview(instances, tables),
+        headlines=[figure for figure in drawings if figure["headline"]],
+        figures=[figure for figure in drawings if not figure["headline"]],
+        tables=tables,
+        claims=ledger,
+        verdicts=verdict_counts(ledger),
+        instances=prepared_instances(instances),
+        constants=list(dict.fromkeys(name for i in instances for name in i.get("constants") or {})),
+        versions=versions,
+        hashes=hashes,
+        timings=[{key: row.get(key) for key in ("stage", "jobs", "seconds")} for row in timings],
+        total_seconds=sum(row["seconds"] for row in timings if not wording.missing(row.get("seconds"))),
+    )
+
+
+class Anchors:
+    """Ids for the page's own elements, no two alike; without '__', which only ids inside drawings have."""
+
+    def __init__(self):
+        self.given = set()
+
+    def new(self, kind: str, name) -> str:
+        wanted = f"{kind}-{wording.slug(name)}"
+        anchor, copies = wanted, 1
+        while anchor in self.given:
+            copies += 1
+            anchor = f"{wanted}-{copies}"
+        self.given.add(anchor)
+        return anchor
+
+
+def overview(instances, tables) -> dict:
+    """What was run, in numbers."""
+    rows = [row for table in tables for row in table["rows"]]
+    return {
+        "instances": len(instances) or len({table["instance"] for table in tables}),
+        "agents": list(dict.fromkeys(str(row["agent"]) for row in rows)),
+        "tracks": list(dict.fromkeys(table["track"] for table in tables)),
+        "seeds": wording.span([row["seeds"] for row in rows], "seed"),
+        "episodes": wording.span([row["episodes"] for row in rows], "episode"),
+    }
+
+
+SUMMARY_COLUMNS = (
+    "instance", "track", "agent", "variant", "role", "parameter", "value", "seeds", "episodes", "mean",
+    "low", "high", "q10", "q50", "q90", "failed", "slope", "optimistic", "seconds_per_episode", "at_edge",
+)  # fmt: skip
+
+
+def regret_tables(summaries, anchors) -> list[dict]:
+    """One table per instance and track, best mean first."""
+    tables = []
+    for frame in summaries:
+        frame = frame.reindex(columns=SUMMARY_COLUMNS)
+        for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
+            rows = [regret_row(row) for row in part[part["role"].isin(ROLES_IN_TABLE)].to_dict("records")]
+            rows.sort(key=best_first)
+            sizes = (wording.span([row[f"{thing}s"] for row in rows], thing) for thing in ("episode", "seed"))
+            tables.append(
+                {
+                    "anchor": anchors.new("regret", f"{instance} {track}"),
+                    "instance": instance,
+                    "track": TRACKS.get(track, f"track {track}"),
+                    "size": ", ".join(filter(None, sizes)),
+                    "rows": rows,
+                    "left_out": len(part) - len(rows),
+                    "any_at_edge": any(row["at_edge"] for row in rows),
+                }
+            )
+    return tables
+
+
+def best_first(row) -> tuple:
+    """Sorts by the mean, rows without one last."""
+    mean = row["mean"]
+    return (wording.missing(mean), 0.0 if wording.missing(mean) else mean, row["agent"], row["setting"])
+
+
+def regret_row(row) -> dict:
+    """A row of a summary with its setting in words and the units of the page."""
+    seconds = row["seconds_per_episode"]
+    return row | {
+        "agent": str(row["agent"]),
+        "setting": setting(row),
+        "milliseconds": None if wording.missing(seconds) else 1000 * seconds,
+        # a csv with gaps gives back True as text or as an object
+        "at_edge": str(row["at_edge"]).lower() == "true",
+    }
+
+
+def setting(row) -> str:
+    """The variant, where it says more than agent and role, and the parameter that was set."""
+    variant, parameter, value = row["variant"], row["parameter"], row["value"]
+    words = []
+    if not wording.missing(variant) and variant not in ("", row["agent"], row["role"]):
+        words.append(str(variant))
+    if not wording.missing(parameter) and parameter != "" and not wording.missing(value):
+        words.append(f"{parameter} = {value if isinstance(value, str) else format(value, 'g')}")
+    return ", ".join(words)
+
+
+def prepared_figures(figures, anchors) -> list[dict]:
+    prepared = []
+    for index, figure in enumerate(figures, start=1):
+        name = figure["name"]
+        title = figure.get("title") or name
+        scope = f"f{index}"
+        prepared.append(
+            {
+                "anchor": anchors.new("figure", name),
+                "title": title,
+                "caption": figure.get("caption") or "",
+                "command": figure.get("command") or "",
+                "headline": bool(figure.get("headline")),
+                "seeds": figure.get("seeds"),
+                "scope": scope,
+                "drawing": Markup(svg.inline(figure["svg"], title, scope, source=name)),
+            }
+        )
+    return prepared
+
+
+CLAIM_KEYS = (
+    "id", "section", "where", "statement", "verdict", "worst_case", "meaning", "instance", "correction",
+    "rule", "trials", "seed", "seconds", "details",
+)  # fmt: skip
+
+
+def prepared_claims(claims, anchors) -> list[dict]:
+    """In the order of their numbers, every key present."""
+    ordered = sorted(claims, key=lambda claim: wording.by_number(claim["id"]))
+    return [
+        {key: claim.get(key) for key in CLAIM_KEYS}
+        | {"anchor": anchors.new("claim", claim["id"]), "verdict": str(claim.get("verdict") or "none")}
+        for claim in ordered
+    ]
+
+
+def verdict_counts(ledger) -> dict[str, int]:
+    """How many claims have each verdict, the known verdicts in their order and new ones after them."""
+    met = [claim["verdict"] for claim in ledger]
+    order = [*VERDICTS, *sorted(set(met) - set(VERDICTS))]
+    return {verdict: met.count(verdict) for verdict in order if verdict in met}
+
+
+INSTANCE_KEYS = (
+    "name", "family", "horizon", "d", "n_cells", "n_actions", "optimal_value", "uniform_value", "gap",
+)  # fmt: skip
+
+
+def prepared_instances(instances) -> list[dict]:
+    return [
+        {key: instance.get(key) for key in INSTANCE_KEYS}
+        | {key: instance.get(key) or {} for key in ("parameters", "constants")}
+        for instance in instances
+    ]

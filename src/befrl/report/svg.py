@@ -1,0 +1,116 @@
+"""A drawing from an SVG file, made fit to stand in a page among others.
+
+In one page all ids share one name space and every <style> reaches everything. So ids and the references to
+them get the drawing's own prefix, style rules are confined to the drawing, and what would load or run
+something is dropped.
+"""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+from befrl.errors import InputError
+
+SVG = "{http://www.w3.org/2000/svg}"
+XLINK = "{http://www.w3.org/1999/xlink}"
+XML = "{http://www.w3.org/XML/1998/namespace}"
+DROPPED = {"metadata", "script", "foreignObject"}
+
+REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""")
+STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+LISTS_OF_IDS = {"aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "aria-details"}
+
+
+def inline(text: str, title: str, scope: str, source: str) -> str:
+    """The SVG as an element for HTML, named `title` for screen readers.
+
+    scope   id of the element that the caller puts around it; inner ids become `scope__id`
+    source  name of the figure, for the message if the text is not SVG
+    """
+    try:
+        root = ElementTree.fromstring(text.strip())
+    except ElementTree.ParseError as error:
+        raise InputError(f"figure '{source}' is not well-formed SVG: {error}") from None
+    if _local_name(root.tag) != "svg":
+        raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
+    _clean(root, scope, seen=set())
+    for old_title in root.findall("title"):
+        root.remove(old_title)
+    root.attrib.pop("aria-labelledby", None)  # it would outrank the label
+    root.attrib |= {"role": "img", "aria-label": title}
+    _let_it_shrink(root)
+    root.tail = None
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _clean(element, scope, seen):
+    element.tag = _local_name(element.tag)
+    element.attrib = _attributes(element.attrib, scope, seen)
+    if element.tag == "style":
+        element.text = _confined(element.text or "", scope)
+    for child in list(element):
+        name = _local_name(child.tag)
+        if name is None or name in DROPPED:
+            element.remove(child)
+        else:
+            _clean(child, scope, seen)
+
+
+def _local_name(tag):
+    """The tag as HTML spells it, or None for an element that is not SVG, such as an editor's notes."""
+    if tag.startswith(SVG):
+        return tag.removeprefix(SVG)
+    return None if tag.startswith("{") else tag
+
+
+def _attributes(attributes, scope, seen):
+    kept = {}
+    for name, value in attributes.items():
+        name = name.replace(XML, "xml:")
+        if name == "id":
+            if value in seen:
+                continue
+            seen.add(value)
+            kept["id"] = f"{scope}__{value}"
+        elif name in ("href", XLINK + "href"):
+            if value.startswith("#"):
+                kept["href"] = f"#{scope}__{value[1:]}"
+            elif value.startswith("data:image/"):
+                kept["href"] = value
+        elif name in LISTS_OF_IDS:
+            kept[name] = " ".join(f"{scope}__{id}" for id in value.split())
+        elif not name.startswith(("{", "on")):
+            kept[name] = _references(value, scope)
+    return kept
+
+
+def _references(value, scope):
+    """url(#id) with the prefix; a url() of anything else but an image in the file itself is cut."""
+
+    def renamed(match):
+        target = match[2]
+        if target.startswith("#"):
+            return f"url(#{scope}__{target[1:]})"
+        return match[0] if target.startswith("data:image/") else "none"
+
+    return REFERENCE.sub(renamed, value)
+
+
+def _confined(css, scope):
+    """Style rules with every selector below `#scope`; at-rules (imports, fonts, media) are left out."""
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    css = re.sub(r"@[^{};]*(;|\{(?:[^{}]|\{[^{}]*\})*\})", "", css)
+    rules = []
+    for selectors, body in STYLE_RULE.findall(css):
+        renamed = re.sub(r"#([\w-]+)", rf"#{scope}__\1", selectors)
+        confined = ", ".join(f"#{scope} {selector.strip()}" for selector in renamed.split(","))
+        rules.append(f"{confined} {{{_references(body, scope)}}}")
+    return "\n".join(rules)
+
+
+def _let_it_shrink(root):
+    """A viewBox, without which a narrow window would crop the drawing instead of scaling it."""
+    sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
+    if "viewBox" not in root.attrib and all(sizes):
+        # user units are px: 3 pt are 4 px
+        width, height = (float(size[1]) * (4 / 3 if size[2] == "pt" else 1) for size in sizes)
+        root.set("viewBox", f"0 0 {width:g} {height:g}")

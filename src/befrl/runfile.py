@@ -1,0 +1,31 @@
+"""Run files: what is logged per seed and episode, and reading and writing it."""
+
+from befrl import results
+from befrl.errors import InputError
+
+LOGGED = {
+    "regret": "V*_1(s_1) - V^pi_1(s_1), in units of reward per episode",
+    "optimism": "the agent's V_1(s_1) - V*_1(s_1), in units of reward per episode; NaN if it has no value",
+    "error_p": "|theta_p estimate - theta*_p| in the design norm Gbar; NaN if nothing is estimated",
+    "error_r": "|theta_r estimate - theta*_r| in the design norm Gbar; NaN if nothing is estimated",
+    "feature_norm": "largest sqrt(tr(U Gbar^-1 U')) along the trajectory; NaN if nothing is estimated",
+    "saturated": "share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1, or beyond",
+}
+SECONDS = {
+    "estimating": "seconds of wall time per episode and seed spent in update()",
+    "planning": "seconds of wall time per episode and seed spent in plan()",
+    "acting": "seconds of wall time per episode and seed spent in the H steps",
+}
+
+
+def save(path, log, meta):
+    results.write_arrays(path, "run", log, meta)
+
+
+def load(path):
+    """Log and meta of a run file, with every array that it must have."""
+    log, meta = results.read_arrays(path, "run")
+    missing = [key for key in (*LOGGED, *SECONDS) if key not in log]
+    if missing or log["regret"].shape != (len(meta.get("seeds", [])), meta.get("episodes")):
+        raise InputError(f"{path}: not a complete befrl run file: delete it and run again")
+    return log, meta

@@ -1,0 +1,133 @@
+"""Assumption 1's constants: right on their compact set, attained, and never beaten by a search."""
+
+import numpy as np
+import pytest
+from helpers import INSTANCES, full, full_U, instance
+from scipy import optimize
+
+VARIANTS = [
+    *[(name, {}) for name in INSTANCES],
+    ("riverswim", {"kernel": "ayoub", "states": 4, "leak": 0.05}),
+    ("chain", {"bins": 3, "reward": "truncated-exponential", "sigma": 0.3}),
+    ("chain", {"bins": 5, "reward": "gaussian"}),
+]
+
+
+def law(problem, x, a, eta):
+    """Node probabilities of one (cell, action) by an explicit sum, and psi on the nodes."""
+    family = problem.model.family
+    base = np.broadcast_to(family.log_base, (*problem.R.shape, family.log_base.shape[-1]))[x, a]
+    weights = np.exp(family.psi @ eta + base + family.space.log_weights)
+    return weights / weights.sum(), family.psi
+
+
+def eigenvalues(problem, x, a, eta):
+    """Eigenvalues of Cov psi in the directions in which psi varies on the support."""
+    mass, psi = law(problem, x, a, eta)
+    centred = psi - mass @ psi
+    values = np.linalg.eigvalsh(centred.T @ (mass[:, None] * centred))
+    on_support = psi[mass > 0]
+    rank = np.linalg.matrix_rank(on_support - on_support[0])
+    return values[len(values) - rank :]
+
+
+def laws(problem):
+    """One (cell, action) for each different support with at least two points."""
+    base = np.broadcast_to(problem.model.family.log_base, (*problem.R.shape, len(problem.model.family.psi)))
+    found = {base[x, a].tobytes(): (x, a) for x in range(len(base)) for a in range(base.shape[1])}
+    return [at for at in found.values() if np.isfinite(base[at]).sum() > 1]
+
+
+def ball(rng, radius, p):
+    direction = rng.standard_normal(p)
+    return radius * rng.random() ** (1 / p) * direction / np.linalg.norm(direction)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_covariance_bounds_are_never_beaten_by_random_search(name, values, rng):
+    problem = instance(name, **values)
+    c, p = problem.constants, problem.model.family.p
+    for x, a in laws(problem):
+        for _ in range(300):
+            eta = ball(rng, c["radius_p"], p)
+            if rng.random() < 0.5:  # half of them on the sphere, where the smallest ones are
+                eta *= c["radius_p"] / np.linalg.norm(eta)
+            found = eigenvalues(problem, x, a, eta)
+            assert found[0] >= c["alpha_p"] * (1 - 1e-9)
+            assert found[-1] <= c["beta_p"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_covariance_bounds_are_attained_and_not_beaten_by_an_optimiser(name, values, rng):
+    problem = instance(name, **values)
+    c, p = problem.constants, problem.model.family.p
+    best_low, best_high = np.inf, 0.0
+    for x, a in laws(problem):
+
+        def into(z):
+            return z * min(1.0, c["radius_p"] / max(np.linalg.norm(z), 1e-300))
+
+        def low(z, x=x, a=a):
+            return np.log(eigenvalues(problem, x, a, into(z))[0])
+
+        def high(z, x=x, a=a):
+            return -eigenvalues(problem, x, a, into(z))[-1]
+
+        options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 2000, "maxfev": 2000}
+        starts = [*(c["radius_p"] * np.eye(p)), *(-c["radius_p"] * np.eye(p))]
+        starts = sorted(starts, key=low)[:2]
+        best_low = min(best_low, *(np.exp(optimize.minimize(low, z, method="Nelder-Mead", options=options).fun) for z in starts))
+        z = sorted([ball(rng, c["radius_p"], p) for _ in range(50)] + [np.zeros(p)], key=high)[0]
+        best_high = max(best_high, -optimize.minimize(high, z, method="Nelder-Mead", options=options).fun)
+    assert best_low == pytest.approx(c["alpha_p"], rel=1e-5)
+    assert best_high == pytest.approx(c["beta_p"], rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_reward_bounds_on_a_fine_grid(name, values):
+    problem = instance(name, **values)
+    c, size = problem.constants, problem.model.B @ problem.model.B
+    variances = size * problem.model.reward.variance(np.linspace(-c["radius_r"], c["radius_r"], 10_001))
+    assert variances.min() == pytest.approx(c["alpha_r"], rel=1e-9)
+    assert variances.max() == pytest.approx(c["beta_r"], rel=1e-9)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_radii_norms_and_feature_bound_by_direct_formulas(name, values):
+    problem = instance(name, **values)
+    features, c = problem.model.features, problem.constants
+    A = full(features.trace)
+    U = [full_U(features, x, a) for x in range(features.n_cells) for a in range(features.n_actions)]
+    norms = [np.sqrt(theta @ A @ theta) for theta in (problem.theta_p, problem.theta_r)]
+    assert c["B_A"] == pytest.approx(max(norms), rel=1e-12)
+    bound = max(np.linalg.norm(np.linalg.inv(A) @ u.T @ u, ord=2) for u in U)
+    assert c["B_phi_A"] == pytest.approx(bound, rel=1e-10)
+    assert c["radius_p"] == pytest.approx(max(np.linalg.norm(u @ problem.theta_p) for u in U), rel=1e-12)
+    largest = max(abs(problem.theta_r @ u.T @ problem.model.B) for u in U)
+    assert c["radius_r"] == pytest.approx(largest, rel=1e-12)
+
+
+CHAINS = [
+    {},
+    {"bins": 3, "sigma": 0.05},
+    {"sigma": 1.0},
+    {"bins": 40},
+    {"bins": 2, "sigma": 0.05},
+    {"bins": 2, "sigma": 0.02},
+    {"bins": 8, "sigma": 0.02, "left": 0.5, "right": 0.5},
+]
+
+
+@pytest.mark.parametrize("values", CHAINS, ids=repr)
+def test_the_chain_has_its_bounds_in_closed_form(values):
+    """p = 1 and a symmetric law: the variance falls with |c|, from c = 0 to the radius."""
+    problem = instance("chain", **values)
+    c = problem.constants
+    variance = problem.model.family.moments(np.array([c["radius_p"], 0.0]).reshape(1, 1, 2, 1))[2].ravel()
+    assert c["alpha_p"] == pytest.approx(variance[0], rel=1e-8)
+    assert c["beta_p"] == pytest.approx(variance[1], rel=1e-8)
+
+
+def test_riverswim_largest_eigenvalue_is_that_of_two_equal_states():
+    """Mass 1/2 on each of two states that are not the reference: covariance eigenvalue 1/2, and none is larger."""
+    assert instance("riverswim").constants["beta_p"] == pytest.approx(0.5, abs=1e-12)

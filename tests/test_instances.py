@@ -1,0 +1,196 @@
+"""What every instance must satisfy, and what the chain and RiverSwim are."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers import INSTANCES, all_policies, instance, optimal, value_of
+from scipy import integrate
+
+from befrl import instances
+from befrl.errors import InputError
+
+VARIANTS = [
+    *[(name, {}) for name in INSTANCES],
+    ("chain", {"bins": 5, "horizon": 7, "reward": "gaussian"}),
+    ("chain", {"bins": 3, "horizon": 1, "reward": "truncated-exponential"}),
+    ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
+    ("riverswim", {"kernel": "ayoub", "states": 3, "horizon": 12, "leak": 0.02}),
+]
+CATALOGUE = instances.catalogue.names()
+SMALL = [("chain", {"bins": 2, "horizon": 4}), ("riverswim", {"states": 3, "horizon": 3}), ("dense", {"horizon": 2})]
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_contract(name, values):
+    problem = instance(name, **values)
+    model = problem.model
+    N, A = model.n_cells, model.n_actions
+    assert problem.P.shape == (N, A, N)
+    assert np.all(problem.P >= 0)
+    assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
+    assert problem.theta_p.shape == problem.theta_r.shape == (model.d,)
+    assert np.allclose(problem.start_masses.sum(), 1.0, rtol=0, atol=1e-12)
+    assert problem.R.shape == (N, A)
+    for key in ("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A", "radius_p", "radius_r"):
+        assert np.isfinite(problem.constants[key])
+        assert problem.constants[key] > 0
+    assert problem.constants["alpha_p"] <= problem.constants["beta_p"]
+    assert problem.constants["alpha_r"] <= problem.constants["beta_r"]
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_optimum_by_loops(name, values):
+    problem = instance(name, **values)
+    Q, V = optimal(problem.R, problem.P, problem.horizon)
+    assert np.allclose(problem.optimum[0], Q, rtol=0, atol=1e-12)
+    assert np.allclose(problem.optimum[1], V, rtol=0, atol=1e-12)
+    assert problem.optimal_value == pytest.approx(problem.start_masses @ V[0], abs=1e-12)
+    assert np.allclose(value_of(problem.optimal_policy, problem.R, problem.P), V[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "values"), SMALL)
+def test_no_deterministic_policy_is_better_and_one_is_as_good(name, values):
+    problem = instance(name, **values)
+    policies = all_policies(problem.horizon, problem.model.n_cells, problem.model.n_actions)
+    best = np.max([value_of(policy, problem.R, problem.P) for policy in policies], axis=0)
+    assert np.allclose(problem.optimum[1][0], best, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_uniform_value_by_loops(name, values):
+    problem = instance(name, **values)
+    N, A = problem.R.shape
+    V = value_of(np.full((problem.horizon, N, A), 1 / A), problem.R, problem.P)
+    assert problem.uniform_value == pytest.approx(problem.start_masses @ V, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "values"), [*VARIANTS, *SMALL])
+def test_gap_by_brute_force(name, values):
+    problem = instance(name, **values)
+    Q, V = optimal(problem.R, problem.P, problem.horizon)
+    cells = {x for x, mass in enumerate(problem.start_masses) if mass > 0}
+    gaps = []
+    for h in range(problem.horizon):
+        gaps += [V[h, x] - q for x in cells for q in Q[h, x] if V[h, x] - q > 1e-12]
+        cells = {y for x in cells for row in problem.P[x] for y, mass in enumerate(row) if mass > 0}
+    assert problem.gap == pytest.approx(min(gaps), abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_first_states_follow_the_stated_law(name, values, rng):
+    problem = instance(name, **values)
+    m = 20_000
+    cells = problem.model.space.cell(problem.start(rng.random(m)))
+    share = np.bincount(cells, minlength=problem.model.n_cells) / m
+    # 5 standard errors; at most 8 cells with mass in each of 7 instances: 3e-5.
+    assert np.all(np.abs(share - problem.start_masses) <= 5 * np.sqrt(problem.start_masses / m))
+
+
+FLOATS = [
+    (name, field.name)
+    for name in CATALOGUE
+    for field in dataclasses.fields(instances.catalogue.module(name).Parameters)
+    if field.metadata["kind"] is float
+]
+
+
+@pytest.mark.parametrize(("name", "key"), FLOATS)
+def test_every_allowed_number_makes_an_instance(name, key):
+    metadata = {f.name: f.metadata for f in dataclasses.fields(instances.catalogue.module(name).Parameters)}[key]
+    for value in (metadata["low"], metadata["high"]):
+        problem = instances.build(name, {key: value})
+        assert np.isfinite(problem.optimal_value)
+        assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "key"), FLOATS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, "nan", "much"])
+def test_numbers_that_are_none_are_refused(name, key, value):
+    with pytest.raises(InputError, match=key):
+        instances.build(name, {key: value})
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("key", ["theta_p", "theta_r", "start_masses"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_truth_that_is_not_finite_is_refused(name, key, value):
+    problem = instance(name)
+    broken = getattr(problem, key).copy()
+    broken[-1] = value
+    with pytest.raises(InputError, match=key):
+        dataclasses.replace(problem, **{key: broken})
+
+
+@pytest.mark.parametrize("values", [{}, {"bins": 3, "sigma": 0.3}, {"sigma": 0.02, "left": 0.5}])
+def test_chain_kernel_by_integration(values):
+    problem = instance("chain", **values)
+    given = problem.parameters
+    J, sigma = given["bins"], given["sigma"]
+    for x in range(J):
+        for a, step in enumerate((-given["left"], given["right"])):
+            aim = (x + 0.5) / J + step
+            peak = min(max(aim, 0.0), 1.0)
+            top = 0.5 * ((peak - aim) / sigma) ** 2
+            density = lambda s, aim=aim, top=top: np.exp(top - 0.5 * ((s - aim) / sigma) ** 2)  # noqa: E731
+
+            def mass(low, high, density=density, peak=peak):
+                # Where the density falls from its peak by 40 sigma or by a rate of 25/sigma is no mass to be missed.
+                cuts = [c for k in (0, 1, 3, 6, 10) for c in (peak - k * sigma, peak + k * sigma) if low < c < high]
+                cuts += [c for k in (0.01, 0.1, 0.3) for c in (peak - k * sigma, peak + k * sigma) if low < c < high]
+                return integrate.quad(density, low, high, points=sorted(set(cuts)) or None, epsabs=1e-15, limit=200)[0]
+
+            pieces = np.array([mass(y / J, (y + 1) / J) for y in range(J)])
+            assert problem.P[x, a] == pytest.approx(pieces / pieces.sum(), abs=1e-10)
+
+
+def test_chain_rewards_and_parameters():
+    problem = instance("chain")
+    means = np.full((8, 2), 0.5)
+    means[0, 0], means[7, 1] = 0.6, 0.95
+    assert np.allclose(problem.R, means, rtol=0, atol=1e-12)
+    centres = (np.arange(8) + 0.5) / 8
+    aims = np.stack([centres - 0.1, centres + 0.06], axis=1)
+    assert problem.theta_p.reshape(8, 2) * 0.1 + 0.5 == pytest.approx(aims, abs=1e-12)
+    for law in ("truncated-exponential", "gaussian"):
+        assert np.allclose(instance("chain", reward=law).R, means, rtol=0, atol=1e-12)
+
+
+# As printed by Osband, Cho et al. and Ayoub et al.; rows are states, columns next states, action right.
+SWIM = {
+    "osband": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
+    "cho": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
+    "ayoub": [[0.3, 0.7, 0, 0], [0.1, 0.6, 0.3, 0], [0, 0.1, 0.6, 0.3], [0, 0, 0.1, 0.9]],
+}
+SMALL_REWARD = {"osband": 0.005, "cho": 0.005, "ayoub": 0.05}
+
+
+@pytest.mark.parametrize("kernel", SWIM)
+@pytest.mark.parametrize("leak", [0.0, 0.04])
+def test_riverswim_is_the_published_one(kernel, leak):
+    problem = instance("riverswim", kernel=kernel, states=4, leak=leak)
+    left = np.eye(4)[[0, 0, 1, 2]]
+    printed = np.stack([left, SWIM[kernel]], axis=1)
+    assert np.allclose(problem.P, (1 - leak) * printed + leak / 4, rtol=0, atol=1e-12)
+    rewards = np.zeros((4, 2))
+    rewards[0, 0], rewards[3, 1] = SMALL_REWARD[kernel], 1.0
+    assert np.allclose(problem.R, rewards, rtol=0, atol=1e-12)
+
+
+def test_riverswim_optimal_value_of_cho_et_al():
+    problem = instance("riverswim", kernel="cho", states=4, horizon=12)
+    assert problem.optimal_value == pytest.approx(2.6627, abs=5e-5)
+
+
+def test_riverswim_parameters_have_least_norm(rng):
+    """Adding a direction in which psi does not vary on the support keeps the law and lengthens theta."""
+    problem = instance("riverswim", states=5)
+    S = 5
+    theta = problem.theta_p.reshape(S, 2, S - 1)
+    psi = np.eye(S)[:, 1:]
+    for s in range(S):
+        for a in range(2):
+            contrasts = psi[problem.P[s, a] > 0]
+            _, singular, rows = np.linalg.svd(contrasts - contrasts.mean(0))
+            null = rows[(np.pad(singular, (0, S - 1))[: S - 1]) < 1e-12]
+            assert np.allclose(null @ theta[s, a], 0.0, rtol=0, atol=1e-12)
