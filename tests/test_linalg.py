@@ -46,9 +46,7 @@ def test_a_seed_has_the_same_bits_alone(m, rng):
     L = linalg.cholesky(blocks)
     assert np.array_equal(linalg.cholesky(alone)[0], L[3])
     assert np.array_equal(linalg.solve(alone, v)[0], linalg.solve(blocks, vectors)[3])
-    assert np.array_equal(
-        linalg.solve_transposed_factor(L[3:4], v)[0], linalg.solve_transposed_factor(L, vectors)[3]
-    )
+    assert np.array_equal(linalg.solve_transposed_factor(L[3:4], v)[0], linalg.solve_transposed_factor(L, vectors)[3])
     assert np.array_equal(linalg.solve_factor(L[3:4], alone)[0], linalg.solve_factor(L, blocks)[3])
     assert linalg.log_determinant(L[3:4])[0] == linalg.log_determinant(L)[3]
     assert linalg.quadratic(alone, v)[0] == linalg.quadratic(blocks, vectors)[3]

@@ -10,6 +10,7 @@ import importlib.util
 import platform
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
 
@@ -22,7 +23,7 @@ def versions() -> dict[str, str]:
 def _tree(module: str):
     spec = importlib.util.find_spec(module)
     with open(spec.origin, encoding="utf-8") as file:
-        return ast.parse(file.read()), spec.submodule_search_locations is not None
+        return ast.parse(file.read()), list(spec.submodule_search_locations or ())
 
 
 @cache
@@ -44,9 +45,14 @@ def _without_docstrings(tree):
 
 @cache
 def fingerprint(module: str) -> str:
-    """Hash of one module's syntax tree, docstrings left out."""
-    tree = _without_docstrings(ast.parse(ast.unparse(_tree(module)[0])))
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    """Hash of one module's syntax tree, docstrings left out, and of the files that lie beside a package's code."""
+    tree, folders = _tree(module)
+    digest = hashlib.sha256(ast.dump(_without_docstrings(ast.parse(ast.unparse(tree)))).encode())
+    for folder in folders:
+        for path in sorted(Path(folder).iterdir()):
+            if path.is_file() and path.suffix != ".py":
+                digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 @cache

@@ -66,13 +66,14 @@ class TruncatedNormal(Family):
         """c >= 0, and the CDF of each cut over that of the upper end: (n, N, A) -> (n, N, A, cuts)."""
         c = np.abs(signed)[..., None]
         cuts = self.cuts - c
-        lowest, highest = ndtr(cuts[..., :1]), ndtr(cuts[..., -1:])
+        cdf = ndtr(cuts)
+        cdf -= cdf[..., :1]
         far = cuts[..., -1:] < -FAR
         if far.any():
             ratio = np.exp(log_ndtr(cuts) - log_ndtr(cuts[..., -1:]))
-            cdf = (ndtr(cuts) - lowest) / np.where(far, 1.0, highest - lowest)
-            return c, np.where(far, ratio, cdf)
-        return c, (ndtr(cuts) - lowest) / (highest - lowest)
+            return c, np.where(far, ratio, cdf / np.where(far, 1.0, cdf[..., -1:]))
+        cdf /= cdf[..., -1:]
+        return c, cdf
 
     def kernel(self, eta):
         signed = eta[..., 0]
@@ -101,10 +102,11 @@ class TruncatedNormal(Family):
         start, slope = np.where(flip, lowest + width, lowest), np.where(flip, -width, width)
         sign = np.where(flip, -self.sigma, self.sigma)
         offset = 0.5 + sign * c
-        table = np.stack([start, slope, sign, offset], axis=-1)
+        table = np.stack([start, slope, sign, offset]).reshape(4, -1)
+        n_actions = signed.shape[1]
 
         def draw(cell, action, u):
-            start, slope, sign, offset = np.moveaxis(table[cell, action], -1, 0)
+            start, slope, sign, offset = table.take(cell * n_actions + action, axis=1)
             s = offset + sign * ndtri(start + slope * u)
             return np.minimum(np.maximum(s, 0.0), 1.0)
 

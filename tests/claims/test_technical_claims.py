@@ -28,11 +28,13 @@ def rng():
 # From scratch: the support and base measure of each law on a grid of our own.
 
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(300)
+
+
 def support(case, theta):
     """T(x) and base weights of one law, without any code of the package."""
     A, phi = np.array(case["A"]), np.array(case["phi"])
-    nodes, weights = np.polynomial.legendre.leggauss(300)
-    s, weights = (nodes + 1) / 2, weights / 2
+    s, weights = (NODES + 1) / 2, WEIGHTS / 2
     if "B" in case:
         x = np.array([np.array(case["B"]) @ Ai @ phi for Ai in A])
         kind = case["kind"]
@@ -163,7 +165,7 @@ def plain(theta, other, kind="bernoulli"):
 
 
 def test_for_near_parameters_the_point_lies_a_third_of_the_way():
-    """KL = int_0^1 (1-t) f''(t) dt, whose weight has its mean at t = 1/3; from the other end it would be 2/3."""
+    """KL = int_0^1 (1-t) f''(t) dt, whose weight has its mean at t = 1/3, from whichever end one starts."""
     _, position = derivative_errors(plain([1.0], [1.02]))
     _, reverse = derivative_errors(plain([1.02], [1.0]))
     assert position == pytest.approx(1 / 3, abs=0.02) and reverse == pytest.approx(1 / 3, abs=0.02)
@@ -195,7 +197,7 @@ def test_transport_fails_when_the_correction_does_too():
 
 
 def test_no_point_helps_near_the_largest_variance():
-    """Var <= 1/4, so with a mean variance v on the segment the gap is at least 1 - 1/(8 v), whatever the cube."""
+    """Var <= 1/4: with mean variance v on the segment the gap is at least 1 - 1/(8 v), whatever the cube."""
     c = 0.3
     mean_variance = (expit(c) - expit(-c)) / (2 * c)
     for case in (plain([c], [-c]), plain([c + 40.0, -40.0], [-c - 40.0, 40.0])):

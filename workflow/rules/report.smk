@@ -4,21 +4,24 @@
 rule report:
     input:
         [f"{RESULTS}/instances/{name}.npz" for name in STUDY["study"]],
-        [f"{RESULTS}/regret/{instance}_{track}/summary.csv" for instance, track in STUDY.cases()],
+        [
+            f"{RESULTS}/regret/{instance}_{track}/summary.csv"
+            for instance, track in STUDY.cases()
+        ],
         [f"{RESULTS}/claims/{name}.json" for name in STUDY.claim_ids()],
         [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "json")],
     output:
         f"{RESULTS}/report.html",
     log:
         f"{RESULTS}/logs/report.log",
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=STUDY["jobs"]["mem_mb"],
+        runtime=STUDY["jobs"]["runtime"],
     params:
         study=json.dumps(STUDY.config),
         schema=str(Path(workflow.basedir) / "config" / "schema.yaml"),
         code=code_hash("befrl.report.assemble"),
-    resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
-    conda:
-        ENVIRONMENT
     shell:
         "python -m befrl report --study {params.study:q} --schema {params.schema:q} --out {output} > {log} 2>&1"

@@ -30,7 +30,7 @@ def directional_derivatives(T, log_weights, theta, directions):
     return first, second
 
 
-def nearest_to(target, function, points, rounds=5):
+def nearest_to(target, function, points, rounds=6):
     """The point between points[0] and points[-1] where a continuous function comes nearest to `target`.
 
     Returns (point, |function - target|). Where the function crosses the target the first crossing is refined

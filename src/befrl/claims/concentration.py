@@ -7,7 +7,7 @@ from scipy.special import betaincinv, ndtr
 from befrl.claims.registry import Finding, Worst, claim, decide
 
 SECTION = "Concentration"
-TOLERANCE = 1e-10  # ten thousand times the rounding error of `tail_probability`
+TOLERANCE = 1e-10  # far above the rounding error of `tail_probability`, which is 1e-15
 DRAWS = 10_000  # simulated noises per direction
 DIMENSIONS = (1, 2, 3, 5, 10, 30, 60)
 
@@ -51,7 +51,7 @@ def weakest_direction(rng, trials, length=1.0, first_deviation=1.0):
     return Finding(
         verdict=decide(max(shortfall, counted_shortfall), tolerance=TOLERANCE),
         worst_case=smallest,
-        meaning=f"smallest P(u'xi >= 1) found; the claim needs at least Phi(-1) = {bound:.9f} (to {TOLERANCE:g})",
+        meaning=f"smallest P(u'xi >= 1) found; at least Phi(-1) = {bound:.9f} is claimed (to {TOLERANCE:g})",
         instance=weakest.instance,
         rule=f"holds if no integrated probability is below Phi(-1) - {TOLERANCE:g} and no upper confidence "
         "limit (joint level 1e-6) of a counted one is below Phi(-1); fails otherwise",

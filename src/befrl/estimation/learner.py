@@ -73,26 +73,26 @@ class Learner:
         pull = self.eta * (self.model.features.trace @ theta[..., None])[..., 0]
         return 0.5 * (theta * pull).sum((-1, -2)), pull
 
-    def transition_loss(self, theta):
-        """Penalised negative log-likelihood of the transitions, gradient and Hessian blocks."""
-        features = self.model.features
-        eta = features.natural(theta.reshape(self.n, -1))
+    def transition_loss(self, theta, rows=slice(None)):
+        """Penalised negative log-likelihood of the transitions of some seeds, gradient and Hessian blocks."""
+        features, counts, sum_psi = self.model.features, self.counts[rows], self.sum_psi[rows]
+        eta = features.natural(theta.reshape(len(theta), -1))
         Z, mean, cov = self.model.family.moments(eta)
         penalty, pull = self._penalty(theta)
-        value = (self.counts * Z - (eta * self.sum_psi).sum(-1)).sum((-1, -2)) + penalty
-        gradient = features.pull(self.counts[..., None] * mean - self.sum_psi) + pull
-        hessian = features.sandwich(self.counts[..., None, None] * cov) + self.eta * features.trace
+        value = (counts * Z - (eta * sum_psi).sum(-1)).sum((-1, -2)) + penalty
+        gradient = features.pull(counts[..., None] * mean - sum_psi) + pull
+        hessian = features.sandwich(counts[..., None, None] * cov) + self.eta * features.trace
         return value, gradient, hessian
 
-    def reward_loss(self, theta):
+    def reward_loss(self, theta, rows=slice(None)):
         """The same for the rewards, a one-dimensional family in c = theta . x_r."""
-        model, features = self.model, self.model.features
-        c = model.reward_natural(theta.reshape(self.n, -1))
-        residual = self.counts * model.reward.mean(c) - self.sum_reward
+        model, features, counts, sum_reward = self.model, self.model.features, self.counts[rows], self.sum_reward[rows]
+        c = model.reward_natural(theta.reshape(len(theta), -1))
+        residual = counts * model.reward.mean(c) - sum_reward
         penalty, pull = self._penalty(theta)
-        value = (self.counts * model.reward.log_partition(c) - c * self.sum_reward).sum((-1, -2)) + penalty
+        value = (counts * model.reward.log_partition(c) - c * sum_reward).sum((-1, -2)) + penalty
         gradient = features.gather(residual[..., None] * model.x_r) + pull
-        weights = (self.counts * model.reward.variance(c))[..., None, None]
+        weights = (counts * model.reward.variance(c))[..., None, None]
         hessian = features.gather(weights * self._x_outer) + self.eta * features.trace
         return value, gradient, hessian
 

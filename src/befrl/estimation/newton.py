@@ -21,31 +21,32 @@ class NotConverged(RuntimeError):
 def minimise(evaluate, theta):
     """Minimise each row's objective from `theta` (n, blocks, m).
 
-    evaluate(theta) -> value (n,), gradient (n, blocks, m), hessian (n, blocks, m, m); returns theta and the last
-    Hessian evaluated, which is that of the minimum up to the last step.
+    evaluate(theta, rows) -> value (k,), gradient (k, blocks, m), hessian (k, blocks, m, m) for the k `rows` of the
+    block that theta belongs to. Returns theta and the last Hessians evaluated, which are those of the minimum up to
+    the last step.
     """
-    value, gradient, hessian = evaluate(theta)
-    direction = linalg.solve(hessian, gradient)
-    decrement = (direction * gradient).sum((-1, -2))
-    done = decrement <= DECREMENT
+    theta = theta.copy()
+    value, gradient, hessian = evaluate(theta, slice(None))
+    direction, decrement = step(gradient, hessian)
     length = np.ones(len(theta))
     for _ in range(ROUNDS):
-        if done.all():
+        # Only the seeds that are not there yet are evaluated again. A NaN never counts as arrived.
+        rows = np.flatnonzero(~(decrement <= DECREMENT))
+        if not len(rows):
             return theta - direction, hessian
-        trial = theta - length[:, None, None] * direction
-        # Finished seeds are evaluated with the rest but keep their state.
-        new_value, new_gradient, new_hessian = evaluate(trial)
-        rounding = 1e-12 * np.maximum(1.0, np.abs(value))
-        accept = (new_value <= value - SLOPE * length * decrement + rounding) & ~done
-        if accept.all():
-            theta, value, gradient, hessian = trial, new_value, new_gradient, new_hessian
-        else:
-            theta = np.where(accept[:, None, None], trial, theta)
-            value = np.where(accept, new_value, value)
-            gradient = np.where(accept[:, None, None], new_gradient, gradient)
-            hessian = np.where(accept[:, None, None, None], new_hessian, hessian)
-        length = np.where(accept, 1.0, np.where(done, length, 0.5 * length))
-        direction = linalg.solve(hessian, gradient)
-        decrement = (direction * gradient).sum((-1, -2))
-        done |= accept & (decrement <= DECREMENT)
-    raise NotConverged(f"Newton's method did not converge for rows {np.flatnonzero(~done).tolist()} of the block")
+        trial = theta[rows] - length[rows, None, None] * direction[rows]
+        new_value, gradient, new_hessian = evaluate(trial, rows)
+        old = value[rows]
+        rounding = 1e-12 * np.maximum(1.0, np.abs(old))
+        accept = new_value <= old - SLOPE * length[rows] * decrement[rows] + rounding
+        length[rows] = np.where(accept, 1.0, 0.5 * length[rows])
+        taken = rows[accept]
+        theta[taken], value[taken], hessian[taken] = trial[accept], new_value[accept], new_hessian[accept]
+        direction[taken], decrement[taken] = step(gradient[accept], new_hessian[accept])
+    raise NotConverged(f"Newton's method did not converge for rows {rows.tolist()} of the block")
+
+
+def step(gradient, hessian):
+    """Newton direction and squared decrement."""
+    direction = linalg.solve(hessian, gradient)
+    return direction, (direction * gradient).sum((-1, -2))

@@ -81,7 +81,7 @@ def describe(tables):
         "title": "Regret of BEF-RLSVI against the noise scale x",
         "caption": (
             f"Mean regret after all episodes over {tables[0]['summary']['seeds'].iloc[0]} seeds; bars: bootstrap "
-            f"interval of the mean; shaded: 10 to 90 % of the seeds. Dotted line and diamond: Theorem 1's x_k, which is "
-            f"{'; '.join(factors)}. Horizontal: greedy (x = 0) and uniformly random actions."
+            f"interval of the mean; shaded: 10 to 90 % of the seeds. Dotted line and diamond: Theorem 1's x_k, "
+            f"which is {'; '.join(factors)}. Horizontal: greedy (x = 0) and uniformly random actions."
         ),
     }

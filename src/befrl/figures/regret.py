@@ -41,6 +41,7 @@ def describe(tables):
         "caption": (
             f"Exact pseudo-regret summed over episodes, mean over {first['seeds']} seeds; shaded: bootstrap interval "
             f"of the mean (whole curves resampled). Dashed: constants as in the theory. Solid: best of the grid, "
-            f"chosen on other seeds. Dotted: no constants to choose. Track {first['track']}: {style.track(first['track'])}.{zero}"
+            f"chosen on other seeds. Dotted: no constants to choose. Track {first['track']}: "
+            f"{style.track(first['track'])}.{zero}"
         ),
     }

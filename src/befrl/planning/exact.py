@@ -33,14 +33,16 @@ def greedy(Q):
 def backward_induction(R, P, horizon):
     """R (n, N, A), P (n, N, A, N) -> Q (n, H, N, A), V (n, H + 1, N)."""
     n, N, A = R.shape
-    Q = np.empty((n, horizon, N, A))
+    # Within the loop actions come before cells: the maximum then runs over contiguous memory.
+    Q = np.empty((n, horizon, A, N))
     V = np.zeros((n, horizon + 1, N))
-    rows = P.reshape(n, N * A, N)
+    rows = P.swapaxes(1, 2).reshape(n, A * N, N)
+    R = np.ascontiguousarray(R.swapaxes(1, 2))
+    best = V[:, horizon]
     for h in reversed(range(horizon)):
-        future = rows @ V[:, h + 1, :, None]
-        np.add(R, future.reshape(n, N, A), out=Q[:, h])
-        V[:, h] = largest(Q[:, h])
-    return Q, V
+        Q[:, h] = step = R + (rows @ best[..., None]).reshape(n, A, N)
+        V[:, h] = best = largest(step.swapaxes(1, 2))
+    return Q.swapaxes(2, 3), V
 
 
 def evaluate(policies, R, P):

@@ -7,6 +7,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from befrl.aggregation import SUMMARY
 from befrl.claims.registry import VERDICTS
 from befrl.report import svg, wording
 
@@ -15,6 +16,7 @@ ROLES_IN_TABLE = (
     "tuned",
     "baseline",
 )  # all grid points would be too many rows
+EXPLAINED = ("mean", "failed", "slope", "optimistic", "seconds_per_episode")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
 FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
 
@@ -53,6 +55,8 @@ def build(
         headlines=[figure for figure in drawings if figure["headline"]],
         figures=[figure for figure in drawings if not figure["headline"]],
         tables=tables,
+        level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "bootstrap",
+        meanings={name: SUMMARY[name] for name in EXPLAINED if name in SUMMARY},
         claims=ledger,
         verdicts=verdict_counts(ledger),
         instances=prepared_instances(instances),
@@ -140,14 +144,11 @@ def regret_row(row) -> dict:
 
 
 def setting(row) -> str:
-    """The variant, where it says more than agent and role, and the parameter that was set."""
+    """The parameter that was set; without one, the variant where it says more than agent and role."""
     variant, parameter, value = row["variant"], row["parameter"], row["value"]
-    words = []
-    if not wording.missing(variant) and variant not in ("", row["agent"], row["role"]):
-        words.append(str(variant))
     if not wording.missing(parameter) and parameter != "" and not wording.missing(value):
-        words.append(f"{parameter} = {value if isinstance(value, str) else format(value, 'g')}")
-    return ", ".join(words)
+        return f"{parameter} = {value if isinstance(value, str) else format(value, 'g')}"
+    return "" if wording.missing(variant) or variant in (row["agent"], row["role"]) else str(variant)
 
 
 def prepared_figures(figures, anchors) -> list[dict]:

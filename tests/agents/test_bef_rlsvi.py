@@ -1,0 +1,98 @@
+"""BEF-RLSVI: the noise has the stated law, the scale is Theorem 1's."""
+
+import math
+
+import numpy as np
+import pytest
+from helpers import assert_standard_normal, full, instance, optimal, trained
+from scipy import special
+
+from befrl import agents
+from befrl.agents.bef_rlsvi import theorem_x
+from befrl.errors import InputError
+
+CONSTANTS = {"alpha_p": 0.2, "beta_p": 1.7, "alpha_r": 0.05, "beta_r": 0.25, "B_A": 6.0, "B_phi_A": 1.3}
+
+
+def noise(agent, problem, plan):
+    """xi (n, d), read off the planned rewards: c = x_r . (theta_r + xi)."""
+    features, model = problem.model.features, problem.model
+    c = special.logit(plan.rewards) if problem.family_name == "chain" else model.reward.natural(plan.rewards)
+    X = np.zeros((*c.shape[1:], features.n_blocks, features.m))
+    for x, a in np.ndindex(c.shape[1:]):
+        X[x, a, features.block[x, a]] = model.x_r[x, a]
+    known = agent.problem.known_theta_r
+    theta_r = agent.learner.theta_r if known is None else known
+    flat = np.linalg.lstsq(X.reshape(-1, model.d), c.reshape(len(c), -1).T, rcond=None)[0].T
+    return flat - theta_r
+
+
+@pytest.mark.parametrize("name", ["chain", "dense"])
+@pytest.mark.parametrize("track", ["U", "K"])
+@pytest.mark.parametrize("x", [0.04, 0.5])
+def test_noise_has_covariance_x_times_the_inverse_design(name, track, x):
+    """All seeds have the same data, so that 500 seeds and 40 plans are 20,000 draws of one law."""
+    problem = instance(name)
+    agent = trained("bef-rlsvi", problem, track, seeds=range(500), same_data=True, x=x)
+    xi = np.concatenate([noise(agent, problem, agent.plan(k)) for k in range(40)])
+    L = np.linalg.cholesky(full(agent.learner.design()[0]))
+    assert_standard_normal(xi @ L / np.sqrt(x))
+
+
+def test_each_seed_and_episode_has_its_own_noise():
+    problem = instance("dense")
+    agent = trained("bef-rlsvi", problem, seeds=range(4), same_data=True, x=1.0)
+    xi = np.stack([noise(agent, problem, agent.plan(k)) for k in range(3)]).reshape(12, -1)
+    assert all(np.abs(xi[i] - xi[j]).min() > 1e-6 for i in range(12) for j in range(i))
+
+
+@pytest.mark.parametrize("name", ["chain", "riverswim", "dense"])
+def test_the_plan_is_optimal_for_the_perturbed_rewards_at_all_steps(name):
+    problem = instance(name)
+    agent = trained("bef-rlsvi", problem, scale=1.0)
+    plan = agent.plan(5)
+    for i in range(2):
+        P = problem.model.kernel(agent.learner.theta_p[i][None])[0]
+        Q, V = optimal(plan.rewards[i], P, problem.horizon)
+        assert np.allclose(plan.values[i], V[0], rtol=1e-12, atol=1e-10)
+        chosen = np.take_along_axis(Q, plan.policy[i][..., None].astype(int), axis=-1)[..., 0]
+        assert np.allclose(chosen, V[:-1], rtol=1e-12, atol=1e-10)
+
+
+def test_values_are_not_clipped():
+    problem = instance("riverswim")
+    values = trained("bef-rlsvi", problem, x=1e6).plan(5).values
+    assert np.abs(values).max() > 10 * problem.horizon
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(("d", "H", "K", "eta", "delta"), [(16, 40, 1000, 1.0, 0.05), (3, 1, 1, 0.1, 1.0)])
+def test_theorem_x_is_the_printed_formula(swap, d, H, K, eta, delta):
+    alpha_p, alpha_r = (0.05, 0.2) if swap else (0.2, 0.05)
+    c = CONSTANTS | {"alpha_p": alpha_p, "alpha_r": alpha_r}
+    gamma_p = d * math.log(1 + 1.7 / eta * 1.3 * H * K)
+    gamma_r = d * math.log(1 + 0.25 / eta * 1.3 * H * K)
+    beta_p = eta / 2 * 6.0**2 + gamma_p + math.log(1 / delta)
+    beta_r = eta / 2 * 6.0**2 + gamma_r + math.log(1 / delta)
+    transitions = H * math.sqrt(1.7 * beta_p / (alpha_p * alpha_r))
+    rewards = math.sqrt(0.25 * beta_r * min(1.0, alpha_p / alpha_r)) / (2 * alpha_r)
+    assert theorem_x(c, d, H, K, eta, delta, False) == pytest.approx((transitions + rewards) ** 2, rel=1e-12)
+    assert theorem_x(c, d, H, K, eta, delta, True) == pytest.approx(transitions**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("track", ["U", "K"])
+def test_the_scale_multiplies_the_theorem(track):
+    problem = instance("chain")
+    theory = theorem_x(problem.constants, 16, 40, 5, 1.0, 0.05, track == "K")
+    assert trained("bef-rlsvi", problem, track).x == theory
+    assert trained("bef-rlsvi", problem, track, scale="theory").x == theory
+    assert trained("bef-rlsvi", problem, track, scale=1).x == theory
+    assert trained("bef-rlsvi", problem, track, scale=0.1).x == pytest.approx(0.1 * theory, rel=1e-15)
+    assert trained("bef-rlsvi", problem, track, scale=0).x == 0
+    assert trained("bef-rlsvi", problem, track, x=0.3).x == 0.3
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 0.0])
+def test_x_and_scale_exclude_each_other(scale):
+    with pytest.raises(InputError, match="set either x or scale"):
+        agents.parameters("bef-rlsvi", {"x": 1.0, "scale": scale})

@@ -1,0 +1,211 @@
+"""What every agent of the catalogue must satisfy, on every instance and in both tracks.
+
+An agent that does not apply to an instance or a track says so by an InputError when it is made.
+"""
+
+import dataclasses
+import functools
+import random
+
+import numpy as np
+import pytest
+from helpers import INSTANCES, instance, play
+
+from befrl import agents, interaction
+from befrl.agents.base import Trajectory
+from befrl.errors import InputError
+from befrl.interaction import LOGGED, TRACKS
+
+AGENTS = agents.catalogue.names()
+EPISODES = 35  # more than are evaluated together
+each_agent = pytest.mark.parametrize("algorithm", AGENTS)
+each_instance = pytest.mark.parametrize("name", INSTANCES)
+each_track = pytest.mark.parametrize("track", TRACKS)
+
+
+def run(algorithm, name, track, seeds=(0, 1, 2, 3, 4), episodes=EPISODES, **values):
+    """The log, or a skip where the agent does not apply."""
+    try:
+        return play(algorithm, instance(name), track, seeds, episodes, **values)
+    except InputError as sentence:
+        pytest.skip(str(sentence))
+
+
+@functools.lru_cache(maxsize=None)
+def block(algorithm, name, track):
+    """Seeds 0 to 4 with the agent's own defaults; run once for all tests."""
+    return run(algorithm, name, track)
+
+
+def same_bits(one, other):
+    return all(one[key].tobytes() == other[key].tobytes() for key in LOGGED)
+
+
+def record(monkeypatch, tamper=None):
+    """Keep every trajectory that `rollout` returns; `tamper(k, trajectory)` may replace it."""
+    episodes = []
+    original = interaction.Environment.rollout
+
+    def rollout(self, agent, policy):
+        first, trajectory = original(self, agent, policy)
+        if tamper is not None:
+            trajectory = tamper(len(episodes), trajectory)
+        episodes.append((first, policy, trajectory))
+        return first, trajectory
+
+    monkeypatch.setattr(interaction.Environment, "rollout", rollout)
+    return episodes
+
+
+@each_agent
+def test_applies_somewhere(algorithm):
+    ran = 0
+    for name in INSTANCES:
+        for track in TRACKS:
+            try:
+                play(algorithm, instance(name), track, episodes=1)
+                ran += 1
+            except InputError:
+                continue
+    assert ran > 0
+
+
+@each_agent
+@each_instance
+@each_track
+def test_the_same_seeds_give_the_same_bytes(algorithm, name, track):
+    assert same_bits(run(algorithm, name, track), block(algorithm, name, track))
+
+
+@each_agent
+@each_instance
+@each_track
+def test_a_seed_gives_the_same_bytes_alone(algorithm, name, track):
+    alone = run(algorithm, name, track, seeds=(3,))
+    together = {key: block(algorithm, name, track)[key][3:4] for key in LOGGED}
+    assert same_bits(alone, together)
+
+
+@each_agent
+@each_instance
+@each_track
+def test_regret_lies_between_zero_and_the_worst(algorithm, name, track):
+    problem = instance(name)
+    worst = problem.optimum[1][0].max() - problem.horizon * min(0.0, problem.R.min())
+    regret = block(algorithm, name, track)["regret"]
+    assert np.all(regret >= -1e-9)
+    assert np.all(regret <= worst)
+
+
+@each_agent
+@each_instance
+@each_track
+def test_logged_numbers_are_finite_or_not_kept(algorithm, name, track):
+    log = block(algorithm, name, track)
+    assert np.all(np.isfinite(log["regret"]))
+    for key in LOGGED:
+        finite = np.isfinite(log[key])
+        assert finite.all() or np.isnan(log[key]).all(), key
+
+
+@each_agent
+@each_instance
+def test_global_generators_are_left_alone(algorithm, name):
+    before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    run(algorithm, name, "U", episodes=3)
+    after = np.random.get_state()  # noqa: NPY002
+    assert np.array_equal(before[1], after[1])
+    assert before[2:] == after[2:]
+    assert random.getstate() == python_before
+
+
+def extremes():
+    """Both ends of every number that an agent takes, and every word."""
+    for algorithm in AGENTS:
+        for field in dataclasses.fields(agents.catalogue.module(algorithm).Parameters):
+            if field.metadata["kind"] is float:
+                yield from ((algorithm, field.name, field.metadata[end]) for end in ("low", "high"))
+            for word in field.metadata.get("choices", ()):
+                yield algorithm, field.name, word
+
+
+@pytest.mark.parametrize(("algorithm", "key", "value"), list(extremes()))
+@each_instance
+@each_track
+def test_extreme_parameters_keep_numbers_finite(algorithm, key, value, name, track):
+    log = run(algorithm, name, track, seeds=(0, 1), episodes=6, **{key: value})
+    assert np.all(log["regret"] >= -1e-9)
+    for name_of in LOGGED:
+        assert np.isfinite(log[name_of]).all() or np.isnan(log[name_of]).all(), name_of
+
+
+@each_agent
+@each_instance
+@each_track
+def test_no_look_ahead(algorithm, name, track, monkeypatch):
+    """With other outcomes from episode 4 on, all that is logged up to episode 4 keeps its bytes."""
+    changed_from = 4
+
+    def tamper(k, t):
+        if k < changed_from:
+            return t
+        return Trajectory(t.cells, t.actions, 1 - t.rewards, np.roll(t.next_states, 1, axis=1))
+
+    as_it_was = run(algorithm, name, track, episodes=8)
+    record(monkeypatch, tamper)
+    changed = run(algorithm, name, track, episodes=8)
+    for key in LOGGED:
+        upto = np.s_[:, : changed_from + 1]
+        assert as_it_was[key][upto].tobytes() == changed[key][upto].tobytes(), key
+    if not np.isnan(changed["error_p"]).any():  # a learner does see the change afterwards
+        assert np.all(as_it_was["error_p"][:, changed_from + 1] != changed["error_p"][:, changed_from + 1])
+
+
+@each_agent
+@each_instance
+@each_track
+def test_plans_and_episodes_have_their_shapes_and_common_starts(algorithm, name, track, monkeypatch):
+    problem = instance(name)
+    H, (N, A) = problem.horizon, problem.R.shape
+    episodes = record(monkeypatch)
+    run(algorithm, name, track, seeds=(0, 1, 2), episodes=4)
+    mine = episodes.copy()
+    episodes.clear()
+    play("oracle", problem, "U", (0, 1, 2), 4)
+    assert len(mine) == 4
+    for (first, policy, t), (oracle_first, _, oracle_t) in zip(mine, episodes, strict=True):
+        assert policy.shape in ((3, H, N), (3, H, N, A))
+        if policy.ndim == 3:
+            assert np.all((policy >= 0) & (policy < A))
+            assert np.array_equal(t.actions, policy[np.arange(3)[:, None], np.arange(H), t.cells])
+        else:
+            assert np.all(policy >= 0)
+            assert np.allclose(policy.sum(-1), 1.0, rtol=0, atol=1e-12)
+        assert t.actions.shape == t.rewards.shape == t.cells.shape == t.next_states.shape == (3, H)
+        # Paired noise: the same first state, and the same path as the oracle as long as actions agree.
+        assert np.array_equal(first, oracle_first)
+        agree = np.cumprod(t.actions == oracle_t.actions, axis=1).astype(bool)
+        assert np.array_equal(t.next_states[agree], oracle_t.next_states[agree])
+        assert np.array_equal(t.rewards[agree], oracle_t.rewards[agree])
+
+
+@each_agent
+@each_instance
+def test_one_step_episodes(algorithm, name):
+    log = None
+    try:
+        log = play(algorithm, instance(name, horizon=1), "U", (0, 1), 5)
+    except InputError as sentence:
+        pytest.skip(str(sentence))
+    assert np.all(log["regret"] >= -1e-9)
+
+
+@each_agent
+@each_instance
+@each_track
+def test_the_instance_is_not_changed(algorithm, name, track):
+    problem = instance(name)
+    keys = ("theta_p", "theta_r", "start_masses", "P", "R", "optimal_policy")
+    before = [getattr(problem, key).copy() for key in keys]
+    run(algorithm, name, track, seeds=(0,), episodes=3)
+    assert all(np.array_equal(getattr(problem, key), old) for key, old in zip(keys, before, strict=True))

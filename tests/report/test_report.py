@@ -1,0 +1,553 @@
+"""The report page, read back with an HTML parser."""
+
+import io
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from befrl.aggregation import SUMMARY
+from befrl.errors import InputError
+from befrl.report import build, svg, wording
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+EMPTY = {
+    "config": {}, "instances": [], "summaries": [], "figures": [], "claims": [],
+    "versions": {}, "hashes": {}, "timings": [],
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Elements in order, each with its attributes and all the text inside it; complains of bad nesting."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.elements, self._open = [], []
+        self.feed(html)
+        self.close()
+        assert not self._open, f"never closed: {[element['tag'] for element in self._open]}"
+
+    def handle_starttag(self, tag, attributes):
+        names = [name for name, _ in attributes]
+        assert len(names) == len(set(names)), f"<{tag}> has an attribute twice: {names}"
+        path = [element["tag"] for element in self._open]
+        element = {"tag": tag, "attributes": dict(attributes), "text": "", "path": path}
+        self.elements.append(element)
+        if tag not in VOID:
+            self._open.append(element)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self._open.pop()["tag"] == tag
+
+    def handle_data(self, text):
+        for element in self._open:
+            element["text"] += text
+
+    def all(self, tag=None, **attributes):
+        wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+        return [
+            element
+            for element in self.elements
+            if tag in (None, element["tag"]) and wanted.items() <= element["attributes"].items()
+        ]
+
+    def one(self, tag=None, **attributes):
+        (element,) = self.all(tag, **attributes)
+        return element
+
+    def inside(self, outer):
+        """The elements within `outer`, which follow it in order and lie deeper."""
+        start = self.elements.index(outer) + 1
+        depth = len(outer["path"])
+        for element in self.elements[start:]:
+            if len(element["path"]) <= depth:
+                return
+            yield element
+
+    def rows(self, section):
+        """Texts of the cells, row by row, in the body of the table of a section."""
+        rows = []
+        for element in self.inside(self.one(id=section)):
+            if element["tag"] == "tr" and "tbody" in element["path"]:
+                rows.append([])
+            elif element["tag"] in ("td", "th") and "tbody" in element["path"]:
+                rows[-1].append(" ".join(element["text"].split()))
+        return rows
+
+
+def drawing():
+    """What the workflow's figures look like: clip paths, glyphs that are reused, a bitmap."""
+    figure = Figure(figsize=(3, 2))
+    axes = figure.subplots()
+    axes.plot([0, 1, 2], [0, 1, 4], "o-", label="agent")
+    axes.imshow(np.eye(2), extent=(0, 1, 0, 1))
+    axes.set_title("regret")
+    axes.legend()
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+DRAWING = drawing()
+
+
+def a_figure(name, **changes):
+    return {
+        "name": name, "title": f"Title of {name}", "caption": f"Caption of {name}", "headline": False,
+        "command": f"befrl figure {name}", "svg": DRAWING, "seeds": 20,
+    } | changes  # fmt: skip
+
+
+def a_claim(id, verdict, **changes):
+    return {
+        "id": id, "section": "Lemmas", "where": f"lem:{id}", "statement": f"Statement of {id}",
+        "verdict": verdict, "worst_case": 0.123456789, "meaning": f"meaning of {id}", "instance": {"theta": [1.0, 2.0]},
+        "correction": f"correction of {id}", "rule": f"rule of {id}", "trials": 7, "seed": 1, "seconds": 0.5,
+        "details": {"laws": 3},
+    } | changes  # fmt: skip
+
+
+def a_row(agent, role, mean, **changes):
+    return {
+        "instance": "chain", "track": "K", "agent": agent, "variant": agent, "role": role, "parameter": "c",
+        "value": 0.5, "seeds": 20, "episodes": 300, "mean": mean, "low": mean - 1, "high": mean + 1,
+        "q10": mean - 2, "q50": mean, "q90": mean + 2, "failed": 0.25, "slope": 0.512, "optimistic": 0.333,
+        "seconds_per_episode": 0.00125, "at_edge": False,
+    } | changes  # fmt: skip
+
+
+def an_instance(name, **changes):
+    return {
+        "name": name, "family": "chain", "parameters": {"bins": 8, "sigma": 0.1}, "horizon": 40, "d": 16,
+        "n_cells": 8, "n_actions": 2, "optimal_value": 30.5, "uniform_value": 20.25, "gap": 0.0123,
+        "constants": {"alpha_p": 0.5, "radius_r": 2.0},
+    } | changes  # fmt: skip
+
+
+def inputs(**changes):
+    return {
+        "config": {"seeds": 20, "agents": {"bef-rlsvi": {"c": [0.1, 1.0]}}},
+        "instances": [an_instance("chain"), an_instance("river")],
+        "summaries": [
+            pd.DataFrame([a_row("bef-rlsvi", "theory", 900.0), a_row("exp-psrl", "tuned", 40.0)]),
+            pd.DataFrame([a_row("bef-rlsvi", "theory", 90.0, instance="river", track="U")]),
+        ],
+        "figures": [a_figure("sensitivity"), a_figure("regret", headline=True), a_figure("optimism")],
+        "claims": [a_claim("C10", "holds"), a_claim("C9", "fails"), a_claim("C45b", "holds")],
+        "versions": {"numpy": "2.0"},
+        "hashes": {"config": "ab12", "code": "cd34"},
+        "timings": [
+            {"stage": "runs", "jobs": 3, "seconds": 30.0},
+            {"stage": "claims", "jobs": 2, "seconds": 15.0},
+        ],
+    } | changes
+
+
+def page(**changes):
+    return Page(build(**inputs(**changes)))
+
+
+# -- one file
+
+
+def test_page_loads_nothing():
+    html = build(**inputs())
+    loaders = {"src", "href", "xlink:href", "srcset", "data", "action", "poster", "background"}
+    for element in Page(html).elements:
+        assert element["tag"] not in ("link", "iframe", "object", "embed", "base"), element
+        for name, value in element["attributes"].items():
+            if name in loaders and element["tag"] != "meta":
+                assert value.startswith(("#", "data:image/")), (element["tag"], name, value)
+            assert not re.search(r"url\((?!#)", value or ""), (element["tag"], name, value)
+    for element in Page(html).all("style"):
+        assert not re.search(r"@import|@font-face|url\((?!#)", element["text"])
+    assert not re.search(r"https?://", html)
+    policy = Page(html).one("meta", http_equiv="Content-Security-Policy")["attributes"]["content"]
+    assert policy.startswith("default-src 'none';")
+
+
+def test_same_inputs_same_bytes():
+    assert build(**inputs()).encode() == build(**inputs()).encode()
+
+
+def test_inputs_are_left_as_they_were():
+    given = inputs()
+    before = json.dumps(given | {"summaries": [frame.to_json() for frame in given["summaries"]]})
+    build(**given)
+    assert json.dumps(given | {"summaries": [frame.to_json() for frame in given["summaries"]]}) == before
+
+
+# -- ids
+
+
+def ids(page):
+    return [element["attributes"]["id"] for element in page.elements if "id" in element["attributes"]]
+
+
+def references(page):
+    return [id for element in page.elements for id in references_of(element)]
+
+
+def test_ids_are_unique_and_references_resolve():
+    names = ["same", "same", "same-2", "same"]
+    twins = [a_figure(name, headline=n == 3) for n, name in enumerate(names)]
+    both = page(figures=twins, claims=[a_claim("C1", "holds"), a_claim("C1", "holds")])
+    assert [id for id, times in Counter(ids(both)).items() if times > 1] == []
+    assert set(references(both)) <= set(ids(both))
+    # each drawing refers to its own parts only
+    for scope in ("f1", "f2", "f3", "f4"):
+        inner = list(both.inside(both.one("div", id=scope)))
+        used = [id for element in inner if element["tag"] != "style" for id in references_of(element)]
+        assert len(used) > 10
+        assert all(id.startswith(f"{scope}__") for id in used)
+
+
+def references_of(element):
+    found = []
+    for name, value in element["attributes"].items():
+        found += re.findall(r"url\(#([^)]*)\)", value or "")
+        if name == "href" and value.startswith("#"):
+            found.append(value[1:])
+        if name in ("aria-labelledby", "aria-describedby"):
+            found += value.split()
+    if element["tag"] == "style":
+        found += re.findall(r"#([\w-]+)[^{}]*\{", element["text"])
+    return found
+
+
+TRICKY = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ed="urn:editor"
+     width="30pt" height="15pt" aria-labelledby="name" onload="alert(1)">
+ <title id="name">old</title>
+ <metadata>http://purl.org/</metadata>
+ <ed:note>secret</ed:note>
+ <script>alert(2)</script>
+ <style>@import url(http://far.away/a.css); @media print { a { fill: red } }
+  /* { */ *{stroke-linejoin: round} #dot, .b > path { fill: url("#paint"); stroke: url(http://far.away/) }
+ </style>
+ <defs><linearGradient id="paint"/><clipPath id="clip"><rect/></clipPath><circle id="dot" ed:x="1"/></defs>
+ <g clip-path="url(#clip)" style="fill: url('#paint')" aria-describedby="dot paint">
+  <use xlink:href="#dot"/></g><use href="#dot"/>
+ <a xlink:href="https://far.away/"><text xml:space="preserve"> a &lt; b </text></a>
+ <image xlink:href="data:image/png;base64,AA=="/><image href="far.png"/><path id="dot"/>
+</svg>"""
+
+
+def test_drawing_is_renamed_confined_and_harmless():
+    text = svg.inline(TRICKY, 'A "title"', "f7", "tricky")
+    drawn = Page(text)
+    root = drawn.elements[0]["attributes"]
+    assert root == {
+        "width": "30pt", "height": "15pt", "viewbox": "0 0 40 20", "role": "img", "aria-label": 'A "title"',
+    }  # fmt: skip
+    assert sorted(ids(drawn)) == ["f7__clip", "f7__dot", "f7__paint"]
+    assert set(references(drawn)) == {"f7__clip", "f7__dot", "f7__paint", "f7"}
+    assert [use["attributes"]["href"] for use in drawn.all("use")] == ["#f7__dot", "#f7__dot"]
+    images = [image["attributes"] for image in drawn.all("image")]
+    assert images == [{"href": "data:image/png;base64,AA=="}, {}]
+    assert drawn.one("g")["attributes"]["style"] == "fill: url(#f7__paint)"
+    assert drawn.one("text") | {"path": []} == {
+        "tag": "text", "attributes": {"xml:space": "preserve"}, "text": " a < b ", "path": [],
+    }  # fmt: skip
+    style = drawn.one("style")["text"].replace("&gt;", ">")
+    assert style.splitlines() == [
+        "#f7 * {stroke-linejoin: round}",
+        "#f7 #f7__dot, #f7 .b > path { fill: url(#f7__paint); stroke: none }",
+    ]
+    for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink"):
+        assert gone not in text
+
+
+def test_nothing_of_a_drawing_is_lost():
+    """Same shapes, in the same order, as in the file."""
+    shapes = ("path", "use", "g", "clippath", "image", "rect", "defs")
+
+    def drawn(text):
+        found = [element for element in Page(text).elements if element["tag"] in shapes]
+        return [(e["tag"], *(e["attributes"].get(key, "").split() for key in ("d", "transform"))) for e in found]
+
+    source = re.sub(r"<metadata>.*?</metadata>", "", DRAWING[DRAWING.index("<svg") :], flags=re.DOTALL)
+    assert drawn(svg.inline(DRAWING, "t", "f1", "n")) == drawn(source)
+    assert len(drawn(source)) > 30
+
+
+@pytest.mark.parametrize("bad", ["", "no drawing", "<svg><g></svg>", "<html xmlns='urn:x'/>"])
+def test_bad_svg_names_the_figure(bad):
+    with pytest.raises(InputError, match="figure 'sketch' is not"):
+        page(figures=[a_figure("sketch", svg=bad)])
+
+
+# -- figures
+
+
+def test_figures_headline_first_with_caption_and_command():
+    made = page()
+    figures = made.all("figure")
+    assert [figure["attributes"]["id"] for figure in figures] == [
+        "figure-regret", "figure-sensitivity", "figure-optimism",
+    ]  # fmt: skip
+    order = [element["attributes"].get("id") for element in made.elements]
+    assert order.index("overview") < order.index("figure-regret") < order.index("figures")
+    for figure, name in zip(figures, ("regret", "sensitivity", "optimism"), strict=True):
+        inside = list(made.inside(figure))
+        (drawn,) = (element for element in inside if element["tag"] == "svg")
+        assert drawn["attributes"]["role"] == "img"
+        assert drawn["attributes"]["aria-label"] == f"Title of {name}"
+        (caption,) = (element["text"] for element in inside if element["tag"] == "figcaption")
+        assert f"Title of {name}" in caption
+        assert f"Caption of {name}" in caption
+        assert "20 seeds" in caption
+        assert [e["text"] for e in inside if e["tag"] == "code"] == [f"befrl figure {name}"]
+
+
+def test_figure_without_seeds_says_nothing_about_them():
+    assert "seed" not in page(figures=[a_figure("x", seeds=None)]).one("figcaption")["text"]
+
+
+# -- regret
+
+
+def test_regret_rows_sorted_and_in_the_units_of_the_head():
+    rows = [
+        a_row("slow", "theory", 1234.5),
+        a_row(
+            "lost",
+            "baseline",
+            np.nan,
+            variant="lost, blind",
+            parameter=None,
+            value=np.nan,
+            slope=np.nan,
+            optimistic=np.nan,
+        ),
+        a_row("quick", "tuned", 12.345, variant="quick@c=0.03", value=0.03),
+        a_row("hidden", "grid", 1.0),
+    ]
+    table = page(summaries=[pd.DataFrame(rows)])
+    assert table.rows("regret-chain-K") == [
+        ["quick", "tuned c = 0.03", "12.3", "[11.3, 13.3]", "12.3", "10.3 – 14.3",
+         "25.0", "0.512", "33.3", "1.25"],
+        ["slow", "theory c = 0.5", "1,234", "[1,234, 1,236]", "1,234", "1,232 – 1,236",
+         "25.0", "0.512", "33.3", "1.25"],
+        ["lost", "baseline lost, blind", "–", "–", "–", "–", "25.0", "–", "–", "1.25"],
+    ]  # fmt: skip
+    section = table.one(id="regret-chain-K")["text"]
+    assert "known rewards (track K)" in section
+    assert "300 episodes, 20 seeds" in section
+    assert "Not shown: 1 grid point." in section
+    assert "hidden" not in section
+    assert "nan" not in section.lower()
+
+
+@pytest.mark.parametrize("flag", [True, np.True_, "True"])
+def test_edge_of_the_grid_is_flagged(flag):
+    frame = pd.DataFrame([a_row("a", "tuned", 1.0, at_edge=flag), a_row("b", "tuned", 2.0)], dtype=object)
+    table = page(summaries=[frame])
+    first, second = table.rows("regret-chain-K")
+    assert "edge of grid" in first[1]
+    assert "edge of grid" not in second[1]
+    assert "a wider grid may do better" in table.one(id="regret-chain-K")["text"]
+
+
+def test_no_edge_no_note():
+    assert "edge of grid" not in page().one(id="regret")["text"].lower()
+
+
+def test_summary_read_back_from_csv():
+    frame = pd.DataFrame([a_row("a", "tuned", 1.0, at_edge=True), a_row("b", "baseline", 2.0, at_edge=None)])
+    again = pd.read_csv(io.StringIO(frame.to_csv(index=False)))
+    assert page(summaries=[again]).rows("regret-chain-K") == page(summaries=[frame]).rows("regret-chain-K")
+
+
+def test_columns_are_explained_in_the_words_of_the_tables():
+    text = page().one(id="regret")["text"]
+    for column in ("mean", "failed", "slope", "optimistic", "seconds_per_episode"):
+        assert SUMMARY[column] in text
+
+
+def test_every_summary_has_a_table():
+    made = page()
+    assert [row[0] for row in made.rows("regret-chain-K")] == ["exp-psrl", "bef-rlsvi"]
+    assert [row[0] for row in made.rows("regret-river-U")] == ["bef-rlsvi"]
+    overview = " ".join(made.one(id="overview")["text"].split())
+    assert "2 agents (exp-psrl, bef-rlsvi) on 2 instances" in overview
+    assert "300 episodes each, 20 seeds" in overview
+
+
+# -- claims
+
+
+def test_every_claim_is_there_in_order_with_its_evidence():
+    made = page()
+    bodies = [body for body in made.all("tbody") if "data-claim-verdict" in body["attributes"]]
+    assert [body["attributes"]["id"] for body in bodies] == ["claim-C9", "claim-C10", "claim-C45b"]
+    for body, id in zip(bodies, ("C9", "C10", "C45b"), strict=True):
+        cells = [e["text"].strip() for e in made.inside(body) if e["tag"] in ("td", "th")][:5]
+        verdict = "fails" if id == "C9" else "holds"
+        assert cells == [id, f"Statement of {id}", verdict, "0.1235", f"correction of {id}"]
+        (details,) = (e["text"] for e in made.inside(body) if e["tag"] == "details")
+        for part in (f"Lemmas: lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", "0.500 s, 7 trials"):
+            assert part in details
+        records = [json.loads(e["text"]) for e in made.inside(body) if e["tag"] == "pre"]
+        assert records == [{"theta": [1.0, 2.0]}, {"laws": 3}]
+
+
+def test_filter_buttons_count_the_claims():
+    verdicts = ["holds"] * 3 + ["corrected"] * 2 + ["open"] + ["undecided yet"]
+    made = page(claims=[a_claim(f"C{i}", verdict) for i, verdict in enumerate(verdicts, start=1)])
+    buttons = [b for b in made.all("button") if "data-filter" in b["attributes"]]
+    assert [(b["attributes"]["data-filter"], b["text"]) for b in buttons] == [
+        ("", "all 7"), ("holds", "holds 3"), ("corrected", "corrected 2"), ("open", "open 1"),
+        ("undecided yet", "undecided yet 1"),
+    ]  # fmt: skip
+    shown = Counter(e["attributes"].get("data-claim-verdict") for e in made.all("tbody"))
+    for button in buttons[1:]:
+        verdict = button["attributes"]["data-filter"]
+        assert button["text"] == f"{verdict} {shown[verdict]}"
+    # without scripts all claims are visible and the buttons are not offered
+    assert all("hidden" not in body["attributes"] for body in made.all("tbody"))
+    assert all("disabled" in button["attributes"] for button in buttons)
+
+
+# -- instances and provenance
+
+
+def test_instances_and_their_constants():
+    river = an_instance("river", gap=None, constants={"alpha_p": 1e-7, "new_one": float("inf")})
+    made = page(instances=[an_instance("chain"), river])
+    assert made.rows("instances") == [
+        ["chain", "chain", "bins = 8, sigma = 0.1", "40", "16", "8", "2", "30.50", "20.25", "0.0123"],
+        ["river", "chain", "bins = 8, sigma = 0.1", "40", "16", "8", "2", "30.50", "20.25", "–"],
+        ["chain", "0.500", "2.00", "–"],
+        ["river", "1.00e-07", "–", "∞"],
+    ]
+
+
+def test_provenance():
+    made = page()
+    assert made.rows("provenance") == [
+        ["runs", "3", "30.0"], ["claims", "2", "15.0"],
+        ["numpy", "2.0"],
+        ["config", "ab12"], ["code", "cd34"],
+    ]  # fmt: skip
+    assert [e["text"] for e in made.inside(made.one("tfoot")) if e["tag"] == "td"] == ["45.0 s"]
+    (config,) = (e["text"] for e in made.inside(made.one(id="provenance")) if e["tag"] == "pre")
+    assert config == "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
+
+
+# -- robustness
+
+
+@pytest.mark.parametrize("key", [*EMPTY, "all"])
+def test_what_is_empty_is_said_to_be_missing(key):
+    made = Page(build(**EMPTY)) if key == "all" else page(**{key: EMPTY[key]})
+    missing = [" ".join(e["text"].split()) for e in made.all(class_="nothing")]
+    sentences = {
+        "config": "No configuration was produced.", "instances": "No instances were produced.",
+        "summaries": "No runs were produced.", "figures": "No figures were produced.",
+        "claims": "No claims were produced.", "versions": "No list of versions was produced.",
+        "hashes": "No hashes were produced.", "timings": "No timings were produced.",
+    }  # fmt: skip
+    assert sorted(missing) == sorted(sentences.values() if key == "all" else [sentences[key]])
+    assert set(references(made)) <= set(ids(made))
+
+
+def test_empty_frame_makes_no_table():
+    assert page(summaries=[pd.DataFrame()]).one(class_="nothing")["text"] == "No runs were produced."
+
+
+def test_unknown_keys_and_columns_change_nothing():
+    more = {"brand new": {"deep": [1, None]}}
+    given = inputs()
+    grown = inputs(
+        instances=[instance | more for instance in given["instances"]],
+        figures=[figure | more for figure in given["figures"]],
+        claims=[claim | more for claim in given["claims"]],
+        timings=[row | more for row in given["timings"]],
+        summaries=[frame.assign(brand_new="x") for frame in given["summaries"]],
+    )
+    assert build(**grown) == build(**given)
+
+
+def test_sparse_records_are_enough():
+    row = {"instance": "bare", "track": "K", "agent": "a", "role": "tuned", "mean": 1.0}
+    made = page(
+        instances=[{"name": "bare"}],
+        claims=[{"id": "C1", "verdict": "open"}],
+        figures=[{"name": "plain", "svg": "<svg/>"}],
+        timings=[{"stage": "runs"}],
+        summaries=[pd.DataFrame([row])],
+    )
+    assert made.one("svg")["attributes"]["aria-label"] == "plain"
+    assert made.rows("instances") == [["bare", "–", "", *["–"] * 7]]
+    assert made.rows("regret-bare-K")[0][:4] == ["a", "tuned", "1.00", "–"]
+    assert made.one(id="claim-C1")["attributes"]["data-claim-verdict"] == "open"
+    assert "None" not in made.one("main")["text"]
+
+
+def test_hostile_text_stays_text():
+    evil = "</script></style></pre><script>alert('x')</script>\"'><img src=x onerror=alert(1)> {{ 7 * 7 }}"
+    deep = {evil: [evil]}
+    row = a_row(evil, "tuned", 1.0, parameter=evil, value=evil, instance=evil, track=evil)
+    claim = dict.fromkeys(a_claim("C1", ""), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
+    hostile = {
+        "config": {evil: evil},
+        "instances": [an_instance(evil, family=evil, parameters={evil: evil}, constants={evil: 1.0})],
+        "summaries": [pd.DataFrame([row])],
+        "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
+        "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],
+        "versions": {evil: evil},
+        "hashes": {evil: evil},
+        "timings": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
+    }
+    made = Page(build(**hostile))
+    assert len(made.all("script")) == 1
+    assert made.all("img") == []
+    assert not [e for e in made.elements if any(name.startswith("on") for name in e["attributes"])]
+    assert made.all("figcaption")[0]["text"].count(evil) == 3
+    assert made.one("svg")["attributes"]["aria-label"] == evil
+    assert evil in [b["attributes"].get("data-filter") for b in made.all("button")]
+    for section in ("regret", "claims", "instances", "provenance"):
+        assert evil in made.one(id=section)["text"], section
+    assert "49" not in made.one("main")["text"]
+
+
+# -- wording
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.158655, "0.159"), (9.999, "10.0"), (12.345, "12.3"), (1234.4, "1,234"), (-0.5, "−0.500"),
+        (1.5e-8, "1.50e-08"), (2.5e9, "2.50e+09"), (0.0, "0"), (12, "12"), (np.int64(1200), "1,200"),
+        (np.float64(0.5), "0.500"), (float("nan"), "–"), (None, "–"), (float("inf"), "∞"), ("text", "text"),
+    ],
+)  # fmt: skip
+def test_number(value, text):
+    assert wording.number(value) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.5, "0.500 s"), (119, "119 s"), (120, "2.00 min"), (7200, "2.00 h")])
+def test_duration(seconds, text):
+    assert wording.duration(seconds) == text
+
+
+def test_record_is_json_with_arrays_on_one_line():
+    nested = [{"name": "x" * 60, "more": ["y" * 60, None]}]
+    value = {"theta": list(range(80)), "by": nested, "empty": {}, "µ": 1.5}
+    text = wording.record(value)
+    assert json.loads(text) == value
+    assert json.dumps(value["theta"]) in text
+    assert max(len(line) for line in text.splitlines() if "theta" not in line) <= 100
+    assert wording.record({"a": [1, 2]}) == '{"a": [1, 2]}'
