@@ -3,7 +3,24 @@
 import numpy as np
 import pytest
 
+from befrl.model import Model
+
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(20230207)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The parameters that an agent plans with, in the order of its plans."""
+    seen = {"kernel": [], "mean_reward": []}
+    for method, thetas in seen.items():
+        original = getattr(Model, method)
+
+        def spy(self, theta, original=original, thetas=thetas):
+            thetas.append(theta.copy())
+            return original(self, theta)
+
+        monkeypatch.setattr(Model, method, spy)
+    return seen

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, full, full_U, instance
 from scipy import linalg, optimize
+
+from helpers import INSTANCES, full, full_U, instance
 
 VARIANTS = [
     *[(name, {}) for name in INSTANCES],

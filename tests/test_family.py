@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import derivative, instance
 from scipy import integrate, stats
 
 from befrl.family import Family, FiniteFamily
 from befrl.spaces import BinnedInterval, FiniteSpace
 from befrl.truncated_normal import TruncatedNormal
+from helpers import derivative, instance
 
 SIGMA = 0.15
 
@@ -136,8 +136,15 @@ def test_finite_sampler_is_the_inverse_cdf(rng):
         counts = np.bincount(draw(np.full(10_000, x), np.zeros(10_000, dtype=int), u), minlength=4)
         assert np.all(np.abs(counts / 10_000 - P[x, 0]) <= 1.0001e-4)
         assert np.all(counts[P[x, 0] == 0] == 0)
-    ends = draw(np.array([1, 1]), np.array([0, 0]), np.array([0.0, 1 - 2**-53]))
-    assert ends.tolist() == [0, 1]
+
+
+def test_finite_sampler_stays_on_the_support_at_both_ends():
+    with np.errstate(divide="ignore"):
+        base = np.log([[[0.0, 0.5, 0.5, 0.0]], [[0.7, 0.1, 0.1, 0.1]]])
+    draw = FiniteFamily(FiniteSpace(4), np.eye(4)[:, 1:], base).sampler(np.zeros((2, 1, 3)))
+    u = np.array([0.0, 1 - 2**-53])
+    assert draw(np.zeros(2, dtype=int), np.zeros(2, dtype=int), u).tolist() == [1, 2]
+    assert draw(np.ones(2, dtype=int), np.zeros(2, dtype=int), u).tolist() == [0, 3]
 
 
 @pytest.mark.parametrize("kernel", ["osband", "ayoub"])

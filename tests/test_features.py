@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import full, full_U
 
 from befrl.features import Features
+from helpers import full, full_U
 
 N, A, P, Q = 3, 2, 2, 4
 

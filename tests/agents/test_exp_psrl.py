@@ -2,28 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, assert_standard_normal, full, instance, optimal, play, trained
 
 from befrl.interaction import LOGGED
-from befrl.model import Model
+from helpers import INSTANCES, assert_standard_normal, full, instance, optimal, play, trained
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The parameters that an agent plans with, in the order of its plans."""
-    seen = {"kernel": [], "mean_reward": []}
-    for method, thetas in seen.items():
-        original = getattr(Model, method)
-
-        def spy(self, theta, original=original, thetas=thetas):
-            thetas.append(theta.copy())
-            return original(self, theta)
-
-        monkeypatch.setattr(Model, method, spy)
-    return seen
-
-
-@pytest.mark.parametrize("name", ["chain", "dense"])
+@pytest.mark.parametrize("name", INSTANCES)
 @pytest.mark.parametrize("scale", ["theory", 0.3])
 def test_draws_have_covariance_v2_times_the_inverse_hessian(name, scale, drawn):
     """All seeds have the same data, so that 500 seeds and 40 plans are 20,000 draws of one law."""

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, derivative, full, full_U, instance, random_episodes
 from scipy import optimize, special
 
 from befrl.estimation import newton
 from befrl.estimation.learner import Learner
+from befrl.truncated_normal import TruncatedNormal
+from helpers import INSTANCES, derivative, full, full_U, instance, random_episodes
 
 SEEDS = (0, 1, 2, 3, 4)
 CASES = [(name, {}) for name in INSTANCES] + [
@@ -36,15 +37,16 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(600)
 
 
 def mean_statistic(problem, x, a, eta):
-    """E psi at one (cell, action): by 600 Gauss-Legendre nodes on [0, 1], or by a sum over the states."""
+    """E psi at one (cell, action): a sum over the nodes; for the truncated normal over 600 nodes of its own."""
     family = problem.model.family
-    if problem.model.space.discrete:
-        logits = family.psi @ eta + np.broadcast_to(family.log_base, (*problem.R.shape, len(family.psi)))[x, a]
-        return special.softmax(logits) @ family.psi
-    psi = family.statistic((NODES + 1) / 2)
-    # The only continuous base measure so far is the normal one.
-    weights = WEIGHTS * np.exp(psi @ eta - 0.5 * psi[:, 0] ** 2)
-    return weights @ psi / weights.sum()
+    if isinstance(family, TruncatedNormal):
+        psi = ((NODES + 1) / 2 - 0.5)[:, None] / family.sigma
+        logits = psi @ eta - 0.5 * psi[:, 0] ** 2 + np.log(WEIGHTS)
+    else:
+        psi = family.psi
+        base = np.broadcast_to(family.log_base, (*problem.R.shape, len(psi)))[x, a]
+        logits = psi @ eta + base + family.space.log_weights
+    return special.softmax(logits) @ psi
 
 
 def all_data_scores(problem, data, i, eta):

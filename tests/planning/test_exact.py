@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import INSTANCES, instance, optimal, value_of
 
 from befrl import planning
+from helpers import INSTANCES, instance, optimal, value_of
 
 SHAPES = [(1, 1, 1, 1), (2, 3, 2, 4), (3, 5, 3, 6), (2, 8, 2, 11)]
 

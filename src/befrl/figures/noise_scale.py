@@ -64,6 +64,7 @@ def draw(tables):
                 )
         axis.set(xscale="log", yscale="log", xlabel="noise scale x", ylabel="regret after K episodes")
         axis.set_xlim(both.min() / 2, both.max() * 3)
+        axis.set_ylim(top=summary["mean"].max() * 2.2)
         axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
     return figure
 
