@@ -65,7 +65,11 @@ def test_uniform_value_by_loops(name, values):
     assert problem.uniform_value == pytest.approx(problem.start_masses @ V, abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "values"), [*VARIANTS, *SMALL])
+# So short that the far states are out of reach at first, where the gaps are smaller.
+SHORT = ("riverswim", {"kernel": "ayoub", "states": 6, "horizon": 8})
+
+
+@pytest.mark.parametrize(("name", "values"), [*VARIANTS, *SMALL, SHORT])
 def test_gap_by_brute_force(name, values):
     problem = instance(name, **values)
     Q, V = optimal(problem.R, problem.P, problem.horizon)
@@ -75,6 +79,13 @@ def test_gap_by_brute_force(name, values):
         gaps += [V[h, x] - q for x in cells for q in Q[h, x] if V[h, x] - q > 1e-12]
         cells = {y for x in cells for row in problem.P[x] for y, mass in enumerate(row) if mass > 0}
     assert problem.gap == pytest.approx(min(gaps), abs=1e-12)
+
+
+def test_gaps_out_of_reach_do_not_count():
+    problem = instance(SHORT[0], **SHORT[1])
+    assert np.array_equal(problem.reachable, np.arange(6) <= np.arange(8)[:, None])
+    gaps = problem.optimum[1][:-1, :, None] - problem.optimum[0]
+    assert gaps[gaps > 1e-12].min() < problem.gap
 
 
 @pytest.mark.parametrize(("name", "values"), VARIANTS)

@@ -61,6 +61,22 @@ def test_transitions_have_the_frequencies_of_the_kernel(name, rng):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
+def test_rewards_have_their_means_whatever_the_next_state(name):
+    problem = instance(name)
+    N, A = problem.R.shape
+    counts, sums, squares = np.zeros((3, N, A, N))
+    for _, t in episodes(problem, np.full((problem.horizon, N, A), 1 / A), range(250), 20):
+        at = t.cells, t.actions, problem.model.space.cell(t.next_states)
+        residual = t.rewards - problem.R[at[:2]]
+        for table, weight in ((counts, 1), (sums, residual), (squares, residual**2)):
+            np.add.at(table, at, weight)
+    often = counts >= 200
+    assert often.sum() >= N
+    # 5 standard errors in fewer than 300 cells: 2e-4 of all roots would fail; the root is fixed.
+    assert np.all(np.abs(sums[often]) < 5 * np.sqrt(squares[often]))
+
+
+@pytest.mark.parametrize("name", INSTANCES)
 def test_an_episode_is_a_path_of_its_horizon(name, rng):
     problem = instance(name)
     N, A = problem.R.shape

@@ -1,7 +1,8 @@
 """One-dimensional reward families p(r) = exp(r c - Z(c)) under a base measure.
 
-Each has Z (`log_partition`), Z' (`mean`), Z'' (`variance`), the natural parameter of a mean (`natural`) and the
-inverse CDF (`quantile`); all act elementwise on arrays of c and are stable in the tails and near c = 0.
+Each has Z (`log_partition`), Z' (`mean`), Z'' (`variance`), all three at once (`moments`), the natural parameter of a
+mean (`natural`) and the inverse CDF (`quantile`); all act elementwise on arrays of c and are stable in the tails and
+near c = 0.
 """
 
 from dataclasses import dataclass
@@ -10,20 +11,35 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 
+class RewardLaw:
+    """What the laws share."""
+
+    def moments(self, c):
+        """Z, mean and variance."""
+        return self.log_partition(c), self.mean(c), self.variance(c)
+
+
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(RewardLaw):
     """r in {0, 1}, counting measure."""
 
     bounded = True
 
+    def moments(self, c):
+        """One exponential serves all three; the estimator asks for them at every Newton step."""
+        e = np.exp(-np.abs(c))
+        far = 1 / (1 + e)
+        near = e * far
+        return np.maximum(c, 0.0) + np.log1p(e), np.where(c < 0, near, far), near * far
+
     def log_partition(self, c):
-        return np.logaddexp(0.0, c)
+        return self.moments(c)[0]
 
     def mean(self, c):
         return expit(c)
 
     def variance(self, c):
-        return expit(c) * expit(-c)
+        return self.moments(c)[2]
 
     def natural(self, mean):
         return logit(mean)
@@ -37,7 +53,7 @@ class Bernoulli:
 
 
 @dataclass(frozen=True)
-class TruncatedExponential:
+class TruncatedExponential(RewardLaw):
     """r in [0, 1], Lebesgue measure: the literal reading of the paper's reward equation."""
 
     bounded = True
@@ -88,7 +104,7 @@ class TruncatedExponential:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(RewardLaw):
     """r ~ N(sd^2 c, sd^2), with the base measure N(0, sd^2): unbounded."""
 
     sd: float = 1.0

@@ -58,14 +58,14 @@ class BaseAgent:
 
     def __init__(self, problem: Problem, parameters):
         self.problem, self.parameters = problem, parameters
-        self._first = problem.model.n_cells * np.arange(problem.n)
+        self._first = problem.horizon * problem.model.n_cells * np.arange(problem.n)
 
     def plan(self, k: int) -> Plan:
         raise NotImplementedError
 
     def act(self, h, cells, policy):
         """Actions (n,) in the cells (n,) at step h: table look-up."""
-        return policy[:, h].ravel()[self._first + cells]
+        return policy.ravel()[self._first + (h * self.problem.model.n_cells + cells)]
 
     def facts(self) -> dict:
         """Numbers that the theory gave the agent, to be stored with the run."""

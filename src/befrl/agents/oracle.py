@@ -18,7 +18,11 @@ class Parameters:
 class Agent(BaseAgent):
     needs_truth = True
 
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self._plan = Plan(
+            np.stack([problem.optimal_policy] * problem.n), np.stack([problem.optimal_values] * problem.n)
+        )
+
     def plan(self, k):
-        n = self.problem.n
-        policy, values = self.problem.optimal_policy, self.problem.optimal_values
-        return Plan(np.broadcast_to(policy, (n, *policy.shape)), np.broadcast_to(values, (n, *values.shape)))
+        return self._plan

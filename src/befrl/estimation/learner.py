@@ -88,11 +88,12 @@ class Learner:
         """The same for the rewards, a one-dimensional family in c = theta . x_r."""
         model, features, counts, sum_reward = self.model, self.model.features, self.counts[rows], self.sum_reward[rows]
         c = model.reward_natural(theta.reshape(len(theta), -1))
-        residual = counts * model.reward.mean(c) - sum_reward
+        Z, mean, variance = model.reward.moments(c)
+        residual = counts * mean - sum_reward
         penalty, pull = self._penalty(theta)
-        value = (counts * model.reward.log_partition(c) - c * sum_reward).sum((-1, -2)) + penalty
+        value = (counts * Z - c * sum_reward).sum((-1, -2)) + penalty
         gradient = features.gather(residual[..., None] * model.x_r) + pull
-        weights = (counts * model.reward.variance(c))[..., None, None]
+        weights = (counts * variance)[..., None, None]
         hessian = features.gather(weights * self._x_outer) + self.eta * features.trace
         return value, gradient, hessian
 

@@ -30,8 +30,8 @@ def minimise(evaluate, theta):
     direction, decrement = step(gradient, hessian)
     length = np.ones(len(theta))
     for _ in range(ROUNDS):
-        # Only the seeds that are not there yet are evaluated again. A NaN never counts as arrived.
-        rows = np.flatnonzero(~(decrement <= DECREMENT))
+        # Only the seeds that are not there yet are evaluated again. A NaN or a maximum never counts as arrived.
+        rows = np.flatnonzero(~(np.abs(decrement) <= DECREMENT))
         if not len(rows):
             return theta - direction, hessian
         trial = theta[rows] - length[rows, None, None] * direction[rows]

@@ -21,28 +21,28 @@ def largest(Q):
 
 def greedy(Q):
     """argmax over the last axis, the smallest action among equals."""
-    best = Q[..., 0]
+    # One contiguous copy per action is cheaper than comparing strided views.
+    best = np.ascontiguousarray(Q[..., 0])
     action = np.zeros(best.shape, dtype=np.int8)
     for a in range(1, Q.shape[-1]):
-        better = Q[..., a] > best
-        best = np.where(better, Q[..., a], best)
-        action[better] = a
+        value = np.ascontiguousarray(Q[..., a])
+        np.copyto(action, a, where=value > best)
+        best = np.maximum(best, value)
     return action
 
 
 def backward_induction(R, P, horizon):
     """R (n, N, A), P (n, N, A, N) -> Q (n, H, N, A), V (n, H + 1, N)."""
     n, N, A = R.shape
-    # Within the loop actions come before cells: the maximum then runs over contiguous memory.
-    Q = np.empty((n, horizon, A, N))
-    V = np.zeros((n, horizon + 1, N))
+    # In memory steps come first and actions before cells: each step then works on contiguous arrays.
+    Q = np.empty((horizon, n, A, N))
+    V = np.zeros((horizon + 1, n, N))
     rows = P.swapaxes(1, 2).reshape(n, A * N, N)
     R = np.ascontiguousarray(R.swapaxes(1, 2))
-    best = V[:, horizon]
     for h in reversed(range(horizon)):
-        Q[:, h] = step = R + (rows @ best[..., None]).reshape(n, A, N)
-        V[:, h] = best = largest(step.swapaxes(1, 2))
-    return Q.swapaxes(2, 3), V
+        np.add(R, (rows @ V[h + 1, ..., None]).reshape(n, A, N), out=Q[h])
+        V[h] = largest(Q[h].swapaxes(1, 2))
+    return Q.transpose(1, 0, 3, 2), V.swapaxes(0, 1)
 
 
 def evaluate(policies, R, P):
@@ -52,16 +52,17 @@ def evaluate(policies, R, P):
     """
     n, C, horizon, N = policies.shape[:4]
     A = R.shape[1]
-    columns = np.ascontiguousarray(P.reshape(N * A, N).T)
+    columns = np.ascontiguousarray(P.swapaxes(0, 1).reshape(A * N, N).T)
+    R = np.ascontiguousarray(R.T)
     V = np.zeros((n, C, N))
-    deterministic = policies.ndim == 4
-    # Position of Q[i, c, x, 0] in the flat array.
-    first = A * np.arange(n * C * N).reshape(n, C, N)
     for h in reversed(range(horizon)):
-        Q = (V @ columns).reshape(n, C, N, A)
+        Q = (V @ columns).reshape(n, C, A, N)
         Q += R
-        if deterministic:
-            V = Q.ravel()[first + policies[:, :, h]]
+        policy = policies[:, :, h]
+        if policies.ndim == 4:
+            V = Q[:, :, 0]
+            for a in range(1, A):
+                V = np.where(policy == a, Q[:, :, a], V)
         else:
-            V = (Q * policies[:, :, h]).sum(-1)
+            V = (Q * policy.swapaxes(-1, -2)).sum(-2)
     return V

@@ -1,0 +1,348 @@
+"""The command line: what each verb prints and writes, and how each kind of bad input is answered.
+
+Bad input means exit code 2, one line on stderr, nothing on stdout and no file made or changed.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from befrl import agents, benchmark, claims, cli, figures, instances, results, runfile, runs
+from befrl.aggregation import CURVES, PAIRED, SUMMARY
+
+SCHEMA = str(Path(__file__).resolve().parents[1] / "config" / "schema.yaml")
+VERBS = ["instance", "run", "aggregate", "claim", "figure", "report", "list", "bench"]
+CHAIN = "--instance chain --instance-set bins=3 horizon=4"
+TINY = f"{CHAIN} --episodes 6"
+# numpy leaves a bad zip file open until it is collected.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture
+def befrl(tmp_path, monkeypatch, capsys):
+    """Calls a command line in an empty folder: befrl("list agents") -> (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    # `main` sets these for its process; here they are to be as before afterwards.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+
+    def call(line):
+        capsys.readouterr()
+        try:
+            code = cli.main(shlex.split(line))
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def good(befrl):
+    """The same, for commands that must succeed quietly: returns stdout."""
+
+    def call(line):
+        code, out, err = befrl(line)
+        assert (code, err) == (0, "")
+        return out
+
+    return call
+
+
+# Good commands.
+
+
+def test_instance_prints_its_value_and_constants(good):
+    facts = json.loads(good("instance riverswim --set kernel=cho states=4 horizon=12 --json"))
+    assert facts["optimal_value"] == pytest.approx(2.6627, abs=5e-5)
+    assert facts["parameters"] == {"kernel": "cho", "states": 4, "horizon": 12, "leak": 0.0, "reward_sd": 0.5}
+    assert (facts["d"], facts["n_cells"], facts["n_actions"], facts["horizon"]) == (24, 4, 2, 12)
+    assert 0 < facts["uniform_value"] < facts["optimal_value"] and facts["gap"] > 0
+    constants = facts["constants"]
+    assert {"alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A"} <= set(constants)
+    assert 0 < constants["alpha_p"] <= constants["beta_p"] and 0 < constants["alpha_r"] <= constants["beta_r"]
+
+
+def test_instance_prints_a_table_for_people(good):
+    assert "2.66271" in good("instance riverswim --set kernel=cho states=4 horizon=12")
+
+
+def test_run_prints_numbers_that_fit_together(good):
+    run = json.loads(good(f"run {TINY} --agent bef-rlsvi --set x=3 --seeds 4 --out run.npz --json"))
+    final = np.array(run["final_regret"])
+    assert run["V_star"] == instances.build("chain", {"bins": 3, "horizon": 4}).optimal_value
+    assert (run["seeds"], run["episodes"], run["level"]) == ([0, 1, 2, 3], 6, 0.95)
+    assert run["mean"] == pytest.approx(final.mean(), rel=1e-12)
+    low, high = run["interval"]
+    assert final.min() <= low <= run["mean"] <= high <= final.max()
+    assert run["quantiles"] == {
+        "0.1": pytest.approx(np.quantile(final, 0.1)),
+        "0.5": pytest.approx(np.median(final)),
+        "0.9": pytest.approx(np.quantile(final, 0.9)),
+    }
+    assert run["steps_per_second"] * run["seconds"] == pytest.approx(4 * 6 * 4)
+    assert run["parameters"]["x"] == run["theory"]["x"] == 3.0
+    log, meta = runfile.load("run.npz")
+    assert log["regret"].sum(1).tolist() == run["final_regret"]
+    assert (meta["label"], meta["algorithm"], meta["track"]) == ("bef-rlsvi", "bef-rlsvi", "U")
+    assert {"code", "versions", "root_seed"} <= set(meta)
+
+
+def test_run_prints_a_table_for_people_or_nothing(good):
+    table = good(f"run {TINY} --agent greedy --seeds 2")
+    assert "mean regret" in table and "V* = " in table
+    assert good(f"run {TINY} --agent greedy --seeds 2 --quiet") == ""
+
+
+def final_regret(good, line):
+    return json.loads(good(f"run {line} --agent bef-rlsvi --episodes 6 --json"))["final_regret"]
+
+
+def test_a_run_from_a_file_is_the_run_from_its_family(good):
+    """The instance's name keys the random numbers; without --name it is the family's."""
+    good("instance chain --set bins=3 horizon=4 --out same.npz")
+    good("instance chain --set bins=3 horizon=4 --name other --out other.npz")
+    family = final_regret(good, f"{CHAIN} --seeds 4")
+    assert final_regret(good, "--instance same.npz --seeds 4") == family
+    assert final_regret(good, "--instance other.npz --seeds 4") != family
+
+
+def test_a_range_of_seeds_is_that_part_of_all(good):
+    assert final_regret(good, f"{CHAIN} --seeds 2-3") == final_regret(good, f"{CHAIN} --seeds 4")[2:]
+
+
+def test_the_root_seed_changes_the_runs(good):
+    assert final_regret(good, f"{CHAIN} --seeds 3 --root-seed 1") != final_regret(good, f"{CHAIN} --seeds 3")
+
+
+def test_aggregate_and_figure_write_their_files(good, tmp_path):
+    for agent in ("greedy", "random"):
+        good(f"run {TINY} --agent {agent} --seeds 1-4 --quiet --out runs/{agent}/1-4.npz")
+    good(f"run {TINY} --agent bef-rlsvi --set x=3 --label b@x=3 --seeds 5 --quiet --out runs/b@x=3/0-4.npz")
+    good(
+        "aggregate --runs runs --labels greedy random b@x=3 --blocks 1-4 --grid-blocks 0-4 --tuning 1"
+        " --resamples 100 --out tables"
+    )
+    for name, columns in (("summary", SUMMARY), ("curves", CURVES), ("paired", PAIRED)):
+        lines = (tmp_path / "tables" / f"{name}.csv").read_text().splitlines()
+        assert ",".join(columns) in lines
+    good("figure regret --tables tables --out drawn/regret --command 'make it' --headline")
+    about = results.read_json("drawn/regret.json")
+    assert (about["name"], about["command"], about["headline"]) == ("regret", "make it", True)
+    assert {path.suffix for path in (tmp_path / "drawn").iterdir()} == {".svg", ".png", ".json"}
+
+
+def test_claim_prints_its_record_and_writes_it(good):
+    record = json.loads(good("claim C31 --trials 5 --json"))
+    assert (record["id"], record["trials"], record["verdict"]) == ("C31", 5, "holds")
+    assert good("claim C31 --trials 5 --out C31.json") == ""
+    stored = results.read_json("C31.json")
+    assert {key: stored[key] for key in record if key != "seconds"} == {
+        key: record[key] for key in record if key != "seconds"
+    }
+    assert good("claim --table C31.json") == claims.table([stored])
+    assert "verdict" in good("claim C31 --trials 5")
+
+
+@pytest.mark.parametrize("what", ["instances", "agents", "claims", "figures"])
+def test_list_names_everything(good, what):
+    known = {
+        "instances": instances.catalogue.names(),
+        "agents": agents.catalogue.names(),
+        "claims": claims.names(),
+        "figures": figures.kinds(),
+    }[what]
+    found = json.loads(good(f"list {what} --json"))
+    assert [entry["name"] for entry in found] == known
+    assert all(entry["text"] for entry in found)
+    if what in ("instances", "agents"):
+        parameters = [parameter for entry in found for parameter in entry["parameters"]]
+        assert parameters and all({"name", "default", "allowed", "text"} <= set(each) for each in parameters)
+    shown = good(f"list {what}")
+    assert all(f"{name}: " in shown for name in known)
+
+
+def test_bench_measures_every_agent(good, monkeypatch):
+    """At toy size, and without pinning the process of the tests to one core."""
+    monkeypatch.setattr(benchmark, "BLOCKS", (1, 2))
+    monkeypatch.setattr(benchmark, "EPISODES", {1: 50, 2: 50})
+    for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4)):
+        monkeypatch.setattr(benchmark, name, value)
+    monkeypatch.setattr("os.sched_setaffinity", lambda pid, cores: None, raising=False)
+    table = json.loads(good("bench --quick --json"))
+    assert [row["agent"] for row in table["agents"]] == agents.catalogue.names()
+    assert [row["seeds"] for row in table["blocks"]] == [1, 2]
+    growth = table["growth"]
+    assert growth["late_over_early"] == pytest.approx(growth["seconds_late"] / growth["seconds_early"])
+    assert "steps/s" in benchmark.text(table)
+
+
+# Help.
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_an_example_that_is_a_command(befrl, verb):
+    code, out, err = befrl(f"{verb} --help")
+    assert (code, err) == (0, "")
+    (example,) = [line.strip() for line in out.split("example:")[1].splitlines() if line.strip()]
+    words = shlex.split(example)
+    assert words[:2] == ["befrl", verb]
+    assert cli.build_parser().parse_args(words[1:]).verb == verb
+
+
+def test_help_names_every_verb_and_its_examples_are_commands(befrl):
+    code, out, _ = befrl("--help")
+    assert code == 0
+    assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS
+    examples = [line.strip() for line in out.split("examples:")[1].splitlines() if line.startswith("  befrl ")]
+    assert examples
+    assert all(cli.build_parser().parse_args(shlex.split(line)[1:]).function for line in examples)
+
+
+def test_the_module_is_the_command(tmp_path):
+    """Exit codes and streams of a real process."""
+    call = [sys.executable, "-m", "befrl"]
+    good = subprocess.run([*call, "list", "agents", "--json"], cwd=tmp_path, capture_output=True, text=True)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert [entry["name"] for entry in json.loads(good.stdout)] == agents.catalogue.names()
+    bad = subprocess.run([*call, "instance", "ring"], cwd=tmp_path, capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr == f"befrl: unknown instance 'ring': choose one of {', '.join(instances.catalogue.names())}\n"
+
+
+# Bad input.
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory):
+    """Good and bad files to name on a command line."""
+    folder = tmp_path_factory.mktemp("stock")
+    instance = instances.build("chain", {"bins": 3, "horizon": 4})
+    instances.save(folder / "good.npz", "chain", instance, {})
+    greedy = ("greedy", agents.parameters("greedy", {}), "U", 6, [0, 1, 2], 0)
+    log, seconds = runs.run_seeds("chain", instance, *greedy, lockstep=3)
+    runfile.save(folder / "runs/greedy/0-2.npz", log, runs.describe("chain", instance, "greedy", *greedy, seconds))
+    (folder / "short.npz").write_bytes((folder / "good.npz").read_bytes()[:300])
+    (folder / "text.npz").write_text("no zip file")
+    with open(folder / "single.npz", "wb") as file:
+        np.save(file, np.arange(3))
+    (folder / "folder").mkdir()
+    for name in ("summary", "curves", "paired"):
+        results.write_text(folder / "foreign" / f"{name}.csv", "a,b\n1,2\n")
+    for name, text in (("list", "[1]"), ("empty", "{}"), ("half", '{"id": ')):
+        results.write_text(folder / f"{name}.json", text)
+    return folder
+
+
+@pytest.fixture
+def files(stock, tmp_path):
+    shutil.copytree(stock, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def state(folder):
+    """Content and time of every file."""
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+
+
+OUT = "--seeds 2 --out new.npz"
+AGGREGATE = "aggregate --runs runs --blocks 0-2 --out new"
+BAD = {
+    "": "VERB",
+    "walk": "'walk'",
+    "list": "what",
+    "list agent": "'agents'",
+    "bench --fast": "--fast",
+    # instance
+    "instance ring --out new.npz": "unknown instance 'ring': choose one of chain",
+    "instance chain --set bin=3 --out new.npz": "'bin': allowed are bins",
+    "instance chain --set bins=1 --out new.npz": "bins = 1 is not allowed: it must be a whole number from 2",
+    "instance chain --set bins=2.5 --out new.npz": "bins = 2.5",
+    "instance chain --set sigma=nan --out new.npz": "sigma",
+    f"instance chain --set bins=1{'0' * 400} --out new.npz": "from 2 to 1000",
+    "instance riverswim --set kernel=mine --out new.npz": "one of osband, cho, ayoub",
+    "instance chain --set bins --out new.npz": "write name=value",
+    "instance chain --set =3 --out new.npz": "write name=value",
+    "instance chain --out folder": "folder",
+    "instance chain --out good.npz/new.npz": "good.npz",
+    # run
+    f"run --instance ring --agent greedy {OUT}": "unknown instance 'ring'",
+    f"run {TINY} --agent dqn {OUT}": "unknown agent 'dqn': choose one of bef-rlsvi",
+    f"run {TINY} --agent greedy --set x=3 {OUT}": "unknown parameter 'x': allowed are eta",
+    f"run {TINY} --agent bef-rlsvi --set x=-1 {OUT}": "x = -1 is not allowed",
+    f"run {TINY} --agent bef-rlsvi --set x=1 scale=2 {OUT}": "either x or scale",
+    f"run --instance chain --instance-set horizon=0 --agent greedy {OUT}": "horizon = 0",
+    f"run {TINY} --agent greedy --track V {OUT}": "choose one of U, K",
+    f"run {TINY} --agent greedy --seeds x --out new.npz": "seeds = 'x'",
+    f"run {TINY} --agent greedy --seeds 5-3 --out new.npz": "seeds = '5-3'",
+    f"run {TINY} --agent greedy --seeds 0 --out new.npz": "seeds = '0'",
+    f"run {CHAIN} --agent greedy --episodes 0 {OUT}": "--episodes",
+    f"run {CHAIN} --agent greedy --episodes many {OUT}": "--episodes",
+    f"run {TINY} --agent greedy --threads 0 {OUT}": "--threads",
+    f"run {TINY} --agent greedy --lockstep -1 {OUT}": "--lockstep",
+    f"run {TINY} --agent greedy --root-seed -1 {OUT}": "root-seed",
+    f"run {TINY} --agent greedy --root-seed x {OUT}": "root-seed",
+    f"run {TINY} --agent greedy --seeds 2 --out folder": "folder",
+    f"run --agent greedy {OUT}": "--instance",
+    f"run --instance none.npz --agent greedy {OUT}": "none.npz: there is no such file",
+    f"run --instance short.npz --agent greedy {OUT}": "short.npz: truncated",
+    f"run --instance text.npz --agent greedy {OUT}": "text.npz: truncated, or not a befrl instance file",
+    f"run --instance single.npz --agent greedy {OUT}": "single.npz: ",
+    f"run --instance runs/greedy/0-2.npz --agent greedy {OUT}": "not a befrl instance file",
+    f"run --instance good.npz --instance-set bins=3 --agent greedy {OUT}": "--instance-set",
+    # aggregate
+    f"{AGGREGATE} --labels greedy oracle": "oracle/0-2.npz: there is no such file",
+    f"{AGGREGATE} --labels greedy@eta=1": "grid-blocks",
+    f"{AGGREGATE} --labels greedy --tuning 3": "tuning",
+    f"{AGGREGATE} --labels greedy --level 2": "level",
+    f"{AGGREGATE} --labels greedy --level nan": "level",
+    f"{AGGREGATE} --labels greedy --resamples 0": "--resamples",
+    "aggregate --runs . --labels folder --blocks 0-2 --out new": "folder/0-2.npz",
+    # claim
+    "claim C999 --out new.json": "unknown claim 'C999': choose one of C31",
+    "claim C31 C999 --trials 5": "C999",
+    "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
+    "claim C31 --trials 0 --out new.json": "--trials",
+    "claim C31 --trials 5 --seed -1 --out new.json": "seed",
+    "claim --table none.json --out new.csv": "none.json",
+    "claim --table half.json --out new.csv": "half.json",
+    "claim --table list.json --out new.csv": "list.json",
+    "claim --table empty.json --out new.csv": "empty.json",
+    # figure
+    "figure pie --tables foreign --out new": "unknown figure 'pie': choose one of",
+    "figure regret --tables none --out new": "none/summary.csv",
+    "figure regret --tables foreign --out new": "foreign/summary.csv",
+    "figure regret --out new": "--tables",
+    # report
+    f"report --study none.yaml --schema {SCHEMA} --out new.html": "none.yaml",
+    f"report --study good.npz --schema {SCHEMA} --out new.html": "good.npz",
+    "report --study '{}' --schema none.yaml --out new.html": "none.yaml",
+    f"report --study '{{}}' --schema {SCHEMA} --out new.html": "required are instances",
+    f"report --study '{{' --schema {SCHEMA} --out new.html": "--study",
+}
+
+
+@pytest.mark.parametrize("line", BAD, ids=lambda line: line[:10] + " " + line[-50:])
+def test_bad_input_is_one_sentence_and_changes_nothing(befrl, files, line):
+    before = state(files)
+    code, out, err = befrl(line)
+    assert (code, out) == (2, "")
+    assert err.startswith("befrl") and err.endswith("\n") and err.count("\n") == 1
+    assert BAD[line] in err
+    assert state(files) == before
+
+
+def test_a_stored_instance_that_is_not_the_codes_any_more_is_refused(befrl, files):
+    arrays, meta = results.read_arrays("good.npz", "instance")
+    results.write_arrays("old.npz", "instance", arrays | {"theta_p": arrays["theta_p"] + 1}, meta)
+    code, _, err = befrl(f"run --instance old.npz --agent greedy {OUT}")
+    assert code == 2
+    assert "theta_p is not that of family 'chain' any more" in err
