@@ -111,7 +111,8 @@ def test_no_object_with_fixed_keys_takes_others():
 
 def test_every_leaf_of_the_schema_is_described():
     leaves = [sub for sub in subschemas(SCHEMA) if "type" in sub and sub["type"] not in ("object", "array")]
-    assert all(sub.get("description") for sub in leaves if sub != {"type": "string"})
+    items = ({"type": "string"}, {"type": "number"})
+    assert all(sub.get("description") for sub in leaves if sub not in items)
 
 
 def test_the_page_documents_every_key_with_its_default_and_no_other():

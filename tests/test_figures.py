@@ -149,7 +149,7 @@ def test_curves_are_those_of_the_table(folders):
 
 
 def colours(kind, folders):
-    """{label: colours of its lines} of a figure; references are labelled by their annotation's colour elsewhere."""
+    """{agent of a label: colours of its lines} of a figure."""
     found = {}
     for axes in drawn(kind, folders).axes:
         for line in axes.get_lines():

@@ -201,7 +201,7 @@ def test_bad_json_is_refused_with_the_path(tmp_path, text):
 
 def whole_run():
     log = {key: np.zeros((2, 3)) for key in runfile.LOGGED} | {key: np.zeros(3) for key in runfile.SECONDS}
-    return log, {"seeds": [4, 5], "episodes": 3}
+    return log, dict.fromkeys(runfile.META, "") | {"seeds": [4, 5], "episodes": 3}
 
 
 def test_a_whole_run_comes_back(tmp_path):

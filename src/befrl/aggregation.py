@@ -10,17 +10,19 @@ import zlib
 import numpy as np
 import pandas as pd
 
-from befrl import runfile, statistics
+from befrl import results, runfile, statistics
 from befrl.errors import InputError
 
 POINTS = 200
+# What all runs of a case have in common.
+CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed")
 
 SUMMARY = {
     "instance": "name of the instance in the study",
     "track": "U: reward unknown to the agents; K: true mean reward given to them",
     "agent": "name of the agent in the study",
     "variant": "the agent with its grid point, if it is on one",
-    "role": "theory: the theory's constants; baseline: none to choose; tuned: best grid point; grid: the others",
+    "role": "theory: its theory's constants; set: the config's; baseline: none; tuned: best of a grid; grid: the rest",
     "parameter": "parameter that the grid varies; empty off the grid",
     "value": "value of that parameter; off the grid, the one that the theory gives, if it is the same parameter",
     "seeds": "number of evaluation seeds",
@@ -75,15 +77,23 @@ def tidy(rows, columns) -> str:
     return buffer.getvalue()
 
 
-def read_table(path) -> pd.DataFrame:
+def read_table(path, columns=()) -> pd.DataFrame:
+    """A table made by `tidy`, with these columns at least."""
     try:
-        return pd.read_csv(path, comment="#", keep_default_na=True)
+        table = pd.read_csv(path, comment="#")
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as a befrl table ({error}): delete it and run again") from None
+        reason = results.one_line(error)
+        raise InputError(f"{path}: cannot be read as a befrl table ({reason}): delete it and run again") from None
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise InputError(f"{path}: not a befrl table, the column '{missing[0]}' is missing: delete it and run again")
+    return table
 
 
 def collect(paths):
     """Runs of one case by label, their blocks put together in the order of the seeds."""
+    if not paths:
+        raise InputError("no run files were named: give labels and the blocks of their seeds")
     blocks = {}
     for path in paths:
         log, meta = runfile.load(path)
@@ -93,13 +103,12 @@ def collect(paths):
     for label, parts in blocks.items():
         parts.sort(key=lambda part: part[0]["seeds"][0])
         for meta, _ in parts:
-            for key in ("instance", "track", "episodes", "root_seed"):
-                if meta[key] != first[key]:
-                    raise InputError(
-                        f"runs of '{label}' and '{first['label']}' differ in {key}: aggregate one case only"
-                    )
+            _same(meta, first, CASE, "aggregate one case only")
+            _same(meta, parts[0][0], ("algorithm", "parameters"), "a label means one setting")
         log = {key: np.concatenate([part[1][key] for part in parts]) for key in ("regret", "optimism", "saturated")}
         log["seeds"] = np.concatenate([part[0]["seeds"] for part in parts])
+        if len(np.unique(log["seeds"])) < len(log["seeds"]):
+            raise InputError(f"runs of '{label}' share seeds: name each block once, and none that overlap")
         weights = np.array([len(part[0]["seeds"]) for part in parts])
         spent = [sum(part[1][key].mean() for key in ("estimating", "planning", "acting")) for part in parts]
         log["seconds"] = float(np.average(spent, weights=weights))
@@ -107,8 +116,16 @@ def collect(paths):
     return found
 
 
+def _same(meta, other, keys, advice):
+    for key in keys:
+        if meta[key] != other[key]:
+            raise InputError(f"runs of '{meta['label']}' and '{other['label']}' differ in {key}: {advice}")
+
+
 def aggregate(paths, tuning, resamples, level):
     """The three tables of a case as CSV texts; seeds below `tuning` choose the grid's best points."""
+    if not 0 < level < 1:
+        raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
     case = collect(paths)
     meta = next(iter(case.values()))[0]
     evaluation = _common_seeds(case, tuning)
@@ -142,6 +159,8 @@ def _common_seeds(case, tuning):
         if shared is not None and not np.array_equal(seeds, shared):
             raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing blocks")
         shared = seeds
+    if not len(shared):
+        raise InputError(f"there are no evaluation seeds: all seeds of the runs are below tuning = {tuning}")
     return shared
 
 
@@ -162,8 +181,7 @@ def _roles(case, tuning):
             entry["tuning_mean"] = held_out.sum(1).mean()
             by_agent.setdefault(agent, []).append(label)
         else:
-            # An agent whose parameters have a `scale` takes constants from its theory; others have none to choose.
-            entry["role"] = "theory" if "scale" in meta["parameters"] else "baseline"
+            entry["role"] = _role(meta["parameters"])
         found[label] = entry
     for agent, labels in by_agent.items():
         best = min(labels, key=lambda label: found[label]["tuning_mean"])
@@ -176,6 +194,13 @@ def _roles(case, tuning):
             given = case[agent][0]["parameters"].get(parameter)
             found[agent]["value"] = case[agent][0]["facts"].get(parameter, 1.0 if given == "theory" else given)
     return found
+
+
+def _role(parameters):
+    """Off the grid: an agent with a `scale` has constants, from its theory unless the config sets them."""
+    if "scale" not in parameters:
+        return "baseline"
+    return "theory" if parameters["scale"] == "theory" and parameters.get("x") is None else "set"
 
 
 def _summary(meta, log, shown, cumulative, weights, level):

@@ -74,7 +74,7 @@ def build_parser():
     sub.add_argument("--track", default="U", help="U: reward unknown (default); K: true mean reward given")
     sub.add_argument("--episodes", type=whole, default=1000, help="episodes K (default 1000)")
     sub.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
-    sub.add_argument("--root-seed", type=int, default=20221005, help="root of all random streams")
+    sub.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
     sub.add_argument("--lockstep", type=whole, default=50, help="seeds per group in lock step (default 50)")
     sub.add_argument("--threads", type=whole, default=1, help="processes (default 1); results do not depend on it")
     sub.add_argument("--label", help="name of the variant in the study; the agent's by default")
@@ -92,7 +92,7 @@ def build_parser():
     sub.add_argument("--labels", nargs="+", required=True, help="variants; AGENT@PARAMETER=VALUE is on a grid")
     sub.add_argument("--blocks", nargs="+", required=True, help="blocks of seeds of variants off the grid")
     sub.add_argument("--grid-blocks", nargs="*", default=[], help="blocks of seeds of variants on a grid")
-    sub.add_argument("--tuning", type=int, default=0, help="seeds below this choose the best of each grid")
+    sub.add_argument("--tuning", type=natural, default=0, help="seeds below this choose the best of each grid")
     sub.add_argument("--resamples", type=whole, default=2000, help="bootstrap resamples (default 2000)")
     sub.add_argument("--level", type=float, default=0.95, help="level of the intervals (default 0.95)")
     sub.add_argument("--out", required=True, help="folder for summary.csv, curves.csv and paired.csv")
@@ -100,7 +100,7 @@ def build_parser():
     sub = verb("claim", claim, "Put a claim of the paper to the test.", "befrl claim C39 --trials 200 --json")
     sub.add_argument("id", nargs="+", help="a claim of `befrl list claims`; with --table, json files")
     sub.add_argument("--trials", type=whole, default=200, help="random instances (default 200)")
-    sub.add_argument("--seed", type=int, default=20221005, help="seed of the search")
+    sub.add_argument("--seed", type=natural, default=20221005, help="seed of the search")
     sub.add_argument("--out", help="json file to write; with --table, the csv file")
     sub.add_argument("--table", action="store_true", help="put json files of claims together into one csv file")
     sub.add_argument("--json", action="store_true", help="print JSON")
@@ -137,15 +137,16 @@ def build_parser():
     return parser
 
 
-def whole(text):
+def whole(text, least=1):
     """A whole number from 1."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from 1")
-    return value
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from {least}")
+    return int(text)
+
+
+def natural(text):
+    """A whole number from 0."""
+    return whole(text, least=0)
 
 
 def show(rows):
@@ -264,6 +265,8 @@ def aggregate(args):
 
     from befrl import aggregation, results
 
+    if any("@" in label for label in args.labels) and not args.grid_blocks:
+        raise InputError("--grid-blocks is missing: name the blocks of seeds of the labels with '@', such as 0-59")
     paths = [
         Path(args.runs) / label / f"{block}.npz"
         for label in args.labels
@@ -278,7 +281,7 @@ def claim(args):
     from befrl import claims, results
 
     if args.table:
-        records = [results.read_json(path) for path in args.id]
+        records = [claims.record(results.read_json(path), path) for path in args.id]
         text = claims.table(records)
         if args.out:
             results.write_text(args.out, text)
@@ -357,6 +360,10 @@ def main(argv=None):
     # More BLAS threads would change the last bits of a product, and Snakemake exports the number of a job's threads.
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     try:
+        if getattr(args, "out", None) and args.function is not aggregate:
+            from befrl.results import check_target
+
+            check_target(args.out)
         args.function(args)
     except InputError as error:
         print(f"befrl: {' '.join(str(error).split())}", file=sys.stderr)

@@ -8,6 +8,7 @@ seeds after them are what is shown; a *block* is a range of seeds that one job r
 import copy
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import yaml
 from jsonschema import Draft202012Validator
 
-from befrl import agents, claims, instances, seeds
+from befrl import agents, claims, instances, results, seeds
 from befrl.errors import InputError, unknown
 from befrl.parameters import read
 
@@ -83,20 +84,23 @@ class Study:
         return self["claims"]["ids"] or claims.names()
 
 
+def read_yaml(path):
+    try:
+        return yaml.safe_load(Path(path).read_text())
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise InputError(f"config {path} cannot be read: {results.one_line(error)}") from None
+
+
 def load(path, schema_path) -> Study:
     """Read and check a config file."""
-    try:
-        config = yaml.safe_load(Path(path).read_text())
-    except (OSError, yaml.YAMLError) as error:
-        raise InputError(f"config {path} cannot be read: {' '.join(str(error).split())}") from None
-    return check(config, yaml.safe_load(Path(schema_path).read_text()))
+    return check(read_yaml(path), read_yaml(schema_path))
 
 
 def check(config, schema) -> Study:
     """Fill in the defaults; raise an InputError that names the key at the first thing that is wrong."""
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(schema['properties'])}")
-    config = copy.deepcopy(config)
+    config = _plain(config)
     errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.absolute_path)))
     if errors:
         raise InputError(_sentence(errors[0]))
@@ -124,6 +128,17 @@ def check(config, schema) -> Study:
         if claim not in claims.names():
             raise InputError(f"claims.ids: {unknown('claim', claim, claims.names())}")
     return Study(config)
+
+
+def _plain(value, where="config"):
+    """A copy with keys of text, as a name that YAML takes for a number is meant, and only finite numbers."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item, f"{where}.{key}".removeprefix("config.")) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, where) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{where} = {value} is not allowed: it must be a finite number")
+    return value
 
 
 def _module(catalogue, name, where):
@@ -155,6 +170,8 @@ _LIMITS = (
 
 def with_defaults(value, schema):
     """The schema's defaults wherever a key is missing, at every depth."""
+    if schema.get("type") == "integer":
+        return int(value)
     if schema.get("type") != "object" or not isinstance(value, dict):
         return value
     filled = {}

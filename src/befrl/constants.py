@@ -60,11 +60,15 @@ def covariance_range(family, n_cells, n_actions, radius, rng):
     lows, highs = [], []
     for x, a in supports.values():
         basis = varying_directions(family.support(x, a))
-        if basis.shape[1] == 0:
-            continue
-        eigenvalues = _eigenvalues(family, x, a, basis)
-        lows.append(_extreme(eigenvalues, 0, +1.0, basis.shape[1], radius, rng))
-        highs.append(_extreme(eigenvalues, -1, -1.0, basis.shape[1], radius, rng))
+        rank = basis.shape[1]
+        if rank == 1:
+            variance = _variance_along(family, x, a, basis, radius)
+            lows.append(variance.min())
+            highs.append(variance.max())
+        elif rank > 1:
+            eigenvalues = _eigenvalues(family, x, a, basis)
+            lows.append(_extreme(eigenvalues, 0, +1.0, rank, radius, rng))
+            highs.append(_extreme(eigenvalues, -1, -1.0, rank, radius, rng))
     return float(min(lows)), float(max(highs))
 
 
@@ -74,14 +78,29 @@ def varying_directions(psi):
     return rows[singular > 1e-10 * max(singular.max(initial=0.0), 1e-300)].T
 
 
-def _eigenvalues(family, x, a, basis):
-    """At one (s,a): eigenvalues and eigenvectors of W' Cov W at eta = W z, and what their gradients need."""
+def _parameters(family, x, a, eta):
+    """The same natural parameters eta (k, p) at every (s,a) that the base measure tells apart, and where (x, a) is."""
     shape = family.log_base.shape[:2]
     at = (min(x, shape[0] - 1), min(a, shape[1] - 1))
+    return np.broadcast_to(eta[:, None, None, :], (len(eta), *shape, eta.shape[1])), at
+
+
+def _variance_along(family, x, a, basis, radius):
+    """Variance of psi along its only direction, on a grid that holds both ends and the centre.
+
+    These are where a symmetric law has its extremes. The family's own moments are used: closed forms where it has them.
+    """
+    eta, at = _parameters(family, x, a, np.linspace(-radius, radius, 2001)[:, None] * basis.T)
+    cov = family.moments(eta)[2][:, at[0], at[1]]
+    return (basis.T @ cov @ basis)[:, 0, 0]
+
+
+def _eigenvalues(family, x, a, basis):
+    """At one (s,a): an eigenvalue of W' Cov W at eta = W z, and its gradient."""
 
     def evaluate(z, which):
         """The eigenvalue number `which` and its gradient, z (k, rank) -> (k,), (k, rank)."""
-        eta = np.broadcast_to((z @ basis.T)[:, None, None, :], (len(z), *shape, basis.shape[0]))
+        eta, at = _parameters(family, x, a, z @ basis.T)
         mass = np.exp(family.log_masses(eta)[0][:, at[0], at[1]])
         centred = (family.psi - (mass @ family.psi)[:, None]) @ basis
         cov = np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
@@ -100,9 +119,6 @@ def _extreme(eigenvalues, which, sign, rank, radius, rng):
     def into_ball(z):
         return z * np.minimum(1.0, radius / np.maximum(np.linalg.norm(z, axis=-1, keepdims=True), 1e-300))
 
-    if rank == 1:
-        # The grid holds both ends and the centre, where a symmetric law has its extremes.
-        return float(sign * (sign * eigenvalues(np.linspace(-radius, radius, 2001)[:, None], which)[0]).min())
     axes = np.concatenate([np.eye(rank), -np.eye(rank), np.zeros((1, rank))])
     random = rng.standard_normal((64, rank))
     z = radius * np.concatenate([axes, random / np.linalg.norm(random, axis=1, keepdims=True), random / 4 / rank])

@@ -66,8 +66,10 @@ class Features:
         if self._one_block_each:
             return flat
         order = np.argsort(self.block.ravel(), kind="stable")
-        starts = np.searchsorted(self.block.ravel()[order], np.arange(self.n_blocks))
-        return np.add.reduceat(flat[:, order], starts, axis=1)
+        touched, starts = np.unique(self.block.ravel()[order], return_index=True)
+        blocks = np.zeros((len(local), self.n_blocks, *local.shape[3:]))
+        blocks[:, touched] = np.add.reduceat(flat[:, order], starts, axis=1)
+        return blocks
 
     def split(self, theta):
         """(n, d) -> (n, blocks, m)."""

@@ -75,7 +75,7 @@ def _value(field, value, where):
         raise problem
     try:
         parsed = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise problem from None
     if not math.isfinite(parsed) or not meta["low"] <= parsed <= meta["high"]:
         raise problem

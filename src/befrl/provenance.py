@@ -36,10 +36,9 @@ def _is_module(name: str) -> bool:
 
 def _without_docstrings(tree):
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            if isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
-                body[0].value.value = ""
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 
@@ -57,16 +56,20 @@ def fingerprint(module: str) -> str:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """befrl modules that a module imports anywhere in its text."""
-    tree, _ = _tree(module)
-    found = set()
+    """Modules of the same package that a module imports anywhere in its text, and the packages that it lives in."""
+    tree, folders = _tree(module)
+    parts = module.split(".")
+    found = {".".join(parts[:i]) for i in range(1, len(parts))}
+    # Where relative names start from: a package itself, or the package of a module.
+    here = parts if folders else parts[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(name for name in found if name.split(".")[0] == "befrl" and _is_module(name))
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
+    return frozenset(name for name in found if name.split(".")[0] == parts[0] and _is_module(name))
 
 
 def closure(*modules: str) -> set[str]:

@@ -18,6 +18,12 @@ SECONDS = {
 }
 
 
+META = (
+    *("instance", "family", "instance_parameters", "horizon", "optimal_value", "uniform_value", "track", "label"),
+    *("algorithm", "parameters", "facts", "episodes", "seeds", "root_seed", "seconds", "steps_per_second"),
+)
+
+
 def save(path, log, meta):
     results.write_arrays(path, "run", log, meta)
 
@@ -25,7 +31,7 @@ def save(path, log, meta):
 def load(path):
     """Log and meta of a run file, with every array that it must have."""
     log, meta = results.read_arrays(path, "run")
-    missing = [key for key in (*LOGGED, *SECONDS) if key not in log]
-    if missing or log["regret"].shape != (len(meta.get("seeds", [])), meta.get("episodes")):
+    missing = [key for key in (*LOGGED, *SECONDS) if key not in log] + [key for key in META if key not in meta]
+    if missing or log["regret"].shape != (len(meta["seeds"]), meta["episodes"]):
         raise InputError(f"{path}: not a complete befrl run file: delete it and run again")
     return log, meta

@@ -72,7 +72,7 @@ def largest_on_ellipsoid(g, H, rho):
 @pytest.mark.parametrize("track", ["U", "K"])
 def test_values_are_the_linearised_maximum_over_the_ellipsoid(name, values, track):
     problem = instance(name, horizon=2, **values)
-    model, scale = problem.model, 0.02
+    model, scale = problem.model, 0.05
     agent = trained("exp-ucrl", problem, track, seeds=(0,), episodes=12, scale=scale)
     plan, learner = agent.plan(12), agent.learner
     theta_p, H = learner.theta_p[0], full(learner.hessian_p[0])
@@ -91,7 +91,7 @@ def test_values_are_the_linearised_maximum_over_the_ellipsoid(name, values, trac
     slope = derivative(lambda t: model.kernel(t[None])[0] @ V, theta_p)
     Q = R + model.kernel(theta_p[None])[0] @ V
     bonus = np.array([[largest_on_ellipsoid(g, H, rho) for g in row] for row in slope])
-    assert bonus.max() > 1e-3
+    assert bonus.max() > 1e-4  # a hundred times the tolerance
     best = np.clip(Q + bonus, 0, 2)
     assert np.allclose(plan.values[0], best.max(1), rtol=0, atol=1e-6)
     assert np.allclose(best[np.arange(len(best)), plan.policy[0, 0]], best.max(1), rtol=0, atol=1e-6)

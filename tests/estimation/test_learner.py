@@ -7,7 +7,7 @@ from scipy import optimize, special
 from befrl.estimation import newton
 from befrl.estimation.learner import Learner
 from befrl.truncated_normal import TruncatedNormal
-from helpers import INSTANCES, derivative, full, full_U, instance, random_episodes
+from helpers import INSTANCES, derivative, full, full_U, instance, play, random_episodes
 
 SEEDS = (0, 1, 2, 3, 4)
 CASES = [(name, {}) for name in INSTANCES] + [
@@ -159,6 +159,14 @@ def test_newton_converges_from_far_starts(name, size):
     for loss, theta in ((learner.transition_loss, learner.theta_p), (learner.reward_loss, learner.theta_r)):
         far, _ = newton.minimise(loss, problem.model.features.split(start))
         assert np.allclose(far.reshape(theta.shape), theta, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("eta", [1e-6, 1e-4, 1e-2])
+def test_newton_converges_with_little_penalty_and_data(name, eta):
+    """After few episodes the likelihood alone may have no maximum: 100 seeds, each refitted ten times."""
+    log = play("exp-psrl", instance(name), "K", range(100), 10, eta=eta)
+    assert np.all(np.isfinite(log["error_p"]))
 
 
 @pytest.mark.parametrize("name", INSTANCES)

@@ -77,6 +77,13 @@ def evaluate(id: str, trials: int, seed: int) -> dict:
     return json.loads(json.dumps(record, default=_plain, allow_nan=False))
 
 
+def record(value, where) -> dict:
+    """A value read from the file `where`, if it is the record of a claim."""
+    if not isinstance(value, dict) or any(name not in value for name in COLUMNS):
+        raise InputError(f"{where}: not the record of a claim, which has the keys {', '.join(COLUMNS)}")
+    return value
+
+
 def table(records) -> str:
     """The records as csv text; a block of '# ' lines says what each column is."""
     text = io.StringIO()

@@ -14,7 +14,7 @@ def grid_of(summary):
 
 
 def drawable(tables):
-    return [table for table in tables if len(grid_of(table["summary"])[0])]
+    return [table for table in tables if all(len(rows) for rows in grid_of(table["summary"]))]
 
 
 def panels(count):

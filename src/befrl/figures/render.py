@@ -6,12 +6,15 @@ from pathlib import Path
 from befrl import aggregation, figures, results
 from befrl.figures import style
 
-TABLES = ("summary", "curves", "paired")
+TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES, "paired": aggregation.PAIRED}
 
 
 def read_tables(folders):
     """The tables of each case's folder."""
-    return [{name: aggregation.read_table(Path(folder) / f"{name}.csv") for name in TABLES} for folder in folders]
+    return [
+        {name: aggregation.read_table(Path(folder) / f"{name}.csv", columns) for name, columns in TABLES.items()}
+        for folder in folders
+    ]
 
 
 def render(kind, folders, out, command, headline=False):

@@ -17,7 +17,7 @@ AGENTS = {
     "oracle": "black",
 }
 SPARE = (PURPLE, SKY, YELLOW)
-LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "grid": "solid"}
+LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot"}
 
 
 def colour(agent: str) -> str:

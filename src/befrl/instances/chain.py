@@ -41,7 +41,8 @@ REWARDS = {
 
 def build(parameters: Parameters) -> Instance:
     J, sigma = parameters.bins, parameters.sigma
-    space = BinnedInterval(J)
+    # The rule resolves sigma however wide the bins are.
+    space = BinnedInterval(J, nodes_per_cell=16 + round(4 / (J * sigma)))
     reward = REWARDS[parameters.reward]
     model = Model(Features.one_hot(J, 2, p=1), TruncatedNormal(space, sigma), reward, B=np.ones(1))
     centre = (np.arange(J) + 0.5) / J

@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import yaml
-
-from befrl import aggregation, config, figures, provenance, report, results
+from befrl import aggregation, claims, config, figures, provenance, report, results
 from befrl.errors import InputError
 
 
@@ -14,11 +12,10 @@ def read_study(text, schema):
     if not text.lstrip().startswith("{"):
         return config.load(text, schema)
     try:
-        return config.check(json.loads(text), yaml.safe_load(Path(schema).read_text()))
+        value = json.loads(text)
     except ValueError as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"--study is neither a config file nor JSON: {error}") from None
+    return config.check(value, config.read_yaml(schema))
 
 
 def write(text, schema, out):
@@ -29,14 +26,22 @@ def write(text, schema, out):
     page = report.build(
         config=study.config,
         instances=[results.read_meta(root / f"results/instances/{name}.npz", "instance") for name in study["study"]],
-        summaries=[aggregation.read_table(root / f"results/regret/{i}_{t}/summary.csv") for i, t in cases],
+        summaries=[_summary(root / f"results/regret/{i}_{t}/summary.csv") for i, t in cases],
         figures=[_figure(root / "figures" / name) for name in figures.wanted(cases)],
-        claims=[results.read_json(root / f"results/claims/{name}.json") for name in study.claim_ids()],
+        claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
         timings=_timings(study, root),
     )
     results.write_text(out, page)
+
+
+def _summary(path):
+    return aggregation.read_table(path, aggregation.SUMMARY)
+
+
+def _claim(path):
+    return claims.record(results.read_json(path), path)
 
 
 def _figure(path):
@@ -45,7 +50,7 @@ def _figure(path):
 
 def _everything():
     """Modules that are found by name and so by no import statement."""
-    from befrl import agents, claims, instances
+    from befrl import agents, instances
 
     found = [c.module_name(name) for c in (agents.catalogue, instances.catalogue) for name in c.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
@@ -60,8 +65,8 @@ def _timings(study, root):
         for label, variant in study.variants(instance).items()
         for block in study.blocks(variant)
     ]
-    claims = [results.read_json(root / f"results/claims/{name}.json")["seconds"] for name in study.claim_ids()]
+    checks = [_claim(root / f"results/claims/{name}.json")["seconds"] for name in study.claim_ids()]
     return [
         {"stage": "runs", "jobs": len(runs), "seconds": sum(runs)},
-        {"stage": "claims", "jobs": len(claims), "seconds": sum(claims)},
+        {"stage": "claims", "jobs": len(checks), "seconds": sum(checks)},
     ]

@@ -1,0 +1,378 @@
+"""The workflow, driven as a user drives it: Snakemake in a copy of the project, on a study of seconds.
+
+The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from befrl import claims, figures, results, runfile
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDY = {
+    "seeds": {"tuning": 1, "evaluation": 3},
+    "jobs": {"seeds_per_job": 4, "lockstep": 1, "threads": 1},
+    "statistics": {"resamples": 100},
+    "instances": {"tiny": {"family": "chain", "set": {"bins": 3, "horizon": 4}}},
+    "agents": {
+        "bef-rlsvi": {"algorithm": "bef-rlsvi", "grid": {"x": [0.3, 3]}},
+        "greedy": {"algorithm": "greedy"},
+        "random": {"algorithm": "random"},
+    },
+    "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "random"], "headline": True}},
+    "claims": {"trials": 3, "ids": ["C31"]},
+}
+INSTANCE = "results/instances/tiny.npz"
+RUNS = {
+    "bef-rlsvi": {
+        "results/runs/tiny/U/bef-rlsvi/1-3.npz",
+        "results/runs/tiny/U/bef-rlsvi@x=0.3/0-3.npz",
+        "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz",
+    },
+    "greedy": {"results/runs/tiny/U/greedy/1-3.npz"},
+    "random": {"results/runs/tiny/U/random/1-3.npz"},
+}
+ALL_RUNS = set().union(*RUNS.values())
+TABLES = {f"results/regret/tiny_U/{name}.csv" for name in ("summary", "curves", "paired")}
+CLAIM, LEDGER, REPORT = "results/claims/C31.json", "results/claims.csv", "results/report.html"
+FIGURES = {
+    name: {f"figures/{name}.{end}" for end in ("svg", "png", "json")} for name in figures.wanted([("tiny", "U")])
+}
+ALL_FIGURES = set().union(*FIGURES.values())
+EVERYTHING = {INSTANCE, CLAIM, LEDGER, REPORT} | ALL_RUNS | TABLES | ALL_FIGURES
+
+
+class Project:
+    """A copy of the project's code with the study above, in a folder of its own."""
+
+    def __init__(self, folder, origin=ROOT, study=STUDY):
+        self.folder = folder
+        folder.mkdir()
+        for name in ("workflow", "config", "src"):
+            shutil.copytree(origin / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        for name in ("Snakefile", "environment.yml"):
+            shutil.copy2(origin / name, folder)
+        self.configure("study.json", study)
+
+    def configure(self, name, study):
+        (self.folder / name).write_text(json.dumps(study))
+
+    def command(self, *words, cores=2, config="study.json"):
+        return [sys.executable, "-m", "snakemake", "--cores", str(cores), *words, "--configfile", config]
+
+    @property
+    def environment(self):
+        """`python` is the one of the tests, and befrl comes from the copy."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
+
+    def snakemake(self, *words, **options):
+        """Run to the end; nothing here takes longer than a minute unless it does what it should not."""
+        return self.call(self.command(*words, **options))
+
+    def call(self, command):
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=240
+        )
+
+    def finish(self, *words, **options):
+        done = self.snakemake(*words, **options)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    def planned(self):
+        """The files that Snakemake would make now."""
+        shown = self.snakemake("-n")
+        assert shown.returncode == 0, shown.stderr
+        found = re.findall(r"^ +output: (.*)$", shown.stdout + shown.stderr, flags=re.MULTILINE)
+        return {name for line in found for name in line.split(", ")}
+
+    def hashes(self, names):
+        return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in names}
+
+    def times(self, names):
+        return {name: (self.folder / name).stat().st_mtime_ns for name in names}
+
+    def existing(self, names):
+        return {name for name in names if (self.folder / name).exists()}
+
+    def module(self, name):
+        return self.folder / "src" / f"{name.replace('.', '/')}.py"
+
+    @contextlib.contextmanager
+    def edited(self, *paths, text):
+        """Files with some text at their end, for a while."""
+        before = {path: path.read_text() for path in paths}
+        try:
+            for path, content in before.items():
+                path.write_text(content + text)
+            yield
+        finally:
+            for path, content in before.items():
+                path.write_text(content)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A finished study."""
+    project = Project(tmp_path_factory.mktemp("workflow") / "project")
+    project.finish()
+    return project
+
+
+def assert_same_runs(project, other):
+    """All arrays of all runs bit by bit, but for the seconds."""
+    for name in ALL_RUNS:
+        (log, _), (again, _) = (runfile.load(each.folder / name) for each in (project, other))
+        for key in runfile.LOGGED:
+            assert log[key].tobytes() == again[key].tobytes(), (name, key)
+
+
+# A whole run.
+
+
+def test_the_copy_runs_its_own_code(project):
+    shown = project.call([sys.executable, "-c", "import befrl; print(befrl.__file__)"])
+    assert Path(shown.stdout.strip()) == project.folder / "src" / "befrl" / "__init__.py"
+
+
+def test_a_run_makes_everything_and_then_there_is_nothing_to_do(project):
+    assert project.existing(EVERYTHING) == EVERYTHING
+    made = [path for top in ("results", "figures") for path in (project.folder / top).rglob("*") if path.is_file()]
+    names = {path.relative_to(project.folder).as_posix() for path in made if path.suffix != ".log"}
+    assert names == EVERYTHING
+    assert "Nothing to be done" in project.finish()
+
+
+def test_the_report_shows_the_study(project):
+    page = (project.folder / REPORT).read_text()
+    assert all(text in page for text in ("bef-rlsvi", "tiny", "C31", "<svg"))
+
+
+def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
+    logs = project.folder / "results" / "logs"
+    # one instance, claim, ledger, case and report
+    assert len(list(logs.rglob("*.log"))) == 5 + len(ALL_RUNS) + len(FIGURES)
+    assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
+
+
+def test_runs_know_what_made_them(project):
+    meta = results.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz", "run")
+    assert (meta["instance"], meta["label"], meta["seeds"]) == ("tiny", "bef-rlsvi@x=3", [0, 1, 2, 3])
+    assert (meta["parameters"]["x"], meta["episodes"], meta["instance_parameters"]["bins"]) == (3.0, 20, 3)
+
+
+# What is made again after an edit.
+
+
+def test_comments_cost_nothing(project):
+    modules = ("befrl.agents.bef_rlsvi", "befrl.interaction", "befrl.figures.regret", claims.describe("C31")["module"])
+    with project.edited(*map(project.module, modules), text="\n\n# a remark\n"):
+        assert project.planned() == set()
+
+
+DOWNSTREAM = TABLES | ALL_FIGURES | {REPORT}
+EDITS = {
+    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | DOWNSTREAM,
+    "befrl.agents.random": RUNS["random"] | DOWNSTREAM,
+    "befrl.estimation.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | DOWNSTREAM,
+    claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
+    "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
+    "befrl.agents.exp_psrl": set(),
+}
+
+
+@pytest.mark.parametrize("module", EDITS)
+def test_an_edit_costs_exactly_what_depends_on_it(project, module):
+    with project.edited(project.module(module), text="\n\nEDITED = True\n"):
+        assert project.planned() == EDITS[module]
+
+
+def test_an_edited_template_costs_the_report(project):
+    with project.edited(project.folder / "src/befrl/report/page.css", text="\n/* new */\n"):
+        assert project.planned() == {REPORT}
+
+
+def test_a_changed_parameter_costs_what_depends_on_it(project):
+    other = json.loads(json.dumps(STUDY))
+    other["agents"]["greedy"]["set"] = {"eta": 2.0}
+    project.configure("study.json", other)
+    try:
+        assert project.planned() == RUNS["greedy"] | DOWNSTREAM
+    finally:
+        project.configure("study.json", STUDY)
+
+
+def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
+    clone = Project(tmp_path / "clone", project.folder)
+    for name in ("results", "figures"):
+        shutil.copytree(project.folder / name, clone.folder / name)
+    assert not (clone.folder / ".snakemake").exists()
+    assert "Nothing to be done" in clone.finish()
+
+
+# The same bytes again.
+
+
+def test_figures_are_drawn_again_to_the_same_bytes(project):
+    before, runs = project.hashes(ALL_FIGURES), project.times(ALL_RUNS | TABLES)
+    shutil.rmtree(project.folder / "figures")
+    project.finish()
+    assert project.hashes(ALL_FIGURES) == before
+    assert project.times(ALL_RUNS | TABLES) == runs
+
+
+@contextlib.contextmanager
+def interrupted(project, number, **options):
+    """Snakemake, hit by a signal when two runs are there; yields the times of all but the newest.
+
+    With one core at work the older of two is finished for certain.
+    """
+    started = subprocess.Popen(
+        project.command(**options),
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        while len(found := project.existing(ALL_RUNS)) < 2:
+            assert started.poll() is None, "ended before it could be interrupted"
+            time.sleep(0.01)
+        times = project.times(found)
+        started.send_signal(number)
+        started.wait(timeout=60)
+        assert started.returncode != 0
+        # A killed Snakemake leaves its job behind, in the same session; let it come to its end.
+        with contextlib.suppress(ProcessLookupError):
+            for _ in range(6000):
+                os.killpg(started.pid, 0)
+                time.sleep(0.01)
+        del times[max(times, key=times.get)]
+        yield times
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+
+
+def test_a_terminated_run_resumes(project, tmp_path):
+    """One core instead of two, an interruption between: the same bits."""
+    other = Project(tmp_path / "other", project.folder)
+    with interrupted(other, signal.SIGTERM, cores=1) as finished:
+        assert not (other.folder / REPORT).exists()
+        other.finish(cores=1)
+    assert other.times(finished) == finished
+    assert other.existing(EVERYTHING) == EVERYTHING
+    assert_same_runs(project, other)
+    assert other.hashes(ALL_FIGURES) == project.hashes(ALL_FIGURES)
+
+
+def test_a_killed_run_resumes_after_unlock(project, tmp_path):
+    """Two threads a job instead of one, a kill between: the same bits."""
+    study = STUDY | {"jobs": STUDY["jobs"] | {"threads": 2}}
+    other = Project(tmp_path / "other", project.folder, study)
+    with interrupted(other, signal.SIGKILL) as finished:
+        refused = other.snakemake("--rerun-incomplete", *sorted(ALL_RUNS))
+        assert refused.returncode != 0 and "--unlock" in refused.stderr
+        other.finish("--unlock")
+        other.finish("--rerun-incomplete", *sorted(ALL_RUNS | TABLES))
+    assert other.times(finished) == finished
+    assert other.existing(ALL_RUNS | TABLES) == ALL_RUNS | TABLES
+    assert_same_runs(project, other)
+    assert other.hashes({"results/regret/tiny_U/curves.csv"}) == project.hashes({"results/regret/tiny_U/curves.csv"})
+
+
+# What goes wrong.
+
+
+def befrl_lines(text):
+    return [line for line in text.splitlines() if line.startswith("befrl: ")]
+
+
+def changed(key, value):
+    return STUDY | {key: value}
+
+
+BAD_CONFIGS = {
+    "unknown key": (changed("sedes", {}), "unknown key 'sedes'"),
+    "unknown agent": (changed("study", {"tiny": {"episodes": 5, "agents": ["dqn"]}}), "unknown agent 'dqn'"),
+    "no instances": ({key: STUDY[key] for key in STUDY if key != "instances"}, "'instances' is missing"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CONFIGS)
+def test_a_bad_config_is_one_sentence_before_any_job(project, name):
+    config, words = BAD_CONFIGS[name]
+    project.configure("bad.json", config)
+    bad = project.snakemake("-n", config="bad.json")
+    assert bad.returncode == 2
+    (line,) = befrl_lines(bad.stderr)
+    assert words in line
+    assert "Traceback" not in bad.stderr
+
+
+BAD_TARGETS = {
+    "results/instances/ring.npz": "unknown instance 'ring': choose one of tiny",
+    "results/runs/tiny/U/dqn/0-3.npz": "unknown agent 'dqn'",
+    "results/runs/tiny/U/greedy/0-3.npz": "unknown block of seeds '0-3': choose one of 1-3",
+    "results/regret/tiny_K/summary.csv": "unknown track 'K': choose one of U",
+    "results/claims/C999.json": "unknown claim 'C999'",
+    "figures/pie.svg": "unknown figure 'pie'",
+}
+
+
+def test_bad_input_leaves_nothing_locked(project):
+    """Not as a dry run, which would not lock; a good run follows without --unlock."""
+    project.configure("bad.json", changed("sedes", {}))
+    assert project.snakemake(config="bad.json").returncode == 2
+    for target in ("results/runs/tiny/U/dqn/0-3.npz", "figures/pie.svg"):
+        bad = project.snakemake(target)
+        assert bad.returncode == 2
+        (line,) = befrl_lines(bad.stderr)
+        assert BAD_TARGETS[target] in line
+        assert "Traceback" not in bad.stderr
+    assert "Nothing to be done" in project.finish()
+
+
+@pytest.mark.parametrize("target", BAD_TARGETS)
+def test_a_bad_target_is_one_sentence(project, target):
+    bad = project.snakemake("-n", target)
+    assert bad.returncode == 2
+    (line,) = befrl_lines(bad.stderr)
+    assert BAD_TARGETS[target] in line
+
+
+def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
+    (broken,) = RUNS["random"]
+    log, _ = runfile.load(project.folder / broken)
+    kept = EVERYTHING - TABLES - {broken}
+    before = project.hashes(kept)
+    path = project.folder / broken
+    path.write_bytes(path.read_bytes()[:200])
+    failed = project.snakemake()
+    assert failed.returncode == 1
+    sentence = (project.folder / "results/logs/regret/tiny_U.log").read_text()
+    assert sentence == f"befrl: {broken}: truncated, or not a befrl run file: delete it and run again\n"
+    assert project.hashes(kept) == before
+    path.unlink()
+    project.finish()
+    assert project.existing(EVERYTHING) == EVERYTHING
+    assert np.array_equal(runfile.load(path)[0]["regret"], log["regret"])
+    assert project.hashes(kept - {REPORT}) == {name: before[name] for name in kept - {REPORT}}
+    assert "Nothing to be done" in project.finish()
