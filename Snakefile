@@ -6,7 +6,7 @@ min_version("9.0")
 
 
 # A config given on the command line stands alone: Snakemake would merge it into the default one, study and all.
-if "instances" not in config:
+if not workflow.overwrite_configfiles:
 
     configfile: Path(workflow.basedir) / "config" / "config.yaml"
 
@@ -25,4 +25,9 @@ rule all:
     input:
         f"{RESULTS}/report.html",
         f"{RESULTS}/claims.csv",
+        [
+            f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
+            for instance, track in STUDY.cases()
+            for table in ("summary", "curves", "paired")
+        ],
         [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "png")],

@@ -4,6 +4,7 @@ Bad input means exit code 2, one line on stderr, nothing on stdout and no file m
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -209,11 +210,17 @@ def test_help_names_every_verb_and_its_examples_are_commands(befrl):
 
 def test_the_module_is_the_command(tmp_path):
     """Exit codes and streams of a real process."""
-    call = [sys.executable, "-m", "befrl"]
-    good = subprocess.run([*call, "list", "agents", "--json"], cwd=tmp_path, capture_output=True, text=True)
+
+    def call(*words):
+        source = Path(cli.__file__).parents[1]
+        command = [sys.executable, "-m", "befrl", *words]
+        env = os.environ | {"PYTHONPATH": str(source)}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    good = call("list", "agents", "--json")
     assert (good.returncode, good.stderr) == (0, "")
     assert [entry["name"] for entry in json.loads(good.stdout)] == agents.catalogue.names()
-    bad = subprocess.run([*call, "instance", "ring"], cwd=tmp_path, capture_output=True, text=True)
+    bad = call("instance", "ring")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr == f"befrl: unknown instance 'ring': choose one of {', '.join(instances.catalogue.names())}\n"
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,11 +11,14 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
+import befrl
 from befrl import agents, aggregation, figures, instances, provenance, results, runfile, runs
 from befrl.errors import InputError
 from befrl.figures import render, style
 
 TUNING, SEEDS = 2, 7
+# for processes that are to import the code that is tested
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(befrl.__file__).parents[1]), "PYTHONUTF8": "1"}
 # (algorithm, parameters) by label; in the second case there is no grid
 CASES = {
     ("tiny", "U"): {
@@ -88,7 +92,7 @@ def test_another_process_draws_the_same_bytes(folders, tmp_path, kind):
     render.render(kind, shown_by(kind, folders), tmp_path / "here" / kind, "make reproduce")
     call = [sys.executable, "-m", "befrl", "figure", kind, "--tables", *shown_by(kind, folders)]
     call += ["--out", tmp_path / "there" / kind, "--command", "make reproduce"]
-    subprocess.run(call, check=True, env=os.environ | {"PYTHONHASHSEED": "77"})
+    subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
     assert content(tmp_path / "here" / kind) == content(tmp_path / "there" / kind)
 
 
@@ -181,7 +185,7 @@ def test_a_new_agent_has_the_same_spare_colour_in_every_process(name):
     code = f"from befrl.figures import style; print(style.colour({name!r}))"
     for seed in ("1", "2"):
         call = [sys.executable, "-c", code]
-        env = os.environ | {"PYTHONHASHSEED": seed, "PYTHONUTF8": "1"}
+        env = ENVIRONMENT | {"PYTHONHASHSEED": seed}
         shown = subprocess.run(call, check=True, capture_output=True, text=True, env=env).stdout.strip()
         assert shown == style.colour(name)
         assert shown in style.SPARE

@@ -80,12 +80,13 @@ def test_no_slope_where_there_is_no_logarithm_or_no_second_point(curve):
 
 def test_a_seed_failed_if_its_last_tenth_is_above_half_the_uniform_regret():
     K, uniform = 40, 2.0
-    regret = np.zeros((4, K))
+    regret = np.zeros((5, K))
     regret[0, :36] = 9.0  # bad early, good late
     regret[1, 36:] = 1.01  # just above half
     regret[2, 36:] = 0.99  # just below
-    regret[3, -1] = 4.04  # the mean counts, not each episode
-    assert failed(regret, uniform).tolist() == [False, True, False, True]
+    regret[3, -1] = 4.04  # the mean counts ...
+    regret[4, -1] = 3.96  # ... not each episode
+    assert failed(regret, uniform).tolist() == [False, True, False, True, False]
 
 
 def test_of_few_episodes_the_last_one_counts():

@@ -124,7 +124,7 @@ def build_parser():
         "befrl report --study config/config.yaml --out results/report.html",
     )
     sub.add_argument("--study", required=True, help="config file, or the config itself as JSON")
-    sub.add_argument("--schema", default="config/schema.yaml", help="schema of the config")
+    sub.add_argument("--schema", help="schema of the config; config/schema.yaml of the project by default")
     sub.add_argument("--out", required=True, help="html file to write")
 
     sub = verb("list", list_things, "What there is.", "befrl list agents --json")
@@ -312,9 +312,10 @@ def figure(args):
 
 
 def report(args):
+    from befrl import config
     from befrl.report import assemble
 
-    assemble.write(args.study, args.schema, args.out)
+    assemble.write(args.study, args.schema or config.SCHEMA, args.out)
 
 
 def list_things(args):

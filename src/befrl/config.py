@@ -20,6 +20,9 @@ from befrl import agents, claims, instances, results, seeds
 from befrl.errors import InputError, unknown
 from befrl.parameters import read
 
+# The schema is part of the project's folder, beside the configs.
+SCHEMA = Path(__file__).parents[2] / "config" / "schema.yaml"
+
 
 @dataclass(frozen=True)
 class Variant:

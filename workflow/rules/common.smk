@@ -4,8 +4,6 @@ import json
 import shlex
 import sys
 
-import yaml
-
 from befrl import agents, claims, figures, instances
 from befrl import config as befrl_config
 from befrl.errors import InputError, unknown
@@ -39,10 +37,7 @@ def settings(values):
 
 
 try:
-    SCHEMA = yaml.safe_load(
-        (Path(workflow.basedir) / "config" / "schema.yaml").read_text()
-    )
-    STUDY = befrl_config.check(config, SCHEMA)
+    STUDY = befrl_config.check(config, befrl_config.read_yaml(befrl_config.SCHEMA))
 except InputError as error:
     refuse(error)
 

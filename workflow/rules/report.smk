@@ -1,6 +1,12 @@
 # The report: one page with everything that the study made.
 
 
+localrules:
+    all,
+    ledger,
+    report,
+
+
 rule report:
     input:
         [f"{RESULTS}/instances/{name}.npz" for name in STUDY["study"]],
@@ -21,7 +27,6 @@ rule report:
         runtime=STUDY["jobs"]["runtime"],
     params:
         study=json.dumps(STUDY.config),
-        schema=str(Path(workflow.basedir) / "config" / "schema.yaml"),
         code=code_hash("befrl.report.assemble"),
     shell:
-        "python -m befrl report --study {params.study:q} --schema {params.schema:q} --out {output} > {log} 2>&1"
+        "python -m befrl report --study {params.study:q} --out {output} > {log} 2>&1"

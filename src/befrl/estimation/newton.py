@@ -40,6 +40,11 @@ def minimise(evaluate, theta):
         old = value[rows]
         rounding = 1e-12 * np.maximum(1.0, np.abs(old))
         accept = new_value <= old - SLOPE * length[rows] * decrement[rows] + rounding
+        if len(rows) == len(theta) and accept.all():
+            theta, value, hessian = trial, new_value, new_hessian
+            direction, decrement = step(gradient, hessian)
+            length[:] = 1.0
+            continue
         length[rows] = np.where(accept, 1.0, 0.5 * length[rows])
         taken = rows[accept]
         theta[taken], value[taken], hessian[taken] = trial[accept], new_value[accept], new_hessian[accept]

@@ -21,48 +21,51 @@ def largest(Q):
 
 def greedy(Q):
     """argmax over the last axis, the smallest action among equals."""
-    # One contiguous copy per action is cheaper than comparing strided views.
-    best = np.ascontiguousarray(Q[..., 0])
-    action = np.zeros(best.shape, dtype=np.int8)
+    best = Q[..., 0]
+    # Arrays keep the memory order of Q until the end: the loops then run over contiguous memory.
+    action = np.zeros_like(best, dtype=np.int8)
     for a in range(1, Q.shape[-1]):
-        value = np.ascontiguousarray(Q[..., a])
-        np.copyto(action, a, where=value > best)
-        best = np.maximum(best, value)
-    return action
+        better = Q[..., a] > best
+        # A later action that is better has the larger number.
+        action = np.maximum(action, better.view(np.int8) * np.int8(a))
+        best = np.maximum(best, Q[..., a])
+    return np.ascontiguousarray(action)
 
 
 def backward_induction(R, P, horizon):
     """R (n, N, A), P (n, N, A, N) -> Q (n, H, N, A), V (n, H + 1, N)."""
     n, N, A = R.shape
-    # In memory steps come first and actions before cells: each step then works on contiguous arrays.
-    Q = np.empty((horizon, n, A, N))
+    # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
+    Q = np.empty((horizon, A, n, N))
     V = np.zeros((horizon + 1, n, N))
     rows = P.swapaxes(1, 2).reshape(n, A * N, N)
-    R = np.ascontiguousarray(R.swapaxes(1, 2))
+    R = np.ascontiguousarray(R.transpose(2, 0, 1))
     for h in reversed(range(horizon)):
-        np.add(R, (rows @ V[h + 1, ..., None]).reshape(n, A, N), out=Q[h])
-        V[h] = largest(Q[h].swapaxes(1, 2))
-    return Q.transpose(1, 0, 3, 2), V.swapaxes(0, 1)
+        future = (rows @ V[h + 1, ..., None]).reshape(n, A, N)
+        step = np.add(R, future.swapaxes(0, 1), out=Q[h])
+        V[h] = largest(step.transpose(1, 2, 0))
+    return Q.transpose(2, 0, 3, 1), V.swapaxes(0, 1)
 
 
 def evaluate(policies, R, P):
     """V_1 of many policies under one model: (n, C, H, N) actions or (n, C, H, N, A) probabilities -> (n, C, N).
 
-    C is a number of episodes that are evaluated together; the product is (C, N) x (N, N A) for each seed.
+    C is a number of episodes that are evaluated together; the product is (A N, N) x (N, C) for each seed.
     """
     n, C, horizon, N = policies.shape[:4]
     A = R.shape[1]
-    columns = np.ascontiguousarray(P.swapaxes(0, 1).reshape(A * N, N).T)
-    R = np.ascontiguousarray(R.T)
-    V = np.zeros((n, C, N))
+    rows = P.swapaxes(0, 1).reshape(A * N, N)
+    R = R.T[:, :, None]
+    policies = np.ascontiguousarray(np.moveaxis(policies, 1, -1))
+    V = np.zeros((n, N, C))
     for h in reversed(range(horizon)):
-        Q = (V @ columns).reshape(n, C, A, N)
+        Q = (rows @ V).reshape(n, A, N, C)
         Q += R
-        policy = policies[:, :, h]
+        policy = policies[:, h]
         if policies.ndim == 4:
-            V = Q[:, :, 0]
+            V = Q[:, 0]
             for a in range(1, A):
-                V = np.where(policy == a, Q[:, :, a], V)
+                V = np.where(policy == a, Q[:, a], V)
         else:
-            V = (Q * policy.swapaxes(-1, -2)).sum(-2)
-    return V
+            V = (Q * policy.swapaxes(1, 2)).sum(1)
+    return V.swapaxes(1, 2)

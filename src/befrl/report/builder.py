@@ -11,11 +11,7 @@ from befrl.aggregation import SUMMARY
 from befrl.claims.registry import VERDICTS
 from befrl.report import svg, wording
 
-ROLES_IN_TABLE = (
-    "theory",
-    "tuned",
-    "baseline",
-)  # all grid points would be too many rows
+ROLES_IN_TABLE = ("theory", "set", "tuned", "baseline")  # all grid points would be too many rows
 EXPLAINED = ("mean", "failed", "slope", "optimistic", "seconds_per_episode")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
 FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
