@@ -135,7 +135,9 @@ def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
     run = make_run(instance, "random", "random", {}, range(2), episodes=3 * POINTS)
     rows = frames(written(tmp_path, {"random": run}, cuts=()), tuning=0)["curves"]
     assert rows["episode"].is_monotonic_increasing
-    assert (len(rows), rows["episode"].iloc[0], rows["episode"].iloc[-1]) == (POINTS, 1, 3 * POINTS)
+    assert (rows["episode"].iloc[0], rows["episode"].iloc[-1]) == (1, 3 * POINTS)
+    assert POINTS <= len(rows) <= 2 * POINTS
+    assert rows["episode"].is_unique and rows["episode"].diff().max() <= 4
     same(rows["mean"], run[0]["regret"].cumsum(1).mean(0)[rows["episode"] - 1])
 
 

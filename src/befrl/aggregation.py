@@ -13,7 +13,7 @@ import pandas as pd
 from befrl import results, runfile, statistics
 from befrl.errors import InputError
 
-POINTS = 200
+POINTS = 100
 # What all runs of a case have in common.
 CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed")
 
@@ -233,7 +233,8 @@ def _summary(meta, log, shown, cumulative, weights, level):
 
 def _curve(cumulative, weights, level):
     K = cumulative.shape[1]
-    k = np.unique(np.linspace(1, K, min(K, POINTS)).round().astype(int))
+    # Evenly spaced for the eye on a linear axis, and for the early episodes on a logarithmic one.
+    k = np.unique(np.concatenate([np.linspace(1, K, POINTS), np.geomspace(1, K, POINTS)]).round().astype(int))
     values = cumulative[:, k - 1]
     low, high = statistics.bootstrap_mean(values, weights, level)
     q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)

@@ -87,7 +87,8 @@ def read_meta(path, kind: str) -> dict:
 
 def _read(path, kind, only):
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Opened here, since np.load leaves a damaged file open.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in only or stored.files}
         arrays["meta"] = meta = json.loads(arrays["meta"].tobytes())
     except FileNotFoundError:

@@ -55,7 +55,7 @@ def draw(tables):
                 axis.axhline(reference["mean"].iloc[0], color=style.colour(agent), linestyle=style.LINES["baseline"])
                 axis.annotate(
                     agent,
-                    (0.02, reference["mean"].iloc[0]),
+                    (0.3, reference["mean"].iloc[0]),
                     xycoords=("axes fraction", "data"),
                     xytext=(0, 1.5),
                     textcoords="offset points",
