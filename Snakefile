@@ -28,6 +28,6 @@ rule all:
         [
             f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
             for instance, track in STUDY.cases()
-            for table in ("summary", "curves", "paired")
+            for table in ("summary", "curves", "paired", "timings")
         ],
         [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "png")],

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from befrl import agents, instances, runfile, runs
-from befrl.aggregation import CURVES, PAIRED, POINTS, SUMMARY, aggregate, read_table
+from befrl.aggregation import CURVES, PAIRED, POINTS, SUMMARY, TIMINGS, aggregate, read_table
 from befrl.errors import InputError
 
 TUNING, SEEDS, K = 3, 9, 12
-COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED}
+COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "timings": TIMINGS}
 # (algorithm, parameters, first seed) by label
 CASE = {
     "bef-rlsvi": ("bef-rlsvi", {}, TUNING),
@@ -108,7 +108,9 @@ def test_summary_is_of_the_evaluation_seeds(case, tables, instance, label):
     same(row["optimistic"], (evaluated(case, label, "optimism") >= 0).mean() if label != "random" else np.nan)
     same(row["saturated"], evaluated(case, label, "saturated").mean())
     log = case[label][0]
-    same(row["seconds_per_episode"], sum(log[key].mean() for key in runfile.SECONDS))
+    timing = tables["timings"].set_index("variant").loc[label]
+    same(timing["seconds_per_episode"], sum(log[key].mean() for key in runfile.SECONDS))
+    same(timing[list(runfile.SECONDS)].astype(float), [log[key].mean() for key in runfile.SECONDS])
 
 
 @pytest.mark.parametrize("label", CASE)
@@ -234,7 +236,7 @@ def test_tables_are_the_same_every_time_and_however_the_seeds_are_cut(case, tmp_
     texts = aggregate(first, TUNING, 500, 0.9)
     assert aggregate(first, TUNING, 500, 0.9) == texts
     other = aggregate(written(tmp_path / "b", case, cuts=(4, 6)), TUNING, 500, 0.9)
-    assert (other["curves"], other["paired"]) == (texts["curves"], texts["paired"])
+    assert all(other[name] == texts[name] for name in ("summary", "curves", "paired"))
     last = aggregate(written(tmp_path / "c", {"greedy": case["greedy"]})[::-1], TUNING, 500, 0.9)["curves"]
     assert set(last.splitlines()) <= set(texts["curves"].splitlines())
 

@@ -90,7 +90,7 @@ def test_run_prints_numbers_that_fit_together(good):
         "0.9": pytest.approx(np.quantile(final, 0.9)),
     }
     assert run["steps_per_second"] * run["seconds"] == pytest.approx(4 * 6 * 4)
-    assert run["parameters"]["x"] == run["theory"]["x"] == 3.0
+    assert run["parameters"]["x"] == run["derived"]["x"] == 3.0
     log, meta = runfile.load("run.npz")
     assert log["regret"].sum(1).tolist() == run["final_regret"]
     assert (meta["label"], meta["algorithm"], meta["track"]) == ("bef-rlsvi", "bef-rlsvi", "U")

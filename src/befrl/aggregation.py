@@ -1,7 +1,8 @@
 """From runs to tidy tables: one case, an (instance, track), at a time.
 
 The best point of each grid is chosen by mean regret on the tuning seeds; every number in the tables is of the
-evaluation seeds, but for the one column that says what the choice was made by.
+evaluation seeds, but for the column that says what the choice was made by, and the timings. These stand apart, so that
+the other tables are the same whenever they are made.
 """
 
 import io
@@ -21,8 +22,9 @@ SUMMARY = {
     "instance": "name of the instance in the study",
     "track": "U: reward unknown to the agents; K: true mean reward given to them",
     "agent": "name of the agent in the study",
+    "algorithm": "name of the algorithm that the agent runs",
     "variant": "the agent with its grid point, if it is on one",
-    "role": "theory: its theory's constants; set: the config's; baseline: none; tuned: best of a grid; grid: the rest",
+    "role": "theory: its theory's constants; set: the config's; baseline: no scale; tuned: best of a grid; grid: rest",
     "parameter": "parameter that the grid varies; empty off the grid",
     "value": "value of that parameter; off the grid, the one that the theory gives, if it is the same parameter",
     "seeds": "number of evaluation seeds",
@@ -38,10 +40,19 @@ SUMMARY = {
     "optimistic": "share of episodes in which the agent's V_1(s_1) is at least V*_1(s_1); NaN if it has no value",
     "optimistic_low": "lower end of the bootstrap interval of that share",
     "optimistic_high": "upper end of the bootstrap interval of that share",
-    "saturated": "mean share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1, or beyond",
-    "seconds_per_episode": "wall time per episode and seed of estimating, planning and acting, in seconds",
+    "saturated": "mean share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1; NaN if unbounded",
     "tuning_mean": "mean regret on the tuning seeds, by which the grid's best point was chosen, in units of reward",
     "at_edge": "whether the tuned point is the first or the last of its grid",
+}
+TIMINGS = {
+    "instance": SUMMARY["instance"],
+    "track": SUMMARY["track"],
+    "variant": SUMMARY["variant"],
+    "seeds": "number of seeds, those for tuning included",
+    "estimating": "seconds of wall time per episode and seed spent in estimating",
+    "planning": "seconds of wall time per episode and seed spent in planning",
+    "acting": "seconds of wall time per episode and seed spent in acting",
+    "seconds_per_episode": "the three together",
 }
 CURVES = {
     "instance": SUMMARY["instance"],
@@ -110,8 +121,7 @@ def collect(paths):
         if len(np.unique(log["seeds"])) < len(log["seeds"]):
             raise InputError(f"runs of '{label}' share seeds: name each block once, and none that overlap")
         weights = np.array([len(part[0]["seeds"]) for part in parts])
-        spent = [sum(part[1][key].mean() for key in ("estimating", "planning", "acting")) for part in parts]
-        log["seconds"] = float(np.average(spent, weights=weights))
+        log |= {key: np.average([part[1][key].mean() for part in parts], weights=weights) for key in runfile.SECONDS}
         found[label] = (parts[0][0], log)
     return found
 
@@ -123,7 +133,7 @@ def _same(meta, other, keys, advice):
 
 
 def aggregate(paths, tuning, resamples, level):
-    """The three tables of a case as CSV texts; seeds below `tuning` choose the grid's best points."""
+    """The tables of a case as CSV texts; seeds below `tuning` choose the grid's best points."""
     if not 0 < level < 1:
         raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
     case = collect(paths)
@@ -133,7 +143,7 @@ def aggregate(paths, tuning, resamples, level):
     rng = np.random.default_rng([meta["root_seed"], zlib.crc32(f"{meta['instance']}/{meta['track']}".encode())])
     weights = statistics.resampling_weights(len(evaluation), resamples, rng)
     roles = _roles(case, tuning)
-    rows, curves, finals = [], [], {}
+    rows, curves, timings, finals = [], [], [], {}
     for label, (meta, log) in case.items():
         shown = np.isin(log["seeds"], evaluation)
         regret = log["regret"][shown]
@@ -142,6 +152,9 @@ def aggregate(paths, tuning, resamples, level):
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label, **roles[label]}
         rows.append(names | _summary(meta, log, shown, cumulative, weights, level))
         curves += [names | point for point in _curve(cumulative, weights, level)]
+        seconds = {key: log[key] for key in runfile.SECONDS}
+        total = {"seeds": len(log["seeds"]), "seconds_per_episode": sum(seconds.values())}
+        timings.append(names | seconds | total)
     shown = [row["variant"] for row in rows if row["role"] != "grid"]
     paired = [
         {"instance": meta["instance"], "track": meta["track"], "first": a, "second": b}
@@ -149,7 +162,12 @@ def aggregate(paths, tuning, resamples, level):
         for i, a in enumerate(shown)
         for b in shown[i + 1 :]
     ]
-    return {"summary": tidy(rows, SUMMARY), "curves": tidy(curves, CURVES), "paired": tidy(paired, PAIRED)}
+    return {
+        "summary": tidy(rows, SUMMARY),
+        "curves": tidy(curves, CURVES),
+        "paired": tidy(paired, PAIRED),
+        "timings": tidy(timings, TIMINGS),
+    }
 
 
 def _common_seeds(case, tuning):
@@ -170,7 +188,14 @@ def _roles(case, tuning):
     for label, (meta, log) in case.items():
         # A point of a grid is labelled agent@parameter=value.
         agent, at, point = label.partition("@")
-        entry = {"agent": agent, "parameter": "", "value": np.nan, "tuning_mean": np.nan, "at_edge": False}
+        entry = {
+            "agent": agent,
+            "algorithm": meta["algorithm"],
+            "parameter": "",
+            "value": np.nan,
+            "tuning_mean": np.nan,
+            "at_edge": False,
+        }
         if at:
             parameter = point.partition("=")[0]
             value = meta["parameters"][parameter]
@@ -227,7 +252,6 @@ def _summary(meta, log, shown, cumulative, weights, level):
         "q90": q90,
         "failed": statistics.failed(log["regret"][shown], uniform_regret).mean(),
         "slope": statistics.slope(cumulative.mean(0)),
-        "seconds_per_episode": log["seconds"],
     }
 
 

@@ -26,4 +26,5 @@ class Catalogue:
 
     def summary(self, name: str) -> str:
         """First line of the module's docstring."""
-        return self.module(name).__doc__.strip().splitlines()[0]
+        text = (self.module(name).__doc__ or "").strip()
+        return text.splitlines()[0] if text else ""

@@ -32,6 +32,8 @@ def pairs(texts):
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise InputError(f"--set {text}: write name=value")
+        if key in found:
+            raise InputError(f"--set {text}: {key} is given twice")
         try:
             found[key] = json.loads(value)
         except ValueError:
@@ -72,7 +74,7 @@ def build_parser():
     sub.add_argument("--agent", required=True, help="an algorithm of `befrl list agents`")
     sub.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
     sub.add_argument("--track", default="U", help="U: reward unknown (default); K: true mean reward given")
-    sub.add_argument("--episodes", type=whole, default=1000, help="episodes K (default 1000)")
+    sub.add_argument("--episodes", type=episodes, default=1000, help="episodes K (default 1000)")
     sub.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
     sub.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
     sub.add_argument("--lockstep", type=whole, default=50, help="seeds per group in lock step (default 50)")
@@ -141,6 +143,13 @@ def whole(text, least=1):
     """A whole number from 1."""
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from {least}")
+    return int(text)
+
+
+def episodes(text):
+    """As many as the config allows."""
+    if whole(text) > 10_000_000:
+        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from 1 to 10000000")
     return int(text)
 
 
@@ -233,7 +242,7 @@ def print_run(args, log, meta):
     if args.json:
         summary = {
             **{key: meta[key] for key in ("instance", "instance_parameters", "track", "algorithm", "parameters")},
-            "theory": meta["facts"],
+            "derived": meta["facts"],
             "episodes": meta["episodes"],
             "seeds": meta["seeds"],
             "V_star": meta["optimal_value"],

@@ -10,11 +10,16 @@ a compact set of natural parameters that holds theta* by construction (the same 
     alpha_r = |B|^2 inf Var_c(r),                    beta_r = |B|^2 sup Var_c(r),               |c| <= radius_r
     B_A = max(|theta_p|_A, |theta_r|_A),             B_phi_A = sup |A^-1 G_{s,a}|
 
-W is an orthonormal basis of the directions in which psi varies on the support of (s,a): a known support with
-structural zeros leaves directions that no data can show and that no law depends on, and these are not counted.
+alpha_r is not the paper's: lambda_min(B B') inf Var is zero for every p >= 2. It is the constant along B, the one
+direction that rewards depend on and in which theta*_r and its estimate lie.
+
+W is an orthonormal basis of the directions in which psi varies on the support of (s,a): a known support with structural
+zeros leaves directions that no data can show and that no law depends on, and these are not counted.
 """
 
 import numpy as np
+
+from befrl.errors import InputError
 
 
 def compute(model, theta_p, theta_r, rng):
@@ -26,7 +31,7 @@ def compute(model, theta_p, theta_r, rng):
     alpha_p, beta_p = covariance_range(model.family, features.n_cells, features.n_actions, radius_p, rng)
     low, high = model.reward.variance_range(radius_r)
     size_B = float(model.B @ model.B)
-    return {
+    found = {
         "alpha_p": alpha_p,
         "beta_p": beta_p,
         "alpha_r": size_B * float(low),
@@ -36,6 +41,17 @@ def compute(model, theta_p, theta_r, rng):
         "radius_p": radius_p,
         "radius_r": radius_r,
     }
+    for name, value in found.items():
+        if not np.isfinite(value) or value < 0:
+            raise InputError(f"the instance's constant {name} is {value}: check its features, B and parameters")
+    for alpha, beta in (("alpha_p", "beta_p"), ("alpha_r", "beta_r")):
+        # Nearer to zero than rounding can tell, every bound that divides by alpha is void.
+        if found[alpha] <= 1e-10 * found[beta]:
+            raise InputError(
+                f"the instance's constant {alpha} = {found[alpha]:.3g} is zero to rounding beside {beta} = "
+                f"{found[beta]:.3g}: Assumption 1 fails, so choose laws that are less extreme (or a B that is not zero)"
+            )
+    return found
 
 
 def trace_norm(features, theta):
@@ -46,6 +62,8 @@ def trace_norm(features, theta):
 
 def feature_bound(features):
     """sup over (s,a) of the operator norm of A^-1 G_{s,a}."""
+    if np.linalg.eigvalsh(features.trace).min() <= 1e-12 * np.abs(features.trace).max():
+        raise InputError("the matrices A_i are linearly dependent: (tr A_i A_j') is singular, so drop some of them")
     local_trace = features.trace[features.block]
     return float(np.linalg.norm(np.linalg.solve(local_trace, features.gram), ord=2, axis=(-2, -1)).max())
 
@@ -55,8 +73,7 @@ def covariance_range(family, n_cells, n_actions, radius, rng):
     supports = {}
     for x in range(n_cells):
         for a in range(n_actions):
-            base = np.broadcast_to(family.log_base, (n_cells, n_actions, family.log_base.shape[-1]))[x, a]
-            supports.setdefault(base.tobytes(), (x, a))
+            supports.setdefault(family.base(x, a).tobytes(), (x, a))
     lows, highs = [], []
     for x, a in supports.values():
         basis = varying_directions(family.support(x, a))
@@ -69,6 +86,8 @@ def covariance_range(family, n_cells, n_actions, radius, rng):
             eigenvalues = _eigenvalues(family, x, a, basis)
             lows.append(_extreme(eigenvalues, 0, +1.0, rank, radius, rng))
             highs.append(_extreme(eigenvalues, -1, -1.0, rank, radius, rng))
+    if not lows:
+        raise InputError("no next state of the instance is random: there is nothing to estimate in its transitions")
     return float(min(lows)), float(max(highs))
 
 

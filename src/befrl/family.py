@@ -64,11 +64,14 @@ class Family:
         Z, mean, _ = self.moments(eta)
         return self.log_partition(other) - Z - ((other - eta) * mean).sum(-1)
 
+    def base(self, cell, action):
+        """log base measure of one (cell, action), (G,)."""
+        n_cells, n_actions = self.log_base.shape[:2]
+        return self.log_base[min(cell, n_cells - 1), min(action, n_actions - 1)]
+
     def support(self, cell, action):
         """psi on the support of one (cell, action), (G', p)."""
-        n_cells, n_actions = self.log_base.shape[:2]
-        base = self.log_base[min(cell, n_cells - 1), min(action, n_actions - 1)]
-        return self.psi[np.isfinite(base)]
+        return self.psi[np.isfinite(self.base(cell, action))]
 
 
 class FiniteFamily(Family):

@@ -16,7 +16,7 @@ from befrl.streams import AGENT_NORMAL, AGENT_UNIFORM, ENVIRONMENT, Stream
 
 TRACKS = ("U", "K")
 TOGETHER = 32
-# A mean reward this close to the ends of [0, 1], or beyond them, counts as saturated.
+# A mean reward this close to the ends of [0, 1] counts as saturated.
 SATURATION = 0.01
 
 
@@ -117,7 +117,7 @@ def run(instance, algorithm, parameters, track, episodes, seeds, root_seed, name
         acted = time.perf_counter()
         regret.add(plan.policy, first_cells)
         log["optimism"][:, k] = plan.values[rows, first_cells] - best[first_cells]
-        if plan.rewards is not None:
+        if plan.rewards is not None and instance.model.reward.bounded:
             log["saturated"][:, k] = (np.abs(plan.rewards - 0.5) > 0.5 - SATURATION).mean((1, 2))
         if agent.learner is not None:
             design = agent.learner.design()

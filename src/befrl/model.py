@@ -59,26 +59,47 @@ class Instance:
     """A model with its true parameters, horizon and start.
 
     theta_p, theta_r (d,); `start(u)` maps uniforms (n,) to first states; `start_masses` (N,) is its law on cells.
+    `family_name` and `parameters` say how to make it again; `instances.build` fills them in, and the constants.
     `constants` holds those of Assumption 1 and Theorem 1, on the compact set that they state (`constants.py`).
     """
 
-    family_name: str
-    parameters: dict
     model: Model
     horizon: int
     theta_p: np.ndarray
     theta_r: np.ndarray
     start: object
     start_masses: np.ndarray
+    family_name: str = "unnamed"
+    parameters: dict = field(default_factory=dict)
     constants: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        for name in ("theta_p", "theta_r", "start_masses"):
-            if not np.all(np.isfinite(getattr(self, name))):
-                raise InputError(f"instance '{self.family_name}': {name} has entries that are not finite numbers")
-        for name in ("P", "R"):
-            if not np.all(np.isfinite(getattr(self, name))):
-                raise InputError(f"instance '{self.family_name}': {name} of theta* is not finite everywhere")
+        features, d, N = self.model.features, self.model.d, self.model.n_cells
+        for name, value, shape in (
+            ("theta_p", self.theta_p, (d,)),
+            ("theta_r", self.theta_r, (d,)),
+            ("start_masses", self.start_masses, (N,)),
+            ("B", self.model.B, (features.p,)),
+        ):
+            if np.shape(value) != shape:
+                self._refuse(f"{name} has shape {np.shape(value)}, it must have {shape}")
+            self._finite(name, value)
+        self._finite("the features U", features.U)
+        self._finite("the matrix (tr A_i A_j')", features.trace)
+        if np.any(self.start_masses < 0) or abs(self.start_masses.sum() - 1) > 1e-9:
+            self._refuse(f"start_masses sum to {self.start_masses.sum():g}, they must be a law on the cells")
+        cells = self.model.space.cell(np.asarray(self.start(np.linspace(0, 1, 101)[:-1])))
+        if np.any(cells < 0) or np.any(cells >= N) or np.any(self.start_masses[np.clip(cells, 0, N - 1)] <= 0):
+            self._refuse("start(u) leaves the cells that start_masses allows")
+        self._finite("P of theta*", self.P)
+        self._finite("R of theta*", self.R)
+
+    def _refuse(self, what):
+        raise InputError(f"instance '{self.family_name}': {what}")
+
+    def _finite(self, name, value):
+        if not np.all(np.isfinite(value)):
+            self._refuse(f"{name} has entries that are not finite numbers")
 
     @cached_property
     def P(self):

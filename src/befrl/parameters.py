@@ -39,6 +39,16 @@ def _field(default, text, **metadata):
     return dataclasses.field(default=default, metadata={"text": text, **metadata})
 
 
+def _fields(cls):
+    for field in dataclasses.fields(cls):
+        if "kind" not in field.metadata:
+            raise InputError(
+                f"parameter '{field.name}' of {cls.__module__} is a plain field: "
+                "declare it with number, integer, choice, optional or scale of befrl.parameters"
+            )
+    return dataclasses.fields(cls)
+
+
 def describe(cls) -> list[dict]:
     """Name, default, allowed values and meaning of every parameter of `cls`."""
     return [
@@ -48,13 +58,13 @@ def describe(cls) -> list[dict]:
             "allowed": _allowed(f.metadata),
             "text": f.metadata["text"],
         }
-        for f in dataclasses.fields(cls)
+        for f in _fields(cls)
     ]
 
 
 def read(cls, values, where: str):
     """The dataclass `cls` filled from `values`; `where` names the place in the sentence of an error."""
-    fields = {f.name: f for f in dataclasses.fields(cls)}
+    fields = {f.name: f for f in _fields(cls)}
     if not isinstance(values, dict):
         raise InputError(f"{where}: expected a mapping of parameters, got {values!r}")
     for key in values:

@@ -32,8 +32,11 @@ def replacing(path, mode="wb"):
     """A temporary file in the same folder that takes the name of `path` when all went well."""
     path = Path(path)
     check_target(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
         # Not mkstemp's private mode: results are for everybody that the user's umask lets read.
         umask = os.umask(0)

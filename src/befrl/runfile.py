@@ -7,9 +7,9 @@ LOGGED = {
     "regret": "V*_1(s_1) - V^pi_1(s_1), in units of reward per episode",
     "optimism": "the agent's V_1(s_1) - V*_1(s_1), in units of reward per episode; NaN if it has no value",
     "error_p": "|theta_p estimate - theta*_p| in the design norm Gbar; NaN if nothing is estimated",
-    "error_r": "|theta_r estimate - theta*_r| in the design norm Gbar; NaN if nothing is estimated",
+    "error_r": "|theta_r estimate - theta*_r| in the design norm Gbar; 0 in track K, NaN if nothing is estimated",
     "feature_norm": "largest sqrt(tr(U Gbar^-1 U')) along the trajectory; NaN if nothing is estimated",
-    "saturated": "share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1, or beyond",
+    "saturated": "share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1; NaN if unbounded",
 }
 SECONDS = {
     "estimating": "seconds of wall time per episode and seed spent in update()",

@@ -64,7 +64,7 @@ def _check(name, algorithm, regret, seeds):
 
 
 def facts(instance, algorithm, parameters, track, episodes):
-    """The numbers that the agent derives from the theory, such as x_k."""
+    """The numbers that the agent derives before it starts, such as x_k."""
     agent = interaction.make_agent(instance, algorithm, parameters, track, episodes, 0, "", [0])
     return agent.facts()
 

@@ -2,14 +2,16 @@
 
 from befrl.errors import InputError
 
+MOST = 1_000_000
+
 
 def parse(text: str) -> range:
     parts = str(text).split("-")
     if len(parts) <= 2 and all(part.isdecimal() for part in parts):
         seeds = range(int(parts[0])) if len(parts) == 1 else range(int(parts[0]), int(parts[1]) + 1)
-        if len(seeds):
+        if 0 < len(seeds) <= MOST:
             return seeds
-    raise InputError(f"seeds = '{text}' is not allowed: give a number of seeds (30) or a range (30-59)")
+    raise InputError(f"seeds = '{text}' is not allowed: give a number of seeds (30) or a range (30-59), {MOST} at most")
 
 
 def block(seeds: range) -> str:

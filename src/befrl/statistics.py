@@ -28,7 +28,7 @@ def slope(curve):
     y = curve[k - 1]
     if len(k) < 2 or np.any(y <= 1e-9):
         return float("nan")
-    return float(np.polyfit(np.log(k), np.log(y), 1)[0])
+    return round(float(np.polyfit(np.log(k), np.log(y), 1)[0]), 9)
 
 
 def failed(regret, uniform_regret):

@@ -16,8 +16,8 @@ rule claim:
         seed=STUDY["root_seed"],
         code=claim_code,
     shell:
-        "python -m befrl claim {wildcards.claim} --trials {params.trials} --seed {params.seed} --out {output}"
-        " > {log} 2>&1"
+        "python -m befrl claim {wildcards.claim} --trials {params.trials} --seed {params.seed} --out {output:q}"
+        " > {log:q} 2>&1"
 
 
 rule ledger:
@@ -32,4 +32,4 @@ rule ledger:
     params:
         code=code_hash("befrl.claims"),
     shell:
-        "python -m befrl claim --table {input} --out {output} > {log} 2>&1"
+        "python -m befrl claim --table {input:q} --out {output:q} > {log:q} 2>&1"

@@ -79,6 +79,7 @@ def run_code(wildcards):
     algorithm = variant(wildcards).algorithm
     return code_hash(
         "befrl.runs",
+        "befrl.seeds",
         instances.catalogue.module_name(family),
         agents.catalogue.module_name(algorithm),
     )

@@ -6,7 +6,7 @@ rule figure:
         lambda wildcards: [
             f"{folder}/{table}.csv"
             for folder in figure_folders(wildcards)
-            for table in ("summary", "curves", "paired")
+            for table in ("summary", "curves")
         ],
     output:
         f"{FIGURES}/{{figure}}.svg",
@@ -29,5 +29,5 @@ rule figure:
             "befrl.figures.render", figures.module_name(figure_kind(wildcards))
         ),
     shell:
-        "python -m befrl figure {params.kind} --tables {params.folders} --out {params.out}"
-        " --command {params.command:q} {params.headline} > {log} 2>&1"
+        "python -m befrl figure {params.kind} --tables {params.folders:q} --out {params.out:q}"
+        " --command {params.command:q} {params.headline} > {log:q} 2>&1"

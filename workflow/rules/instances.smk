@@ -16,5 +16,5 @@ rule instance:
         set=lambda wildcards: settings(instance_entry(wildcards)["set"]),
         code=instance_code,
     shell:
-        "python -m befrl instance {params.family} --set {params.set} --name {wildcards.instance} --out {output}"
-        " > {log} 2>&1"
+        "python -m befrl instance {params.family} --set {params.set} --name {wildcards.instance} --out {output:q}"
+        " > {log:q} 2>&1"

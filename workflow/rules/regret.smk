@@ -8,6 +8,7 @@ rule aggregate:
         f"{RESULTS}/regret/{{instance}}_{{track}}/summary.csv",
         f"{RESULTS}/regret/{{instance}}_{{track}}/curves.csv",
         f"{RESULTS}/regret/{{instance}}_{{track}}/paired.csv",
+        f"{RESULTS}/regret/{{instance}}_{{track}}/timings.csv",
     log:
         f"{RESULTS}/logs/regret/{{instance}}_{{track}}.log",
     conda:
@@ -28,6 +29,6 @@ rule aggregate:
         level=STUDY["statistics"]["level"],
         code=code_hash("befrl.aggregation"),
     shell:
-        "python -m befrl aggregate --runs {params.runs} --labels {params.labels} --blocks {params.blocks}"
+        "python -m befrl aggregate --runs {params.runs:q} --labels {params.labels} --blocks {params.blocks}"
         " --grid-blocks {params.grid_blocks} --tuning {params.tuning} --resamples {params.resamples}"
-        " --level {params.level} --out {params.out} > {log} 2>&1"
+        " --level {params.level} --out {params.out:q} > {log:q} 2>&1"

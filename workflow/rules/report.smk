@@ -11,8 +11,9 @@ rule report:
     input:
         [f"{RESULTS}/instances/{name}.npz" for name in STUDY["study"]],
         [
-            f"{RESULTS}/regret/{instance}_{track}/summary.csv"
+            f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
             for instance, track in STUDY.cases()
+            for table in ("summary", "timings")
         ],
         [f"{RESULTS}/claims/{name}.json" for name in STUDY.claim_ids()],
         [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "json")],
@@ -29,4 +30,4 @@ rule report:
         study=json.dumps(STUDY.config),
         code=code_hash("befrl.report.assemble"),
     shell:
-        "python -m befrl report --study {params.study:q} --out {output} > {log} 2>&1"
+        "python -m befrl report --study {params.study:q} --out {output:q} > {log:q} 2>&1"

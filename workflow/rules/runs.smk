@@ -22,7 +22,7 @@ rule run:
         lockstep=STUDY["jobs"]["lockstep"],
         code=run_code,
     shell:
-        "python -m befrl run --instance {input} --agent {params.algorithm} --set {params.set}"
+        "python -m befrl run --instance {input:q} --agent {params.algorithm} --set {params.set}"
         " --label {wildcards.variant:q} --track {wildcards.track} --episodes {params.episodes}"
         " --seeds {wildcards.block} --root-seed {params.root_seed} --lockstep {params.lockstep}"
         " --threads {threads} --out {output:q} > {log:q} 2>&1"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from befrl.estimation.learner import Learner
 from befrl.streams import Stream
 
 
@@ -60,15 +61,23 @@ class BaseAgent:
         self.problem, self.parameters = problem, parameters
         self._first = problem.horizon * problem.model.n_cells * np.arange(problem.n)
 
+    def make_learner(self, eta) -> Learner:
+        """Statistics and both estimators, with the reward's parameter given in track K."""
+        problem = self.problem
+        return Learner(problem.model, problem.n, eta, problem.constants["alpha_p"], problem.known_theta_r)
+
     def plan(self, k: int) -> Plan:
         raise NotImplementedError
 
     def act(self, h, cells, policy):
-        """Actions (n,) in the cells (n,) at step h: table look-up."""
+        """Actions (n,) in the cells (n,) at step h: table look-up, or a draw where the table holds probabilities."""
+        if policy.ndim == 4:
+            reached = policy[np.arange(len(cells)), h, cells].cumsum(-1)
+            return (self.problem.uniforms.take(1) >= reached[:, :-1]).sum(-1)
         return policy.ravel()[self._first + (h * self.problem.model.n_cells + cells)]
 
     def facts(self) -> dict:
-        """Numbers that the theory gave the agent, to be stored with the run."""
+        """Numbers that the agent derived before the first episode, to be stored with the run."""
         return {}
 
     def update(self, trajectory: Trajectory):

@@ -10,9 +10,12 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
 
 Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, blocks, m).
 
-**Deviations.** The estimators of episode k use the data before k (the printed sums run to k). alpha and beta are
-those of the compact set in `constants.py`; the MLE is not constrained to it. With a known reward (track K) the noise
-is added to theta*_r and x_k keeps its first term only. Planning is exact on cells instead of by random features.
+**Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
+signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
+of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
+`constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
+to that set. With a known reward (track K) the noise is added to theta*_r and x_k keeps its first term only. Planning is
+exact on cells instead of by random features.
 """
 
 from dataclasses import dataclass
@@ -22,7 +25,6 @@ import numpy as np
 from befrl import linalg, planning
 from befrl.agents.base import BaseAgent, Plan
 from befrl.errors import InputError
-from befrl.estimation.learner import Learner
 from befrl.parameters import number, optional, scale
 
 
@@ -54,8 +56,7 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        known = problem.known_theta_r
-        self.learner = Learner(problem.model, problem.n, parameters.eta, problem.constants["alpha_p"], known)
+        self.learner = self.make_learner(parameters.eta)
         self.x = parameters.x
         if self.x is None:
             multiple = 1.0 if parameters.scale == "theory" else parameters.scale
@@ -66,7 +67,7 @@ class Agent(BaseAgent):
                 problem.episodes,
                 parameters.eta,
                 parameters.delta,
-                known is not None,
+                known_reward=problem.known_theta_r is not None,
             )
 
     def plan(self, k):

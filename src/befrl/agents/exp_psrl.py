@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from befrl import linalg, planning
 from befrl.agents.base import BaseAgent, Plan
-from befrl.estimation.learner import Learner
 from befrl.parameters import number, scale
 
 
@@ -29,9 +28,7 @@ class Parameters:
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = Learner(
-            problem.model, problem.n, parameters.eta, problem.constants["alpha_p"], problem.known_theta_r
-        )
+        self.learner = self.make_learner(parameters.eta)
         self.v = 1.0 if parameters.scale == "theory" else parameters.scale
 
     def _draw(self, theta, hessian):

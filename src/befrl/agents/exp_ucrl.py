@@ -11,8 +11,10 @@ theta the value of one step moves by (theta - theta^)' U' Cov(psi, V), so that i
 In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})), rho_r likewise with beta_r.
 `scale` multiplies rho and rho_r.
 
-**Deviations.** The bonus replaces the joint maximisation over theta, rectangularly at each (s,a,h); H is the local
-Hessian at the estimate. The optimistic reward is an extension that the authors mention but do not print.
+**Deviations.** Q is clipped, which the published algorithm has no need for. Transitions and rewards have a confidence
+set each, both at delta; B_A and beta are computed from theta* and told to the agent. The bonus replaces the joint
+maximisation over theta, rectangularly at each (s,a,h); H is the local Hessian at the estimate. The optimistic reward is
+an extension that the authors mention but do not print.
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,6 @@ import numpy as np
 
 from befrl import linalg, planning
 from befrl.agents.base import BaseAgent, Plan
-from befrl.estimation.learner import Learner
 from befrl.parameters import number, scale
 
 
@@ -35,9 +36,7 @@ class Parameters:
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = Learner(
-            problem.model, problem.n, parameters.eta, problem.constants["alpha_p"], problem.known_theta_r
-        )
+        self.learner = self.make_learner(parameters.eta)
         self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
 
     def radius(self, beta):

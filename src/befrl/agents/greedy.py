@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from befrl import planning
 from befrl.agents.base import BaseAgent, Plan
-from befrl.estimation.learner import Learner
 from befrl.parameters import number
 
 
@@ -21,9 +20,7 @@ class Parameters:
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = Learner(
-            problem.model, problem.n, parameters.eta, problem.constants["alpha_p"], problem.known_theta_r
-        )
+        self.learner = self.make_learner(parameters.eta)
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner

@@ -20,7 +20,3 @@ class Agent(BaseAgent):
         n, H = self.problem.n, self.problem.horizon
         N, A = self.problem.model.n_cells, self.problem.model.n_actions
         return Plan(np.full((n, H, N, A), 1.0 / A), np.full((n, N), np.nan))
-
-    def act(self, h, cells, policy):
-        A = self.problem.model.n_actions
-        return (self.problem.uniforms.take(1)[:, 0] * A).astype(np.int64)

@@ -7,6 +7,7 @@ alone; a seed whose Newton decrement is small takes the last step and stays put,
 import numpy as np
 
 from befrl import linalg
+from befrl.errors import InputError
 
 # Squared Newton decrement at which the last step is taken: the error after it is of the order of its square.
 DECREMENT = 1e-9
@@ -15,7 +16,7 @@ ROUNDS = 1000
 SLOPE = 1e-4
 
 
-class NotConverged(RuntimeError):
+class NotConverged(InputError):
     """Newton's method did not reach the minimum; the message says for which seeds of the block."""
 
 

@@ -1,7 +1,7 @@
 """Figures: one module each. A figure computes nothing; it draws what the tables say.
 
 A module has `SCOPE`, "case" (one figure per instance and track) or "study" (one for all), `draw(tables) -> Figure` and
-`describe(tables) -> {title, caption}`, where `tables` is a list of {"summary", "curves", "paired"} data frames.
+`describe(tables) -> {title, caption}`, where `tables` is a list of {"summary", "curves"} data frames.
 A new file here is a new figure, in the workflow and in the report.
 """
 

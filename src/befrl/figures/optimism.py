@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from befrl.figures import style
-from befrl.figures.noise_scale import drawable, grid_of, panels
+from befrl.figures.noise_scale import drawable, finish, grid_of, panels
 
 SCOPE = "study"
 PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
@@ -17,7 +17,7 @@ def draw(tables):
     for axis, table in zip(axes, tables, strict=False):
         summary = table["summary"]
         grid, theory = grid_of(summary)
-        colour = style.colour("bef-rlsvi")
+        colour = style.colour(theory["agent"].iloc[0])
         for rows, marker in ((grid, "o"), (theory, "D")):
             errors = np.abs(rows[["optimistic_low", "optimistic_high"]].to_numpy().T - rows["optimistic"].to_numpy())
             line = "solid" if marker == "o" else "none"
@@ -41,10 +41,8 @@ def draw(tables):
             ha="right",
             fontsize=6.5,
         )
-        both = np.concatenate([grid["value"], theory["value"]])
-        axis.set(xscale="log", xlabel="noise scale x", ylabel="optimistic episodes", ylim=(0, 1.02))
-        axis.set_xlim(both.min() / 2, both.max() * 3)
-        axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
+        axis.set(ylabel="optimistic episodes", ylim=(0, 1.02))
+        finish(axis, summary)
     return figure
 
 

@@ -14,7 +14,9 @@ def shown(tables):
 def draw(tables):
     summary, curves = tables[0]["summary"], tables[0]["curves"]
     figure, axes = style.subplots(figsize=(style.WIDTH, 3.5))
-    for row in shown(tables).itertuples():
+    drawn = shown(tables)
+    bottom = drawn["mean"].min() / 100 if len(drawn) else 1.0
+    for row in drawn.itertuples():
         curve = curves[curves["variant"] == row.variant]
         curve = curve[curve["mean"] > 0]
         line, colour = style.LINES[row.role], style.colour(row.agent)
@@ -22,12 +24,11 @@ def draw(tables):
         layer = 3 if row.role == "theory" else 2
         axes.plot(curve["episode"], curve["mean"], color=colour, linestyle=line, label=style.name(row), zorder=layer)
         # A band may reach zero where few seeds have erred yet; the axis cannot.
-        low = curve["low"].clip(lower=1e-3)
+        low = curve["low"].clip(lower=bottom)
         axes.fill_between(curve["episode"], low, curve["high"], color=colour, alpha=0.18, linewidth=0)
     axes.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
     axes.set_xlim(1, summary["episodes"].max())
-    drawn = shown(tables)
-    axes.set_ylim(drawn["mean"].min() / 100 if len(drawn) else None, summary["high"].max() * 1.6)
+    axes.set_ylim(bottom, max(summary["high"].max() * 1.6, 10 * bottom))
     axes.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
     figure.legend(loc="outside lower center", ncols=2, handlelength=2.2, columnspacing=1.2)
     return figure

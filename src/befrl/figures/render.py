@@ -6,7 +6,7 @@ from pathlib import Path
 from befrl import aggregation, figures, results
 from befrl.figures import style
 
-TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES, "paired": aggregation.PAIRED}
+TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES}
 
 
 def read_tables(folders):

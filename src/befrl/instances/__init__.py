@@ -5,7 +5,7 @@ sampling and planning, follows. Putting the file here is enough: `riverswim` in 
 means `befrl/instances/riverswim.py`.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -27,7 +27,8 @@ def build(family: str, values: dict, where: str | None = None):
 
 def _without_constants(family, values, where):
     module = catalogue.module(family)
-    return module.build(read(module.Parameters, values, where))
+    parameters = read(module.Parameters, values, where)
+    return replace(module.build(parameters), family_name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):

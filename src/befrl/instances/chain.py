@@ -5,12 +5,12 @@ d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so
 
     s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
 
-Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 everywhere, where the estimator starts
-too (theta = 0), 0.6 at (first bin, left) and 0.95 at (last bin, right): an agent that only follows its estimates
-has no reason to go and look. The first state is uniform on the first bin.
+Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 everywhere, where the estimator of a
+bounded reward starts too (theta = 0), 0.6 at (first bin, left) and 0.95 at (last bin, right): an agent that only
+follows its estimates has no reason to go and look. The first state is uniform on the first bin.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,8 +54,6 @@ def build(parameters: Parameters) -> Instance:
     start_masses = np.zeros(J)
     start_masses[0] = 1.0
     return Instance(
-        family_name="chain",
-        parameters=asdict(parameters),
         model=model,
         horizon=parameters.horizon,
         theta_p=theta_p,

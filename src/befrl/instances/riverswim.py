@@ -3,9 +3,10 @@
 Features are one-hot in (state, action); psi(s') is the one-hot of s' with a reference state dropped, p = S - 1, so
 that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support, a base
 measure of 0 or -inf per (s, a); theta* is the representative of least norm, as the penalised estimator's is. With
-`leak` > 0 every next state keeps at least that share of uniform mass and Assumption 1 holds to the letter.
+`leak` > 0 every next state keeps at least that share of uniform mass, and Cov psi is regular in every direction.
 
-Rewards are Gaussian, since means of exactly 0 and 1 have no finite parameter in a bounded family; B = 1/sqrt(p).
+The sources' rewards are free of noise. Here they are Gaussian around the same means, since means of exactly 0 and 1
+have no finite parameter in a bounded family; B = 1/sqrt(p).
 Kernels (state 1 right; middle right; last state right; left is deterministic; small reward at state 1 left):
 
     osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6;   .005
@@ -14,7 +15,7 @@ Kernels (state 1 right; middle right; last state right; left is deterministic; s
 Osband's benchmark and Cho et al.'s print the same probabilities; their defaults differ in S and H only.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -89,8 +90,6 @@ def build(parameters: Parameters) -> Instance:
     start_masses = np.zeros(S)
     start_masses[0] = 1.0
     return Instance(
-        family_name="riverswim",
-        parameters=asdict(parameters),
         model=model,
         horizon=parameters.horizon,
         theta_p=theta_p,

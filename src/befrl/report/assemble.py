@@ -26,7 +26,7 @@ def write(text, schema, out):
     page = report.build(
         config=study.config,
         instances=[results.read_meta(root / f"results/instances/{name}.npz", "instance") for name in study["study"]],
-        summaries=[_summary(root / f"results/regret/{i}_{t}/summary.csv") for i, t in cases],
+        summaries=[_summary(root / f"results/regret/{i}_{t}") for i, t in cases],
         figures=[_figure(root / "figures" / name) for name in figures.wanted(cases)],
         claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
         versions=provenance.versions(),
@@ -36,8 +36,11 @@ def write(text, schema, out):
     results.write_text(out, page)
 
 
-def _summary(path):
-    return aggregation.read_table(path, aggregation.SUMMARY)
+def _summary(folder):
+    """The summary of a case, with the seconds beside it."""
+    summary = aggregation.read_table(folder / "summary.csv", aggregation.SUMMARY)
+    timings = aggregation.read_table(folder / "timings.csv", aggregation.TIMINGS)
+    return summary.merge(timings[["variant", "seconds_per_episode"]], on="variant", how="left")
 
 
 def _claim(path):

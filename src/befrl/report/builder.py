@@ -7,7 +7,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from befrl.aggregation import SUMMARY
+from befrl.aggregation import SUMMARY, TIMINGS
 from befrl.claims.registry import VERDICTS
 from befrl.report import svg, wording
 
@@ -52,7 +52,7 @@ def build(
         figures=[figure for figure in drawings if not figure["headline"]],
         tables=tables,
         level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "bootstrap",
-        meanings={name: SUMMARY[name] for name in EXPLAINED if name in SUMMARY},
+        meanings={name: (SUMMARY | TIMINGS)[name] for name in EXPLAINED},
         claims=ledger,
         verdicts=verdict_counts(ledger),
         instances=prepared_instances(instances),

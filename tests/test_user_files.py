@@ -1,0 +1,131 @@
+"""What a researcher's own instance or agent may get wrong: refused with a sentence that says what."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from befrl import agents, constants, instances, interaction
+from befrl.agents.base import BaseAgent, Plan
+from befrl.catalogue import Catalogue
+from befrl.errors import InputError
+from befrl.family import FiniteFamily
+from befrl.features import Features
+from befrl.model import Instance, Model
+from befrl.parameters import describe, read
+from befrl.rewards import Gaussian
+from befrl.spaces import FiniteSpace
+
+
+def small(**changes):
+    """A user's instance: two states, two actions, one-hot features."""
+    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
+    given = {
+        "model": Model(Features.one_hot(2, 2, 1), family, Gaussian(0.5), B=np.ones(1)),
+        "horizon": 3,
+        "theta_p": np.array([0.5, -0.5, 1.0, 0.0]),
+        "theta_r": np.array([0.0, 1.0, 2.0, 0.0]),
+        "start": lambda u: np.zeros(len(u), dtype=np.int64),
+        "start_masses": np.array([1.0, 0.0]),
+    }
+    return Instance(**{**given, **changes})
+
+
+def compute(instance):
+    return constants.compute(instance.model, instance.theta_p, instance.theta_r, np.random.default_rng(0))
+
+
+def test_a_sound_instance_is_taken():
+    found = compute(small())
+    assert found["alpha_p"] == pytest.approx(np.exp(1.0) / (1 + np.exp(1.0)) ** 2)
+    assert found["B_A"] == pytest.approx(np.sqrt(5.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"theta_p": np.array([np.nan, 0, 0, 0])}, "theta_p has entries that are not finite"),
+        ({"theta_p": np.zeros(3)}, r"theta_p has shape \(3,\), it must have \(4,\)"),
+        ({"start_masses": np.array([0.3, 0.0])}, "start_masses sum to 0.3"),
+        ({"start_masses": np.array([2.0, -1.0])}, "start_masses sum to 1, they must be a law"),
+        ({"start": lambda u: np.full(len(u), 5)}, "start"),
+        ({"start": lambda u: np.full(len(u), 1)}, "start"),
+        ({"theta_r": np.array([np.inf, 0, 0, 0])}, "theta_r has entries that are not finite"),
+    ],
+)
+def test_an_unsound_instance_is_refused(changes, words):
+    with pytest.raises(InputError, match=words):
+        small(**changes)
+
+
+def test_features_that_are_not_finite_are_refused():
+    model = small().model
+    broken = Features(np.full_like(model.features.U, np.nan), model.features.block, model.features.trace)
+    with pytest.raises(InputError, match="the features U"):
+        small(model=replace(model, features=broken))
+
+
+def test_a_zero_reward_vector_is_refused():
+    with pytest.raises(InputError, match="alpha_r"):
+        compute(small(model=replace(small().model, B=np.zeros(1))))
+
+
+def test_dependent_matrices_are_refused():
+    A = np.ones((2, 1, 2))
+    features = Features.dense(np.tile(np.eye(2)[:, None], (1, 2, 1)), A)
+    instance = small(model=replace(small().model, features=features), theta_p=np.zeros(2), theta_r=np.zeros(2))
+    with pytest.raises(InputError, match="linearly dependent"):
+        compute(instance)
+
+
+def test_a_deterministic_kernel_is_refused():
+    base = np.where(np.eye(2)[:, None, :] > 0, 0.0, -np.inf).repeat(2, axis=1)
+    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), base)
+    with pytest.raises(InputError, match="nothing to estimate"):
+        compute(small(model=replace(small().model, family=family)))
+
+
+@pytest.mark.parametrize("leak", [1e-8, 1e-6])
+def test_an_alpha_that_is_only_rounding_is_refused(leak):
+    with pytest.raises(InputError, match="alpha_p"):
+        instances.build("riverswim", {"leak": leak})
+
+
+@dataclass
+class Undeclared:
+    scale: float = 1.0
+
+
+def test_a_plain_field_is_named():
+    for use in (describe, lambda cls: read(cls, {}, "agent 'mine'")):
+        with pytest.raises(InputError, match=r"parameter .scale. of .* is a plain field"):
+            use(Undeclared)
+
+
+def test_a_module_without_docstring_is_listed(tmp_path, monkeypatch):
+    package = tmp_path / "undocumented"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "plain.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert Catalogue("agent", "undocumented", [str(package)]).summary("plain") == ""
+
+
+class Mixed(BaseAgent):
+    """Plays the second action with probability 0.3 everywhere."""
+
+    def plan(self, k):
+        n, H, model = self.problem.n, self.problem.horizon, self.problem.model
+        policy = np.tile([0.7, 0.3], (n, H, model.n_cells, 1))
+        return Plan(policy, np.full((n, model.n_cells), np.nan))
+
+
+def test_probabilities_are_played_as_they_are_planned():
+    """300 x 40 draws with p = 0.3: the share is within 4 standard errors (error rate 6e-5)."""
+    problem = instances.build("chain", {"bins": 3})
+    template = interaction.make_agent(problem, "random", agents.parameters("random", {}), "U", 1, 0, "x", range(300))
+    agent = Mixed(template.problem, None)
+    environment = interaction.Environment(problem, 0, "x", range(300))
+    _, trajectory = environment.rollout(agent, agent.plan(0).policy)
+    share = trajectory.actions.mean()
+    assert abs(share - 0.3) < 4 * np.sqrt(0.21 / trajectory.actions.size)
