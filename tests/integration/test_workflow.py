@@ -47,7 +47,7 @@ RUNS = {
     "random": {"results/runs/tiny/U/random/1-3.npz"},
 }
 ALL_RUNS = set().union(*RUNS.values())
-TABLES = {f"results/regret/tiny_U/{name}.csv" for name in ("summary", "curves", "paired")}
+TABLES = {f"results/regret/tiny_U/{name}.csv" for name in ("summary", "curves", "paired", "timings")}
 CLAIM, LEDGER, REPORT = "results/claims/C31.json", "results/claims.csv", "results/report.html"
 FIGURES = {
     name: {f"figures/{name}.{end}" for end in ("svg", "png", "json")} for name in figures.wanted([("tiny", "U")])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.estimation.learner import Learner
 from befrl.streams import Stream
 
 
@@ -60,11 +59,6 @@ class BaseAgent:
     def __init__(self, problem: Problem, parameters):
         self.problem, self.parameters = problem, parameters
         self._first = problem.horizon * problem.model.n_cells * np.arange(problem.n)
-
-    def make_learner(self, eta) -> Learner:
-        """Statistics and both estimators, with the reward's parameter given in track K."""
-        problem = self.problem
-        return Learner(problem.model, problem.n, eta, problem.constants["alpha_p"], problem.known_theta_r)
 
     def plan(self, k: int) -> Plan:
         raise NotImplementedError

@@ -25,6 +25,7 @@ import numpy as np
 from befrl import linalg, planning
 from befrl.agents.base import BaseAgent, Plan
 from befrl.errors import InputError
+from befrl.estimation.learner import learner_for
 from befrl.parameters import number, optional, scale
 
 
@@ -56,7 +57,7 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = self.make_learner(parameters.eta)
+        self.learner = learner_for(problem, parameters.eta)
         self.x = parameters.x
         if self.x is None:
             multiple = 1.0 if parameters.scale == "theory" else parameters.scale

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from befrl import linalg, planning
 from befrl.agents.base import BaseAgent, Plan
+from befrl.estimation.learner import learner_for
 from befrl.parameters import number, scale
 
 
@@ -28,7 +29,7 @@ class Parameters:
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = self.make_learner(parameters.eta)
+        self.learner = learner_for(problem, parameters.eta)
         self.v = 1.0 if parameters.scale == "theory" else parameters.scale
 
     def _draw(self, theta, hessian):

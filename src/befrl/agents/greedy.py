@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from befrl import planning
 from befrl.agents.base import BaseAgent, Plan
+from befrl.estimation.learner import learner_for
 from befrl.parameters import number
 
 
@@ -20,7 +21,7 @@ class Parameters:
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = self.make_learner(parameters.eta)
+        self.learner = learner_for(problem, parameters.eta)
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner

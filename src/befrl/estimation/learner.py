@@ -114,3 +114,8 @@ class Learner:
         gap_p = self._theta_p - features.split(theta_p[None])
         gap_r = self._theta_r - features.split(theta_r[None])
         return np.sqrt(linalg.quadratic(design, gap_p)), np.sqrt(linalg.quadratic(design, gap_r))
+
+
+def learner_for(problem, eta) -> Learner:
+    """The learner of an agent's problem, with the reward's parameter given in track K."""
+    return Learner(problem.model, problem.n, eta, problem.constants["alpha_p"], problem.known_theta_r)
