@@ -1,0 +1,75 @@
+"""A ring of n machines, each on or off: a factored MDP whose bits are independent given the present state.
+
+After the system administrator of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, and A_i = e_j f' picks one
+configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left neighbour:
+
+    P(bit j on) = 1/(1 + exp(-theta_{j, configuration})),   Z = sum_j log(1 + exp(eta_j)),   d = 5 n.
+
+Action 0 does nothing, action j reboots machine j. Rewards are Gaussian with B = (1, ..., 1): the mean is the share of
+machines that are on, less `cost` for a reboot, a sum over bits. Every machine is on at the start.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logit
+
+from befrl.family import FiniteFamily
+from befrl.features import Features
+from befrl.model import Instance, Model
+from befrl.parameters import integer, number
+from befrl.rewards import Gaussian
+from befrl.spaces import FiniteSpace
+
+# Probability of being on, by (own bit, left neighbour's bit), and after a reboot.
+STAYS_ON = {(0, 0): 0.05, (0, 1): 0.1, (1, 0): 0.5, (1, 1): 0.9}
+REBOOTED = 0.95
+CONFIGURATIONS = len(STAYS_ON) + 1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    machines: int = integer(3, 2, 8, "number of machines n; there are 2^n states")
+    horizon: int = integer(15, 1, 10000, "steps per episode H")
+    cost: float = number(0.1, 0.0, 1.0, "cost of a reboot")
+    reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the Gaussian rewards")
+
+
+def build(parameters: Parameters) -> Instance:
+    n = parameters.machines
+    bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    configuration = configurations(bits)
+    d = n * CONFIGURATIONS
+    # One entry per row: bit j reads its parameter of the present configuration.
+    U = np.zeros((2**n, n + 1, n, d))
+    rows = np.arange(n)
+    for action in range(n + 1):
+        for state in range(2**n):
+            U[state, action, rows, rows * CONFIGURATIONS + configuration[state, action]] = 1.0
+    # A_i = e_j f', where f picks one of the configurations, has tr(A_i A_j') = 1 for i = j and 0 otherwise.
+    features = Features(U, np.zeros((2**n, n + 1), dtype=int), np.eye(d)[None])
+    reward = Gaussian(parameters.reward_sd)
+    model = Model(features, FiniteFamily(FiniteSpace(2**n), bits.astype(float), np.zeros(2**n)), reward, B=np.ones(n))
+    on = [*STAYS_ON.values(), REBOOTED]
+    # A rebooted machine is counted as on: its own bit is not in its configuration, and what it earns is 1/n - cost.
+    share = np.array([*(own / n for own, _ in STAYS_ON), 1 / n - parameters.cost])
+    start_masses = np.zeros(2**n)
+    start_masses[-1] = 1.0
+    return Instance(
+        model=model,
+        horizon=parameters.horizon,
+        theta_p=np.tile(logit(on), n),
+        theta_r=np.tile(reward.natural(share), n),
+        start=lambda u: np.full(len(u), 2**n - 1),
+        start_masses=start_masses,
+    )
+
+
+def configurations(bits):
+    """Number of the configuration of each bit, (states, actions, n): 2 own + neighbour, or the last one if rebooted."""
+    n = bits.shape[1]
+    plain = 2 * bits + np.roll(bits, 1, axis=1)
+    found = np.repeat(plain[:, None], n + 1, axis=1)
+    for machine in range(n):
+        found[:, machine + 1, machine] = CONFIGURATIONS - 1
+    return found

@@ -1,0 +1,53 @@
+"""Truncated-exponential chain on [0, 1]: every modelling sentence of the paper holds to the letter.
+
+Lebesgue measure without a base measure, psi(s') = s', p = 1, rewards on [0, 1] with a density: equations (1) and (2) of
+the paper as printed, on a compact set of parameters. J bins and two actions, left (0) and right (1), one-hot features,
+d = 2 J, B = 1. The next state has density proportional to exp(c s') with the mean that the action aims at,
+
+    left: centre - `left`,   right: centre + `right`,   kept within [margin, 1 - margin],
+
+and c = theta_{bin,a} solves mean(c) = 1/(1 - e^-c) - 1/c. Mean rewards are 0.5 everywhere, 0.6 at (first bin, left) and
+0.95 at (last bin, right), as in `chain`; but the laws are broad, so that a walk to the right end is a matter of luck as
+much as of will. The first state is uniform on the first bin.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.features import Features
+from befrl.model import Instance, Model
+from befrl.parameters import integer, number
+from befrl.rewards import TruncatedExponential
+from befrl.spaces import BinnedInterval
+from befrl.truncated_exponential import TruncatedExponentialStates
+
+
+@dataclass(frozen=True)
+class Parameters:
+    bins: int = integer(6, 2, 1000, "number of bins J")
+    horizon: int = integer(20, 1, 10000, "steps per episode H")
+    left: float = number(0.3, 0.0, 1.0, "how far the mean of the action left is below the bin's centre")
+    right: float = number(0.02, 0.0, 1.0, "how far the mean of the action right is above the bin's centre")
+    margin: float = number(0.05, 0.01, 0.45, "smallest distance of a mean from the ends of [0, 1]")
+
+
+def build(parameters: Parameters) -> Instance:
+    J = parameters.bins
+    law = TruncatedExponential()
+    model = Model(Features.one_hot(J, 2, p=1), TruncatedExponentialStates(BinnedInterval(J)), law, B=np.ones(1))
+    centre = (np.arange(J) + 0.5) / J
+    f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)
+    f = np.clip(f, parameters.margin, 1 - parameters.margin)
+    means = np.full((J, 2), 0.5)
+    means[0, 0], means[-1, 1] = 0.6, 0.95
+    start_masses = np.zeros(J)
+    start_masses[0] = 1.0
+    return Instance(
+        model=model,
+        horizon=parameters.horizon,
+        theta_p=law.natural(f).ravel(),
+        theta_r=law.natural(means).ravel(),
+        start=lambda u: u / J,
+        start_masses=start_masses,
+    )
