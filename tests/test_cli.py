@@ -156,7 +156,7 @@ def test_claim_prints_its_record_and_writes_it(good):
 @pytest.mark.parametrize("what", ["instances", "agents", "claims", "figures"])
 def test_list_names_everything(good, what):
     known = {
-        "instances": instances.catalogue.names(),
+        "instances": [*instances.catalogue.names(), *instances.PRESETS],
         "agents": agents.catalogue.names(),
         "claims": claims.names(),
         "figures": figures.kinds(),
@@ -222,7 +222,8 @@ def test_the_module_is_the_command(tmp_path):
     assert [entry["name"] for entry in json.loads(good.stdout)] == agents.catalogue.names()
     bad = call("instance", "ring")
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr == f"befrl: unknown instance 'ring': choose one of {', '.join(instances.catalogue.names())}\n"
+    known = ", ".join([*instances.catalogue.names(), *instances.PRESETS])
+    assert bad.stderr == f"befrl: unknown instance 'ring': choose one of {known}\n"
 
 
 # Bad input.

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from befrl import agents, claims, instances, seeds
-from befrl.cli import pairs
 from befrl.config import check, load, with_defaults
 from befrl.errors import InputError
 from befrl.parameters import read
+from befrl.verbs import pairs
 
 FOLDER = Path(__file__).resolve().parents[1] / "config"
 SCHEMA = yaml.safe_load((FOLDER / "schema.yaml").read_text())

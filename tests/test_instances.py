@@ -205,3 +205,25 @@ def test_riverswim_parameters_have_least_norm(rng):
             _, singular, rows = np.linalg.svd(contrasts - contrasts.mean(0))
             null = rows[(np.pad(singular, (0, S - 1))[: S - 1]) < 1e-12]
             assert np.allclose(null @ theta[s, a], 0.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("preset", "family", "values"),
+    [
+        ("riverswim-cho-4", "riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
+        ("riverswim-cho-8", "riverswim", {"kernel": "cho", "states": 8, "horizon": 24}),
+        ("riverswim-ayoub-3", "riverswim", {"kernel": "ayoub", "states": 3, "horizon": 12}),
+        ("riverswim-ayoub-5", "riverswim", {"kernel": "ayoub", "states": 5, "horizon": 20}),
+        ("riverswim-osband-6", "riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
+    ],
+)
+def test_a_preset_is_its_family_at_the_published_setting(preset, family, values):
+    named, spelt = instances.build(preset, {}), instances.build(family, values)
+    assert named.family_name == family and named.parameters == spelt.parameters
+    assert named.optimal_value == spelt.optimal_value
+    assert instances.build(preset, {"horizon": 3}).horizon == 3
+
+
+def test_an_unknown_instance_is_answered_with_families_and_presets():
+    with pytest.raises(InputError, match=r"choose one of chain, .*riverswim-cho-4"):
+        instances.build("riverswim-cho-5", {})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from befrl import agents, interaction
-from befrl.agents.base import BaseAgent
+from befrl.agents.base import BaseAgent, Plan
 from befrl.errors import InputError
 from befrl.interaction import LOGGED, SECONDS, TOGETHER, Environment, Regret
 from helpers import INSTANCES, ROOT, instance, play, trained, value_of
@@ -15,6 +15,9 @@ class Fixed(BaseAgent):
 
     def __init__(self, table, n):
         self.table, self.n, self.uniforms = table, n, np.random.default_rng(11)
+
+    def plan(self, k):
+        return Plan(np.stack([self.table] * self.n), np.full((self.n, self.table.shape[1]), np.nan))
 
     def act(self, h, cells, policy):
         if self.table.ndim == 2:

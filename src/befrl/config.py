@@ -109,10 +109,10 @@ def check(config, schema) -> Study:
         raise InputError(_sentence(errors[0]))
     config = with_defaults(config, schema)
     for name, entry in config["instances"].items():
-        module = _module(instances.catalogue, entry["family"], f"instances.{name}.family")
-        read(module.Parameters, entry["set"], f"instances.{name}.set")
+        _named(instances.module_name, entry["family"], f"instances.{name}.family")
+        instances.check(entry["family"], entry["set"], f"instances.{name}.set")
     for name, entry in config["agents"].items():
-        module = _module(agents.catalogue, entry["algorithm"], f"agents.{name}.algorithm")
+        module = _named(agents.catalogue.module, entry["algorithm"], f"agents.{name}.algorithm")
         read(module.Parameters, entry["set"], f"agents.{name}.set")
         for parameter, values in entry.get("grid", {}).items():
             for value in values:
@@ -144,9 +144,10 @@ def _plain(value, where="config"):
     return value
 
 
-def _module(catalogue, name, where):
+def _named(look_up, name, where):
+    """What a name stands for, or the sentence with the key that holds the name."""
     try:
-        return catalogue.module(name)
+        return look_up(name)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 

@@ -58,7 +58,7 @@ def instance_entry(wildcards):
 
 def instance_code(wildcards):
     family = instance_entry(wildcards)["family"]
-    return code_hash("befrl.instances", instances.catalogue.module_name(family))
+    return code_hash("befrl.instances", instances.module_name(family))
 
 
 # Runs.
@@ -80,7 +80,7 @@ def run_code(wildcards):
     return code_hash(
         "befrl.runs",
         "befrl.seeds",
-        instances.catalogue.module_name(family),
+        instances.module_name(family),
         agents.catalogue.module_name(algorithm),
     )
 

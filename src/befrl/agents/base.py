@@ -3,6 +3,7 @@
 n seeds run in lock step: states, actions and rewards are arrays of shape (n,), tables have the seed first.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +51,7 @@ class Plan:
     rewards: np.ndarray | None = None
 
 
-class BaseAgent:
+class BaseAgent(ABC):
     """Plays the planned table. `learner` is what the loop reads the estimation errors from, if there is one."""
 
     learner = None
@@ -60,8 +61,9 @@ class BaseAgent:
         self.problem, self.parameters = problem, parameters
         self._first = problem.horizon * problem.model.n_cells * np.arange(problem.n)
 
+    @abstractmethod
     def plan(self, k: int) -> Plan:
-        raise NotImplementedError
+        """The policy of episode k, from 0, and what the agent expects of it."""
 
     def act(self, h, cells, policy):
         """Actions (n,) in the cells (n,) at step h: table look-up, or a draw where the table holds probabilities."""
@@ -76,3 +78,4 @@ class BaseAgent:
 
     def update(self, trajectory: Trajectory):
         """Learn from an episode; agents that do not learn leave it as it is."""
+        return None

@@ -11,15 +11,44 @@ import numpy as np
 
 from befrl import constants, results
 from befrl.catalogue import Catalogue
-from befrl.errors import InputError
+from befrl.errors import InputError, unknown
 from befrl.parameters import read
 
 catalogue = Catalogue("instance", __name__, __path__)
 
+# Published settings by name: a family and its parameters (Cho et al. 2024, Ayoub et al. 2020, Osband's benchmark).
+PRESETS = {
+    "riverswim-osband-6": ("riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
+    "riverswim-cho-4": ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
+    "riverswim-cho-8": ("riverswim", {"kernel": "cho", "states": 8, "horizon": 24}),
+    **{f"riverswim-ayoub-{S}": ("riverswim", {"kernel": "ayoub", "states": S, "horizon": 4 * S}) for S in (3, 4, 5)},
+}
+
+
+def resolve(name: str, values: dict) -> tuple[str, dict]:
+    """Family and parameters of a family's or preset's name; the user's values go before the preset's."""
+    if name in PRESETS:
+        family, preset = PRESETS[name]
+        return family, preset | values
+    if name not in catalogue.names():
+        raise unknown("instance", name, [*catalogue.names(), *PRESETS])
+    return name, values
+
+
+def check(name: str, values: dict, where: str):
+    """The parameters of an instance, read as `build` would."""
+    family, values = resolve(name, values)
+    return read(catalogue.module(family).Parameters, values, where)
+
+
+def module_name(name: str) -> str:
+    return catalogue.module_name(resolve(name, {})[0])
+
 
 def build(family: str, values: dict, where: str | None = None):
-    """The instance of a family with the user's parameters, with its constants."""
-    instance = _without_constants(family, values, where or f"instance '{family}'")
+    """The instance of a family or preset with the user's parameters, with its constants."""
+    where = where or f"instance '{family}'"
+    instance = _without_constants(*resolve(family, values), where)
     # The search for the constants is random but has its own fixed seed: an instance is the same everywhere.
     rng = np.random.default_rng(0)
     return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
