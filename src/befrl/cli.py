@@ -13,7 +13,7 @@ import os
 import sys
 
 from befrl import verbs
-from befrl.errors import InputError
+from befrl.errors import InputError, NotConverged
 
 
 class Parser(argparse.ArgumentParser):
@@ -156,6 +156,9 @@ def main(argv=None):
     except InputError as error:
         print(f"befrl: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+    except NotConverged as error:
+        print(f"befrl: {error}", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; that is no error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,8 +1,12 @@
-"""Bad input: one sentence that names the key and the allowed values. The command line exits with code 2."""
+"""What ends a command with one sentence: bad input, exit code 2, or a computation that failed, exit code 1."""
 
 
 class InputError(ValueError):
     """The user asked for something that does not exist or is out of range."""
+
+
+class NotConverged(RuntimeError):
+    """A solver did not reach its goal; no fault of the input that anybody could name."""
 
 
 def unknown(kind: str, name, allowed) -> InputError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from befrl import agents, planning
 from befrl.agents.base import Problem, Trajectory
-from befrl.errors import InputError
+from befrl.errors import unknown
 from befrl.runfile import LOGGED, SECONDS
 from befrl.streams import AGENT_NORMAL, AGENT_UNIFORM, ENVIRONMENT, Stream
 
@@ -78,7 +78,7 @@ class Regret:
 def make_agent(instance, algorithm, parameters, track, episodes, root_seed, name, seeds):
     """An agent for these seeds, told what its track allows."""
     if track not in TRACKS:
-        raise InputError(f"unknown track '{track}': choose one of {', '.join(TRACKS)}")
+        raise unknown("track", track, TRACKS)
     cls = agents.catalogue.module(algorithm).Agent
     problem = Problem(
         model=instance.model,

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from befrl.cli import main
+from befrl.errors import InputError
 from befrl.estimation import newton
 
 
@@ -97,3 +99,12 @@ def test_a_maximum_is_not_taken_for_a_minimum():
 
     with pytest.raises(newton.NotConverged):
         newton.minimise(evaluate, np.ones((1, 1, 1)))
+
+
+def test_a_failing_solver_is_one_sentence_and_exit_code_1(monkeypatch, capsys):
+    """It must not pass for bad input: a contract test that meets it has to fail."""
+    monkeypatch.setattr(newton, "ROUNDS", 1)
+    assert not issubclass(newton.NotConverged, InputError)
+    assert main(["run", "--instance", "chain", "--agent", "greedy", "--episodes", "3", "--seeds", "2"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1 and "did not converge" in shown.err

@@ -7,17 +7,13 @@ alone; a seed whose Newton decrement is small takes the last step and stays put,
 import numpy as np
 
 from befrl import linalg
-from befrl.errors import InputError
+from befrl.errors import NotConverged
 
-# Squared Newton decrement at which the last step is taken: the error after it is of the order of its square.
+# Squared Newton decrement at which the last step is taken: the error after it is of this order.
 DECREMENT = 1e-9
 # Generous: with a tiny penalty and nearly separable data Newton moves by about one unit of log-odds a round.
 ROUNDS = 1000
 SLOPE = 1e-4
-
-
-class NotConverged(InputError):
-    """Newton's method did not reach the minimum; the message says for which seeds of the block."""
 
 
 def minimise(evaluate, theta):

@@ -29,10 +29,10 @@ def module(kind: str):
 
 def parse(name: str, cases) -> tuple[str, list]:
     """Kind of a figure and the cases that it shows: `regret_chain-8_U` is of one case, `noise-scale` of all."""
-    for figure, (kind, shown) in wanted(cases).items():
-        if figure == name:
-            return kind, shown
-    raise unknown("figure", name, wanted(cases))
+    known = wanted(cases)
+    if name not in known:
+        raise unknown("figure", name, known)
+    return known[name]
 
 
 def wanted(cases) -> dict:
