@@ -25,10 +25,9 @@ from befrl.errors import InputError
 def compute(model, theta_p, theta_r, rng):
     """The constants as a dictionary of numbers."""
     features = model.features
-    eta = features.natural(theta_p[None])[0]
-    radius_p = float(np.linalg.norm(eta, axis=-1).max())
-    radius_r = float(np.abs(model.reward_natural(theta_r[None])).max())
-    alpha_p, beta_p = covariance_range(model.family, features.n_cells, features.n_actions, radius_p, rng)
+    radius_p = supremum(model, lambda some: np.linalg.norm(some.natural(theta_p[None]), axis=-1).max())
+    radius_r = supremum(model, lambda some: np.abs(some.natural(theta_r[None]) @ model.B).max())
+    alpha_p, beta_p = covariance_range(model.family, model.n_anchors, model.n_actions, radius_p, rng)
     low, high = model.reward.variance_range(radius_r)
     size_B = float(model.B @ model.B)
     found = {
@@ -36,8 +35,8 @@ def compute(model, theta_p, theta_r, rng):
         "beta_p": beta_p,
         "alpha_r": size_B * float(low),
         "beta_r": size_B * float(high),
-        "B_A": max(trace_norm(features, theta_p), trace_norm(features, theta_r)),
-        "B_phi_A": feature_bound(features),
+        "B_A": max(features.trace_norm(theta_p), features.trace_norm(theta_r)),
+        "B_phi_A": supremum(model, lambda some: some.bound()),
         "radius_p": radius_p,
         "radius_r": radius_r,
     }
@@ -54,26 +53,45 @@ def compute(model, theta_p, theta_r, rng):
     return found
 
 
-def trace_norm(features, theta):
-    """|theta|_A."""
-    blocks = features.split(theta[None])[0]
-    return float(np.sqrt(np.einsum("bi,bij,bj->", blocks, features.trace, blocks)))
+def supremum(model, of):
+    """sup over states of a function of features, which takes the largest of all that it is given.
+
+    Where features vary within cells: the best of anchors and of corners, where piecewise linear features have their
+    extremes, and then a search around the best few of them, each round on a smaller grid around the last one's best.
+    """
+    if not model.smooth:
+        return float(of(model.features))
+    space = model.space
+
+    def at(points):
+        table = model.phi(points if space.dim > 1 else points[:, 0])
+        return np.array([of(model.features.on(one[None])) for one in table])
+
+    points = np.concatenate([space.nodes, space.corners]).reshape(-1, space.dim)
+    values = at(points)
+    width = np.array([np.diff(edges).max() for edges in space.edges])
+    grid = np.stack([g.ravel() for g in np.meshgrid(*[np.linspace(-1, 1, 5)] * space.dim)], axis=-1)
+    best = values.max()
+    for start in points[np.argsort(values)[-3:]]:
+        for reach in 0.5 ** np.arange(20):
+            around = np.clip(start + reach * width * grid, space.low, space.high)
+            values = at(around)
+            start, best = around[values.argmax()], max(best, values.max())
+    return float(best)
 
 
-def feature_bound(features):
-    """sup over (s,a) of the operator norm of A^-1 G_{s,a}."""
-    if np.linalg.eigvalsh(features.trace).min() <= 1e-12 * np.abs(features.trace).max():
-        raise InputError("the matrices A_i are linearly dependent: (tr A_i A_j') is singular, so drop some of them")
-    local_trace = features.trace[features.block]
-    return float(np.linalg.norm(np.linalg.solve(local_trace, features.gram), ord=2, axis=(-2, -1)).max())
-
-
-def covariance_range(family, n_cells, n_actions, radius, rng):
+def covariance_range(family, n_anchors, n_actions, radius, rng):
     """inf of the smallest and sup of the largest eigenvalue of Cov psi over |eta| <= radius and all (s,a)."""
     supports = {}
-    for x in range(n_cells):
-        for a in range(n_actions):
-            supports.setdefault(family.base(x, a).tobytes(), (x, a))
+    # A base measure that does not depend on (s,a) has one entry only.
+    for x in range(min(n_anchors, family.log_base.shape[0])):
+        for a in range(min(n_actions, family.log_base.shape[1])):
+            # Supports on which psi has the same inner products are images of each other under a rotation.
+            psi, base = family.support(x, a), family.base(x, a)
+            supports.setdefault((psi @ psi.T).tobytes() + base[np.isfinite(base)].tobytes(), (x, a))
+    if family.constant_covariance:
+        eigenvalues = np.linalg.eigvalsh(family.moments(np.zeros((1, 1, 1, family.p)))[2][0, 0, 0])
+        return float(eigenvalues[0]), float(eigenvalues[-1])
     lows, highs = [], []
     for x, a in supports.values():
         basis = varying_directions(family.support(x, a))
@@ -97,30 +115,23 @@ def varying_directions(psi):
     return rows[singular > 1e-10 * max(singular.max(initial=0.0), 1e-300)].T
 
 
-def _parameters(family, x, a, eta):
-    """The same natural parameters eta (k, p) at every (s,a) that the base measure tells apart, and where (x, a) is."""
-    shape = family.log_base.shape[:2]
-    at = (min(x, shape[0] - 1), min(a, shape[1] - 1))
-    return np.broadcast_to(eta[:, None, None, :], (len(eta), *shape, eta.shape[1])), at
-
-
 def _variance_along(family, x, a, basis, radius):
     """Variance of psi along its only direction, on a grid that holds both ends and the centre.
 
     These are where a symmetric law has its extremes. The family's own moments are used: closed forms where it has them.
     """
-    eta, at = _parameters(family, x, a, np.linspace(-radius, radius, 2001)[:, None] * basis.T)
-    cov = family.moments(eta)[2][:, at[0], at[1]]
+    eta = np.linspace(-radius, radius, 2001)[:, None] * basis.T
+    cov = family.restricted(x, a).moments(eta[:, None, None])[2][:, 0, 0]
     return (basis.T @ cov @ basis)[:, 0, 0]
 
 
 def _eigenvalues(family, x, a, basis):
     """At one (s,a): an eigenvalue of W' Cov W at eta = W z, and its gradient."""
+    one = family.restricted(x, a)
 
     def evaluate(z, which):
         """The eigenvalue number `which` and its gradient, z (k, rank) -> (k,), (k, rank)."""
-        eta, at = _parameters(family, x, a, z @ basis.T)
-        mass = np.exp(family.log_masses(eta)[0][:, at[0], at[1]])
+        mass = np.exp(one.log_masses((z @ basis.T)[:, None, None])[0][:, 0, 0])
         centred = (family.psi - (mass @ family.psi)[:, None]) @ basis
         cov = np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
         values, vectors = np.linalg.eigh(cov)

@@ -5,6 +5,10 @@ class InputError(ValueError):
     """The user asked for something that does not exist or is out of range."""
 
 
+class Refused(InputError):
+    """A pairing of parts that cannot work together, known before anything runs."""
+
+
 class NotConverged(RuntimeError):
     """A solver did not reach its goal; no fault of the input that anybody could name."""
 

@@ -1,10 +1,15 @@
-"""Linear algebra on stacks of small symmetric blocks, shape (..., m, m).
+"""Linear algebra on symmetric block-diagonal matrices, (n, blocks, m, m), and vectors (n, d) with d = blocks m.
 
 Every operation treats each block by itself, so a seed's bits do not depend on which seeds share its stack.
 Blocks of size one, the one-hot families with p = 1, are plain numbers: LAPACK would cost 50 times more.
 """
 
 import numpy as np
+
+
+def _cut(vectors, blocks):
+    """(n, d) -> (n, blocks, m)."""
+    return vectors.reshape(len(vectors), *blocks.shape[-3:-1])
 
 
 def cholesky(blocks):
@@ -14,25 +19,27 @@ def cholesky(blocks):
     return np.linalg.cholesky(blocks)
 
 
+def inverse(factors):
+    """L^-1."""
+    if factors.shape[-1] == 1:
+        return 1.0 / factors
+    return np.linalg.inv(factors)
+
+
 def solve(blocks, vectors):
-    """block^-1 v for vectors of shape (..., m)."""
+    """Matrix^-1 v."""
+    v = _cut(vectors, blocks)
     if blocks.shape[-1] == 1:
-        return vectors / blocks[..., 0]
-    return np.linalg.solve(blocks, vectors[..., None])[..., 0]
+        return (v / blocks[..., 0]).reshape(vectors.shape)
+    return np.linalg.solve(blocks, v[..., None]).reshape(vectors.shape)
 
 
 def solve_transposed_factor(factors, vectors):
     """L^-T v: turns a standard normal v into N(0, (L L')^-1)."""
+    v = _cut(vectors, factors)
     if factors.shape[-1] == 1:
-        return vectors / factors[..., 0]
-    return np.linalg.solve(np.swapaxes(factors, -1, -2), vectors[..., None])[..., 0]
-
-
-def solve_factor(factors, matrices):
-    """L^-1 X for X of shape (..., m, c)."""
-    if factors.shape[-1] == 1:
-        return matrices / factors
-    return np.linalg.solve(factors, matrices)
+        return (v / factors[..., 0]).reshape(vectors.shape)
+    return np.linalg.solve(np.swapaxes(factors, -1, -2), v[..., None]).reshape(vectors.shape)
 
 
 def log_determinant(factors):
@@ -41,8 +48,27 @@ def log_determinant(factors):
     return 2.0 * np.log(diagonal).sum((-1, -2))
 
 
-def quadratic(blocks, vectors):
-    """sum over blocks of v' block v: (n, blocks, m, m) and (n, blocks, m) -> (n,)."""
+def product(blocks, vectors):
+    """Matrix v: (n, d)."""
+    v = _cut(vectors, blocks)
     if blocks.shape[-1] == 1:
-        return (vectors * blocks[..., 0] * vectors).sum((-1, -2))
-    return (vectors * (blocks @ vectors[..., None])[..., 0]).sum((-1, -2))
+        return (blocks[..., 0] * v).reshape(vectors.shape)
+    return (blocks @ v[..., None]).reshape(vectors.shape)
+
+
+def quadratic(blocks, vectors):
+    """v' matrix v, (n,)."""
+    return (vectors * product(blocks, vectors)).sum(-1)
+
+
+def positive(blocks):
+    """Positive definite matrices (n, blocks, m, m) as they are, others with the moduli of their eigenvalues."""
+    try:
+        np.linalg.cholesky(blocks)
+        return blocks
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(blocks)
+    sizes = np.maximum(np.abs(values), 1e-8 * np.abs(values).max(-1, keepdims=True))
+    turned = (vectors * sizes[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    sound = (values[..., 0] > 0).all(-1)
+    return np.where(sound[:, None, None, None], blocks, turned)

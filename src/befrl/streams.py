@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM = 0, 1, 2
+ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM, ESTIMATOR, PLANNER = range(5)
 CHUNK = 1 << 14
 
 
@@ -26,7 +26,7 @@ class Stream:
         key = instance_key(instance_name)
         sequences = [np.random.SeedSequence(root, spawn_key=(key, int(s), purpose)) for s in seeds]
         self._generators = [np.random.Generator(np.random.PCG64(sequence)) for sequence in sequences]
-        self._normal = purpose == AGENT_NORMAL
+        self._normal = purpose in (AGENT_NORMAL, PLANNER)
         self._buffer = np.empty((len(self._generators), 0))
         self._used = 0
 

@@ -8,20 +8,17 @@ The same law as that of the truncated-exponential rewards; its tails and series 
 
 import numpy as np
 
-from befrl.family import Family
+from befrl.family import ContinuousFamily
 from befrl.rewards import TruncatedExponential
 
 
-class TruncatedExponentialStates(Family):
+class TruncatedExponentialStates(ContinuousFamily):
     """p = 1; the methods of `Family` in closed form, but for the partial means, which are taken by quadrature."""
 
     law = TruncatedExponential()
 
-    def __init__(self, space):
-        super().__init__(space, space.nodes[:, None], np.zeros(len(space.nodes)))
-
     def statistic(self, s):
-        return s[..., None]
+        return np.asarray(s)[..., None]
 
     def log_partition(self, eta):
         return self.law.log_partition(eta[..., 0])

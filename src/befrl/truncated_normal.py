@@ -17,25 +17,28 @@ The variance cancels like t^4 in t = c - h; beyond t > 30 its asymptotic series 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
 
-from befrl.family import Family
+from befrl.family import ContinuousFamily
 
 FAR = 30.0
 ROOT_2PI = np.sqrt(2 * np.pi)
 ROOT_2 = np.sqrt(2.0)
 
 
-class TruncatedNormal(Family):
+class TruncatedNormal(ContinuousFamily):
     """p = 1; the methods of `Family` in closed form."""
 
     def __init__(self, space, sigma):
-        x = (space.nodes - 0.5) / sigma
-        super().__init__(space, x[:, None], -0.5 * x * x - np.log(sigma * ROOT_2PI))
         self.sigma = sigma
+        super().__init__(space)
         self.h = 0.5 / sigma
         self.cuts = (space.edges - 0.5) / sigma
 
     def statistic(self, s):
         return ((s - 0.5) / self.sigma)[..., None]
+
+    def log_base_at(self, s):
+        x = (s - 0.5) / self.sigma
+        return -0.5 * x * x - np.log(self.sigma * ROOT_2PI)
 
     def log_partition(self, eta):
         return self._moments(eta[..., 0])[0]

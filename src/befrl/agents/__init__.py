@@ -4,6 +4,9 @@ An agent's module has a `Parameters` dataclass and a class `Agent` (see `base.py
 `bef-rlsvi` in a config or on the command line means `befrl/agents/bef_rlsvi.py`.
 """
 
+import numpy as np
+
+from befrl import estimation, planning
 from befrl.catalogue import Catalogue
 from befrl.parameters import read
 
@@ -13,3 +16,28 @@ catalogue = Catalogue("agent", __name__, __path__)
 def parameters(algorithm: str, values: dict, where: str | None = None):
     """The checked parameters of an algorithm."""
     return read(catalogue.module(algorithm).Parameters, values, where or f"agent '{algorithm}'")
+
+
+# The parts of an agent that are chosen by a parameter of their name.
+PARTS = {"estimator": estimation.catalogue, "planner": planning.catalogue}
+
+
+def check_parts(model, chosen):
+    """Raise `Refused` where the estimator or the planner of these parameters does not apply to a model."""
+    if hasattr(chosen, "estimator"):
+        PARTS["estimator"].module(chosen.estimator).Estimator(model, 1, chosen.eta, _Zeros())
+    if hasattr(chosen, "planner"):
+        PARTS["planner"].module(chosen.planner).Planner(model, 1, chosen.features, _Zeros())
+
+
+class _Zeros:
+    """A stream for planners and estimators that draw when they are made."""
+
+    def take(self, m):
+        return np.zeros((1, m))
+
+
+def modules(algorithm: str, chosen) -> list[str]:
+    """The modules that an algorithm runs on with these parameters: its own, its estimator's and its planner's."""
+    parts = [part.module_name(getattr(chosen, key)) for key, part in PARTS.items() if hasattr(chosen, key)]
+    return [catalogue.module_name(algorithm), *parts]

@@ -23,14 +23,19 @@ class Problem:
     known_theta_r: np.ndarray | None
     normals: Stream
     uniforms: Stream
+    stream: object  # a function: the stream of another purpose
     optimal_policy: np.ndarray | None  # for the oracle only
-    optimal_values: np.ndarray | None  # V*_1 on cells, for the oracle only
+    optimal_values: np.ndarray | None  # V*_1 on anchors, for the oracle only
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One episode of n seeds, (n, H) each; `cells` are those of the states in which the actions were taken."""
+    """One episode of n seeds, (n, H) each, states in several dimensions (n, H, dim).
 
+    `cells` are those of the `states` in which the actions were taken.
+    """
+
+    states: np.ndarray
     cells: np.ndarray
     actions: np.ndarray
     rewards: np.ndarray
@@ -41,8 +46,8 @@ class Trajectory:
 class Plan:
     """What the agent will do in the episode and what it expects of it.
 
-    policy  (n, H, N) actions, or (n, H, N, A) probabilities
-    values  (n, N)  its own V_1 on the cells; NaN where it has none
+    policy  (n, H, cells) actions, or (n, H, cells, A) probabilities
+    values  (n, N)  its own V_1 on the anchors; NaN where it has none
     rewards (n, N, A)  the mean rewards that it planned with, or None
     """
 

@@ -8,32 +8,32 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
     x_k     = ( H sqrt(beta_p B_p/(alpha_p alpha_r)) + sqrt(beta_r B_r min(1, alpha_p/alpha_r))/(2 alpha_r) )^2
     B_i     = eta/2 B_A^2 + gamma_i + log(1/delta),   gamma_i = d log(1 + beta_i B_phi_A H K/eta)    (Theorem 1)
 
-Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, blocks, m).
+Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
 of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
 `constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
 to that set. With a known reward (track K) the noise is added to theta*_r and x_k keeps its first term only. Planning is
-exact on cells instead of by random features.
+exact unless `planner` says otherwise; the paper plans by random features.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import linalg, planning
+from befrl import bellman, linalg
 from befrl.agents.base import BaseAgent, Plan
 from befrl.errors import InputError
-from befrl.estimation.learner import learner_for
+from befrl.learner import Learner, LearnerParameters
 from befrl.parameters import number, optional, scale
+from befrl.planning.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(LearnerParameters, PlannerParameters):
     scale: float | str = scale("multiple of Theorem 1's x_k; theory means 1")
     x: float | None = optional(0.0, 1e12, "an absolute x instead of a multiple of x_k")
-    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in x_k")
 
     def __post_init__(self):
@@ -57,7 +57,8 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = learner_for(problem, parameters.eta)
+        self.learner = Learner(problem, parameters)
+        self.planner = planner_for(problem, parameters)
         self.x = parameters.x
         if self.x is None:
             multiple = 1.0 if parameters.scale == "theory" else parameters.scale
@@ -74,11 +75,10 @@ class Agent(BaseAgent):
     def plan(self, k):
         model, learner = self.problem.model, self.learner
         L = linalg.cholesky(learner.design())
-        z = model.features.split(self.problem.normals.take(model.d))
-        xi = np.sqrt(self.x) * linalg.solve_transposed_factor(L, z)
-        R = model.mean_reward(learner.theta_r + xi.reshape(self.problem.n, -1))
-        Q, V = planning.backward_induction(R, model.kernel(learner.theta_p), self.problem.horizon)
-        return Plan(planning.greedy(Q), V[:, 0], R)
+        xi = np.sqrt(self.x) * linalg.solve_transposed_factor(L, self.problem.normals.take(model.d))
+        R = model.mean_reward(learner.theta_r + xi)
+        Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
+        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
 
     def facts(self):
         return {"x": self.x}

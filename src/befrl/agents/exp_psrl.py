@@ -14,37 +14,36 @@ reward.
 
 from dataclasses import dataclass
 
-from befrl import linalg, planning
+from befrl import bellman, linalg
 from befrl.agents.base import BaseAgent, Plan
-from befrl.estimation.learner import learner_for
-from befrl.parameters import number, scale
+from befrl.learner import Learner, LearnerParameters
+from befrl.parameters import scale
+from befrl.planning.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(LearnerParameters, PlannerParameters):
     scale: float | str = scale("multiple v of the posterior's standard deviation; theory means 1")
-    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty, the prior's precision")
 
 
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = learner_for(problem, parameters.eta)
+        self.learner = Learner(problem, parameters)
+        self.planner = planner_for(problem, parameters)
         self.v = 1.0 if parameters.scale == "theory" else parameters.scale
 
     def _draw(self, theta, hessian):
-        features = self.problem.model.features
-        z = features.split(self.problem.normals.take(features.d))
-        noise = linalg.solve_transposed_factor(linalg.cholesky(hessian), z)
-        return theta + self.v * noise.reshape(theta.shape)
+        z = self.problem.normals.take(self.problem.model.d)
+        return theta + self.v * linalg.solve_transposed_factor(linalg.cholesky(hessian), z)
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner
         theta_p = self._draw(learner.theta_p, learner.hessian_p)
         theta_r = learner.theta_r if learner.known_reward else self._draw(learner.theta_r, learner.hessian_r)
         R = model.mean_reward(theta_r)
-        Q, V = planning.backward_induction(R, model.kernel(theta_p), self.problem.horizon)
-        return Plan(planning.greedy(Q), V[:, 0], R)
+        Q, V = self.planner.plan(R, theta_p, self.problem.horizon)
+        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
 
     def update(self, trajectory):
         self.learner.update(trajectory)

@@ -21,32 +21,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import linalg, planning
+from befrl import bellman, linalg
 from befrl.agents.base import BaseAgent, Plan
-from befrl.estimation.learner import learner_for
+from befrl.learner import Learner, LearnerParameters
 from befrl.parameters import number, scale
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(LearnerParameters):
     scale: float | str = scale("multiple of the confidence radius rho; theory means 1")
-    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+
+
+def _norm(spread, slope):
+    """sqrt( v' (U H^-1 U') v ): the norm of U'v in H^-1."""
+    if slope.shape[-1] == 1:
+        return np.sqrt(spread[..., 0, 0]) * np.abs(slope[..., 0])
+    return np.sqrt(np.maximum(((spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
 
 
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = learner_for(problem, parameters.eta)
+        self.learner = Learner(problem, parameters)
         self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
 
     def radius(self, beta):
         """rho = sqrt(2 beta_n), (n,)."""
         features, eta = self.problem.model.features, self.parameters.eta
-        grown = features.trace + beta / eta * features.design(self.learner.counts)
-        log_C = linalg.log_determinant(linalg.cholesky(grown)) - linalg.log_determinant(
-            linalg.cholesky(features.trace[None])
-        )
+        grown = features.plus_trace(beta / eta * features.design(self.learner.data.counts), 1.0)
+        log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
         beta_n = eta / 2 * self.problem.constants["B_A"] ** 2 + np.log(2 / self.parameters.delta) + log_C
         return self.multiple * np.sqrt(2 * beta_n)
 
@@ -55,8 +59,7 @@ class Agent(BaseAgent):
         c = model.reward_natural(learner.theta_r)
         if learner.known_reward:
             return model.reward.mean(c)
-        L = model.features.local(linalg.cholesky(learner.hessian_r))
-        width = np.sqrt(np.square(linalg.solve_factor(L, model.x_r[..., None])).sum((-1, -2)))
+        width = np.sqrt((model.features.spread(learner.hessian_r) * model.BB).sum((-1, -2)))
         rho = self.radius(self.problem.constants["beta_r"])[:, None, None]
         return np.minimum(1.0, model.reward.mean(c + rho * width))
 
@@ -66,15 +69,10 @@ class Agent(BaseAgent):
         P, partial = model.family.kernel_and_partial_means(features.natural(learner.theta_p))
         n, N, A = partial.shape[:3]
         mean = partial.sum(-2)
-        # Cov(psi, V) = sum over next cells of V (E[psi 1(cell)] - P(cell) E psi), then whitened by H^-1/2 U'.
+        # Cov(psi, V) = sum over next anchors of V (E[psi 1(anchor)] - P(anchor) E psi); spread is U H^-1 U'.
         contrast = np.swapaxes(partial - P[..., None] * mean[..., None, :], -1, -2)
-        L = features.local(linalg.cholesky(learner.hessian_p))
-        whiten = linalg.solve_factor(L, np.swapaxes(features.U, -1, -2))
-        if features.m == features.p == 1:
-            slopes = whiten * contrast
-        else:
-            slopes = whiten @ contrast
-        slopes = slopes.reshape(n, N * A * features.m, N)
+        contrast = contrast.reshape(n, -1, N)
+        spread = features.spread(learner.hessian_p)
         rho = self.radius(self.problem.constants["beta_p"])[:, None, None]
         R = self.optimistic_reward()
         rows = P.reshape(n, N * A, N)
@@ -82,11 +80,11 @@ class Agent(BaseAgent):
         V = np.zeros((n, N))
         for h in reversed(range(H)):
             future = (rows @ V[..., None]).reshape(n, N, A)
-            slope = (slopes @ V[..., None]).reshape(n, N, A, features.m)
-            bonus = rho * np.sqrt(np.square(slope).sum(-1))
+            slope = (contrast @ V[..., None]).reshape(n, N, A, -1)
+            bonus = rho * _norm(spread, slope)
             Q[:, h] = np.clip(R + future + bonus, 0.0, float(H - h))
-            V = planning.largest(Q[:, h])
-        return Plan(planning.greedy(Q), V, R)
+            V = bellman.largest(Q[:, h])
+        return Plan(bellman.cell_policy(Q, model.space), V, R)
 
     def update(self, trajectory):
         self.learner.update(trajectory)

@@ -7,27 +7,28 @@ BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true 
 
 from dataclasses import dataclass
 
-from befrl import planning
+from befrl import bellman
 from befrl.agents.base import BaseAgent, Plan
-from befrl.estimation.learner import learner_for
-from befrl.parameters import number
+from befrl.learner import Learner, LearnerParameters
+from befrl.planning.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)
-class Parameters:
-    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
+class Parameters(LearnerParameters, PlannerParameters):
+    pass
 
 
 class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = learner_for(problem, parameters.eta)
+        self.learner = Learner(problem, parameters)
+        self.planner = planner_for(problem, parameters)
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner
         R = model.mean_reward(learner.theta_r)
-        Q, V = planning.backward_induction(R, model.kernel(learner.theta_p), self.problem.horizon)
-        return Plan(planning.greedy(Q), V[:, 0], R)
+        Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
+        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
 
     def update(self, trajectory):
         self.learner.update(trajectory)

@@ -18,5 +18,6 @@ class Parameters:
 class Agent(BaseAgent):
     def plan(self, k):
         n, H = self.problem.n, self.problem.horizon
-        N, A = self.problem.model.n_cells, self.problem.model.n_actions
-        return Plan(np.full((n, H, N, A), 1.0 / A), np.full((n, N), np.nan))
+        model = self.problem.model
+        A = model.n_actions
+        return Plan(np.full((n, H, model.n_cells, A), 1.0 / A), np.full((n, model.n_anchors), np.nan))

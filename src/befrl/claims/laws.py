@@ -167,7 +167,7 @@ class Model:
         self.features = Features.dense(np.asarray(case["phi"])[None, None], A)
         self.reward = families[case["kind"]] if "B" in case else None
         if self.reward is not None:
-            self.x = self.features.reward_vectors(np.asarray(case["B"]))[0, 0]
+            self.x = self.features.U[0, 0].T @ np.asarray(case["B"])
         elif case["kind"] == "finite":
             psi = np.asarray(case["psi"])
             self.family = Family(FiniteSpace(len(psi)), psi, np.zeros(len(psi)))
@@ -189,7 +189,7 @@ class Model:
         """E[psi]'A_i phi, or E[r] B'A_i phi."""
         if self.reward is not None:
             return self.reward.mean(self.x @ theta) * self.x
-        return self.features.pull(self._moments(theta[None])[1])[0, 0]
+        return self.features.pull(self._moments(theta[None])[1])[0]
 
     def hessian(self, theta):
         """phi'A_i' Cov[psi] A_j phi, or Var(r) phi'A_i'B B'A_j phi."""

@@ -1,1 +1,8 @@
-"""Estimating theta: sufficient statistics on cells, and the penalised maximum-likelihood estimator."""
+"""Estimators of theta_p, one file each, interchangeable by an agent's parameter `estimator`.
+
+An estimator's module has a class `Estimator` with `update(data, trajectory) -> theta`.
+"""
+
+from befrl.catalogue import Catalogue
+
+catalogue = Catalogue("estimator", __name__, __path__)

@@ -12,6 +12,7 @@ import numpy as np
 from befrl import constants, results
 from befrl.catalogue import Catalogue
 from befrl.errors import InputError, unknown
+from befrl.model import Instance
 from befrl.parameters import read
 
 catalogue = Catalogue("instance", __name__, __path__)
@@ -57,7 +58,12 @@ def build(family: str, values: dict, where: str | None = None):
 def _without_constants(family, values, where):
     module = catalogue.module(family)
     parameters = read(module.Parameters, values, where)
-    return replace(module.build(parameters), family_name=family, parameters=asdict(parameters))
+    try:
+        instance = module.build(parameters)
+    except InputError as error:
+        # The file that builds an instance does not know its name; a named exception stays what it is.
+        raise type(error)(str(error).replace(f"instance '{Instance.family_name}'", where)) from None
+    return replace(instance, family_name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):
@@ -74,10 +80,12 @@ def facts(name, instance) -> dict:
         "horizon": instance.horizon,
         "d": instance.model.d,
         "n_cells": instance.model.n_cells,
+        "n_anchors": instance.model.n_anchors,
         "n_actions": instance.model.n_actions,
         "optimal_value": instance.optimal_value,
         "uniform_value": instance.uniform_value,
         "gap": instance.gap,
+        "cell_loss": instance.cell_loss,
         "constants": instance.constants,
     }
 

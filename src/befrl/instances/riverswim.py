@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.errors import InputError
-from befrl.family import FiniteFamily
 from befrl.features import Features
 from befrl.model import Instance, Model
 from befrl.parameters import choice, integer, number
 from befrl.rewards import Gaussian
+from befrl.softmax import Softmax
 from befrl.spaces import FiniteSpace
 
 # first (stay, right), middle (left, stay, right), last (left, stay), small reward
@@ -79,7 +79,7 @@ def build(parameters: Parameters) -> Instance:
         raise InputError(f"instance 'riverswim': the rows of kernel '{parameters.kernel}' do not sum to 1")
     with np.errstate(divide="ignore"):
         support = np.where(P > 0, 0.0, -np.inf)
-    family = FiniteFamily(FiniteSpace(S), np.eye(S)[:, 1:], support)
+    family = Softmax(FiniteSpace(S), support)
     p = S - 1
     reward = Gaussian(parameters.reward_sd)
     B = np.full(p, 1 / np.sqrt(p))

@@ -1,5 +1,9 @@
-"""Planning on cells: backward induction and exact policy evaluation, batched over seeds."""
+"""Planners: how P_theta V is computed, one file each, interchangeable by an agent's parameter `planner`.
 
-from befrl.planning.exact import backward_induction, evaluate, greedy, largest
+A planner's module has a class `Planner` with `plan(R, theta_p, horizon)`. `exact` sums over the quadrature nodes; the
+others approximate the kernel by features, as the paper does.
+"""
 
-__all__ = ["backward_induction", "evaluate", "greedy", "largest"]
+from befrl.catalogue import Catalogue
+
+catalogue = Catalogue("planner", __name__, __path__)

@@ -1,71 +1,9 @@
-"""Exact dynamic programming on cells.
+"""Exact planning: P_theta on the anchors, by closed forms or quadrature. The line to beat."""
 
-The value is constant on cells, so that with P(next cell | cell, action) the recursion
-
-    Q_h = R + P V_{h+1},   V_h = max_a Q_h,   V_{H+1} = 0
-
-is exact for continuous states too. Products are taken seed by seed (stacked matmul), never across seeds: a seed's
-bits do not depend on its block.
-"""
-
-import numpy as np
+from befrl import bellman
+from befrl.planning import base
 
 
-def largest(Q):
-    """max over the last axis; actions are few, so a loop over them beats a reduction."""
-    best = Q[..., 0]
-    for a in range(1, Q.shape[-1]):
-        best = np.maximum(best, Q[..., a])
-    return best
-
-
-def greedy(Q):
-    """argmax over the last axis, the smallest action among equals."""
-    best = Q[..., 0]
-    # Arrays keep the memory order of Q until the end: the loops then run over contiguous memory.
-    action = np.zeros_like(best, dtype=np.int8)
-    for a in range(1, Q.shape[-1]):
-        better = Q[..., a] > best
-        # A later action that is better has the larger number.
-        action = np.maximum(action, better.view(np.int8) * np.int8(a))
-        best = np.maximum(best, Q[..., a])
-    return np.ascontiguousarray(action)
-
-
-def backward_induction(R, P, horizon):
-    """R (n, N, A), P (n, N, A, N) -> Q (n, H, N, A), V (n, H + 1, N)."""
-    n, N, A = R.shape
-    # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
-    Q = np.empty((horizon, A, n, N))
-    V = np.zeros((horizon + 1, n, N))
-    rows = P.swapaxes(1, 2).reshape(n, A * N, N)
-    R = np.ascontiguousarray(R.transpose(2, 0, 1))
-    for h in reversed(range(horizon)):
-        future = (rows @ V[h + 1, ..., None]).reshape(n, A, N)
-        step = np.add(R, future.swapaxes(0, 1), out=Q[h])
-        V[h] = largest(step.transpose(1, 2, 0))
-    return Q.transpose(2, 0, 3, 1), V.swapaxes(0, 1)
-
-
-def evaluate(policies, R, P):
-    """V_1 of many policies under one model: (n, C, H, N) actions or (n, C, H, N, A) probabilities -> (n, C, N).
-
-    C is a number of episodes that are evaluated together; the product is (A N, N) x (N, C) for each seed.
-    """
-    n, C, horizon, N = policies.shape[:4]
-    A = R.shape[1]
-    rows = P.swapaxes(0, 1).reshape(A * N, N)
-    R = R.T[:, :, None]
-    policies = np.ascontiguousarray(np.moveaxis(policies, 1, -1))
-    V = np.zeros((n, N, C))
-    for h in reversed(range(horizon)):
-        Q = (rows @ V).reshape(n, A, N, C)
-        Q += R
-        policy = policies[:, h]
-        if policies.ndim == 4:
-            V = Q[:, 0]
-            for a in range(1, A):
-                V = np.where(policy == a, Q[:, a], V)
-        else:
-            V = (Q * policy.swapaxes(1, 2)).sum(1)
-    return V.swapaxes(1, 2)
+class Planner(base.Planner):
+    def plan(self, R, theta_p, horizon):
+        return bellman.backward_induction(R, self.model.kernel(theta_p), horizon)

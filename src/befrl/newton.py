@@ -17,9 +17,9 @@ SLOPE = 1e-4
 
 
 def minimise(evaluate, theta):
-    """Minimise each row's objective from `theta` (n, blocks, m).
+    """Minimise each row's objective from `theta` (n, d).
 
-    evaluate(theta, rows) -> value (k,), gradient (k, blocks, m), hessian (k, blocks, m, m) for the k `rows` of the
+    evaluate(theta, rows) -> value (k,), gradient (k, d), hessian (k, blocks, m, m) for the k `rows` of the
     block that theta belongs to. Returns theta and the last Hessians evaluated, which are those of the minimum up to
     the last step.
     """
@@ -32,7 +32,7 @@ def minimise(evaluate, theta):
         rows = np.flatnonzero(~(np.abs(decrement) <= DECREMENT))
         if not len(rows):
             return theta - direction, hessian
-        trial = theta[rows] - length[rows, None, None] * direction[rows]
+        trial = theta[rows] - length[rows, None] * direction[rows]
         new_value, gradient, new_hessian = evaluate(trial, rows)
         old = value[rows]
         rounding = 1e-12 * np.maximum(1.0, np.abs(old))
@@ -52,4 +52,4 @@ def minimise(evaluate, theta):
 def step(gradient, hessian):
     """Newton direction and squared decrement."""
     direction = linalg.solve(hessian, gradient)
-    return direction, (direction * gradient).sum((-1, -2))
+    return direction, (direction * gradient).sum(-1)
