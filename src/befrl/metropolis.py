@@ -1,0 +1,93 @@
+"""Metropolis steps that leave p_eta(. | s, a) invariant, for many particles in lock step. They never ask for Z.
+
+    x -> y with probability min(1, exp( gamma [psi(y)' eta + b(y) - psi(x)' eta - b(x)] ))
+
+gamma < 1 flattens the law, down to the uniform one on its support at gamma = 0. Proposals are symmetric and have no
+scale to tune. In a box each coordinate moves by +-span 64^-u with u uniform, so that about every second step suits the
+law's width, whatever that is; the walk is reflected at the walls, or goes around. On finite spaces proposals are
+uniform on the support of (s,a). Shapes: eta (..., p), particles x (..., M), or (..., M, dim), and `place`, cell and
+action, (...,) each.
+"""
+
+import numpy as np
+
+# The smallest moves are 64 times smaller than the box.
+RATIO = 64.0
+
+
+def walk_for(family):
+    return FiniteWalk(family) if family.space.discrete else BoxWalk(family)
+
+
+class Walk:
+    """`uniforms` is how many of them a step takes for each particle."""
+
+    def __init__(self, family):
+        self.family = family
+        self.uniforms = family.space.dim + 1
+
+    def log_density(self, eta, x, place):
+        """psi(x)' eta + b(x), without Z: (..., M)."""
+        psi, level = self.family.statistic(x), self.log_base(x, place)
+        for i in range(self.family.p):
+            level = level + psi[..., i] * eta[..., i, None]
+        return level
+
+    def step(self, eta, x, level, place, u, gamma=1.0):
+        """Particles and their log-densities `level` after one step with uniforms u (..., M, uniforms)."""
+        y = self.propose(x, place, u[..., :-1])
+        new = self.log_density(eta, y, place)
+        accept = u[..., -1] < np.exp(np.minimum(gamma * (new - level), 0.0))
+        moved = accept if x.ndim == accept.ndim else accept[..., None]
+        return np.where(moved, y, x), np.where(accept, new, level)
+
+
+class FiniteWalk(Walk):
+    def __init__(self, family):
+        super().__init__(family)
+        allowed = np.isfinite(family.log_base)
+        self._count = allowed.sum(-1)
+        # The states of the support first.
+        self._states = np.argsort(~allowed, axis=-1, kind="stable")
+
+    def _entry(self, place):
+        """Where the tables hold (s,a), (..., 1) each; a base measure that does not depend on it has one entry only."""
+        sizes = self.family.log_base.shape
+        return tuple(np.minimum(i, size - 1)[..., None] for i, size in zip(place, sizes[:2], strict=True))
+
+    def log_base(self, x, place):
+        return self.family.log_base[*self._entry(place), x]
+
+    def start(self, place, u):
+        """Uniform on the support: u (..., M, 1) -> (..., M)."""
+        entry = self._entry(place)
+        return self._states[*entry, (u[..., 0] * self._count[entry]).astype(np.int64)]
+
+    def propose(self, x, place, u):
+        return self.start(place, u)
+
+
+class BoxWalk(Walk):
+    def __init__(self, family):
+        super().__init__(family)
+        space = family.space
+        # Numbers in one dimension, as the states are.
+        self.low, self.span = (self._states(part) for part in (space.low, space.high - space.low))
+        self.periodic = getattr(space, "periodic", False)
+
+    def _states(self, u):
+        return u if self.family.space.dim > 1 else u[..., 0]
+
+    def log_base(self, x, place):
+        return self.family.log_base_at(x)
+
+    def start(self, place, u):
+        return self.low + self.span * self._states(u)
+
+    def propose(self, x, place, u):
+        # One uniform gives both the sign and the size, which is at most the span.
+        sign = self._states(u) - 0.5
+        size = np.exp(-2.0 * np.log(RATIO) * np.abs(sign))
+        at = (x - self.low) / self.span + np.copysign(size, sign)
+        at = at - np.floor(at) if self.periodic else 1.0 - np.abs(1.0 - np.abs(at))
+        return self.low + self.span * at
