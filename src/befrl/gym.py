@@ -1,0 +1,87 @@
+"""Every instance as a Gymnasium environment, for agents from outside: `gymnasium.make("befrl/chain-v0", bins=5)`.
+
+Importing this module registers `befrl/<name>-v0` for each family and preset of the catalogue; nothing else in befrl
+imports Gymnasium. An environment meets the random numbers of befrl's own runs: `reset(seed=i)` opens the stream of seed
+i of the instance `name` under `root_seed`, and a reset without a seed goes on with that stream's next episode, so that
+the same actions give the same states and rewards as in `befrl run`, bit for bit.
+
+Observations are states: whole numbers where there are finitely many, else vectors (dim,) of float64. An episode is
+*terminated*, not truncated, after H steps: the horizon belongs to the MDP, V_{H+1} = 0, and nothing is to be
+bootstrapped beyond it. Good policies depend on the step, which is no part of the state: `info["h"]` counts it from 0.
+"""
+
+import gymnasium
+import numpy as np
+
+from befrl import instances
+from befrl.errors import InputError
+from befrl.interaction import Environment
+from befrl.model import Instance
+
+# That of the command line and of a study which names none.
+ROOT_SEED = 20221005
+
+
+class BefEnv(gymnasium.Env):
+    """One copy of an instance: the name of a family or preset with parameters, or an `Instance`.
+
+    `name` is the instance's name in a study, which keys its random streams: that of the family or preset by default.
+    The truth is not told to the agent; who measures regret finds it in `instance`.
+    """
+
+    def __init__(self, instance, root_seed=ROOT_SEED, name=None, **parameters):
+        if isinstance(instance, Instance):
+            if parameters:
+                raise InputError(
+                    f"{', '.join(parameters)}: parameters go with the name of a family, not with an instance"
+                )
+            self.instance, key = instance, instance.family_name
+        else:
+            # No need to search for constants: they are for agents of befrl.
+            self.instance, key = instances.rebuild(*instances.resolve(instance, parameters), {}), instance
+        self.root_seed, self.name = root_seed, name or key
+        self.action_space = gymnasium.spaces.Discrete(self.instance.model.n_actions)
+        self.observation_space = observation_space(self.instance.model.space)
+        self._environment = None
+        self._h = self.instance.horizon
+
+    def reset(self, *, seed=None, options=None):
+        """The next episode of the stream; a seed opens its stream anew. There are no options."""
+        super().reset(seed=seed)
+        if seed is not None or self._environment is None:
+            self._environment = Environment(self.instance, self.root_seed, self.name, [self.np_random_seed])
+        u_start, self._u_next, self._u_reward = self._environment.uniforms()
+        self._s = self.instance.start(u_start)
+        self._h = 0
+        return self._observation(), {"h": 0}
+
+    def step(self, action):
+        """Reward of the present state and the action, and the next state."""
+        if self._h == self.instance.horizon:
+            raise gymnasium.error.ResetNeeded("no episode is under way: call reset() before step()")
+        if not self.action_space.contains(action):
+            last = self.action_space.n - 1
+            raise InputError(f"action {action!r} is not allowed: it must be a whole number from 0 to {last}")
+        h, s, a = self._h, self._s, np.array([int(action)])
+        cell = self.instance.model.space.cell(s)
+        reward = self._environment.laws.reward(s, cell, a, self._u_reward[:, h])
+        self._s = self._environment.laws.next_state(s, cell, a, self._u_next[h])
+        self._h += 1
+        return self._observation(), float(reward[0]), self._h == self.instance.horizon, False, {"h": self._h}
+
+    def _observation(self):
+        if self.instance.model.space.discrete:
+            return int(self._s[0])
+        return np.array(self._s, dtype=float).reshape(-1)
+
+
+def observation_space(space):
+    """Gymnasium's word for a state space of befrl."""
+    if space.discrete:
+        return gymnasium.spaces.Discrete(space.n_cells)
+    low, high = (space.low, space.high) if not space.unbounded else (-np.inf, np.inf)
+    return gymnasium.spaces.Box(low, high, (space.dim,), np.float64)
+
+
+for _name in (*instances.catalogue.names(), *instances.PRESETS):
+    gymnasium.register(f"befrl/{_name}-v0", entry_point=f"{__name__}:BefEnv", kwargs={"instance": _name})

@@ -1,0 +1,185 @@
+"""Instances as Gymnasium environments: Gymnasium's own checker, and the same bits as befrl's episodes."""
+
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from befrl import cli, config, gym, instances
+from befrl.errors import InputError
+from befrl.interaction import Environment
+from befrl.streams import ENVIRONMENT, Stream
+from helpers import ROOT, dense_instance
+
+NAMES = [*instances.catalogue.names(), *instances.PRESETS]
+VARIANTS = [
+    *[(name, {}) for name in NAMES],
+    ("lds", {"dimension": 2}),
+    ("custom-sin", {"waves": 3}),
+    ("chain", {"reward": "gaussian"}),
+    ("chain", {"bins": 3, "horizon": 1}),
+]
+# Gymnasium advises against infinite bounds of observations; a state space that is all of R^m has no others.
+ADVICE = "ignore:.*A Box observation space (minimum|maximum) value is -?infinity:UserWarning"
+
+
+class Script:
+    """Plays given actions (n, H)."""
+
+    def act(self, h, cells, actions):
+        return actions[:, h]
+
+
+def script(env, seeds, episodes):
+    """Actions (episodes, n, H), each different."""
+    shape = (episodes, len(seeds), env.instance.horizon)
+    return np.random.default_rng(3).integers(0, env.action_space.n, shape)
+
+
+def play(env, actions, seed=None):
+    """One episode: observations (H + 1, ...), rewards (H,) and the last flags."""
+    observation, info = env.reset(seed=seed)
+    assert info == {"h": 0}
+    observations, rewards = [observation], []
+    for h, action in enumerate(actions):
+        observation, reward, terminated, truncated, info = env.step(action)
+        assert info == {"h": h + 1}
+        assert terminated == (h + 1 == len(actions))
+        assert not truncated
+        observations.append(observation)
+        rewards.append(reward)
+    assert all(observation in env.observation_space for observation in observations)
+    return np.array(observations), np.array(rewards)
+
+
+def same_bits(env, environment, seeds, episodes=3):
+    """Episodes of the environment, each seed alone, are those of befrl's own loop, all seeds in a block."""
+    actions = script(env, seeds, episodes)
+    blocks = [environment.rollout(Script(), actions[k]) for k in range(episodes)]
+    for i, seed in enumerate(seeds):
+        for k, block in enumerate(blocks):
+            observations, rewards = play(env, actions[k, i], seed if k == 0 else None)
+            states = np.concatenate([block.states[i, :1], block.next_states[i]])
+            assert np.array_equal(observations.reshape(states.shape), states)
+            assert np.array_equal(rewards, block.rewards[i])
+
+
+@pytest.mark.filterwarnings(ADVICE)
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_gymnasium_finds_no_fault(name, values):
+    env = gymnasium.make(f"befrl/{name}-v0", **values)
+    check_env(env.unwrapped)
+    space = env.unwrapped.instance.model.space
+    if space.discrete:
+        assert env.observation_space == gymnasium.spaces.Discrete(space.n_cells)
+    else:
+        assert env.observation_space.dtype == np.float64
+        assert env.observation_space.shape == (space.dim,)
+        assert env.observation_space.is_bounded() == (not space.unbounded)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_an_episode_is_that_of_befrl_bit_for_bit(name, values):
+    env = gym.BefEnv(name, **values)
+    seeds = [4, 0, 7]
+    same_bits(
+        env, Environment(instances.rebuild(*instances.resolve(name, values), {}), gym.ROOT_SEED, name, seeds), seeds
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rewards_are_what_the_law_can_give(name):
+    env = gym.BefEnv(name)
+    rewards = np.concatenate([play(env, actions[0], seed=2)[1] for actions in script(env, [2], 5)])
+    assert np.all(np.isfinite(rewards))
+    if env.instance.model.reward.bounded:
+        assert np.all((rewards >= 0) & (rewards <= 1))
+
+
+def test_the_root_is_that_of_the_command_line_and_of_a_study():
+    arguments = cli.build_parser().parse_args(["run", "--instance", "chain", "--agent", "random"])
+    assert gym.ROOT_SEED == arguments.root_seed
+    assert gym.ROOT_SEED == config.read_yaml(config.SCHEMA)["properties"]["root_seed"]["default"]
+
+
+def test_a_study_names_its_own_streams():
+    env = gym.BefEnv("chain", root_seed=5, name="my-chain", bins=3)
+    same_bits(env, Environment(env.instance, 5, "my-chain", [1]), [1])
+    u = Stream(5, "my-chain", [1], ENVIRONMENT).take(1)
+    assert env.reset(seed=1)[0] == u[0] / 3
+
+
+def test_an_instance_object_is_an_environment():
+    env = gym.BefEnv(dense_instance(), root_seed=ROOT)
+    assert env.name == "dense"
+    same_bits(env, Environment(env.instance, ROOT, "dense", [0, 1]), [0, 1])
+    with pytest.raises(InputError, match="horizon: parameters go with the name of a family, not with an instance"):
+        gym.BefEnv(dense_instance(), horizon=3)
+
+
+def test_many_environments_are_many_seeds():
+    """`make_vec` seeds its copies by consecutive numbers, as befrl does."""
+    envs = gymnasium.make_vec("befrl/riverswim-v0", num_envs=3, vectorization_mode="sync", states=4, horizon=5)
+    seeds = [6, 7, 8]
+    instance = instances.rebuild("riverswim", {"states": 4, "horizon": 5}, {})
+    actions = np.random.default_rng(1).integers(0, 2, (3, 5))
+    block = Environment(instance, gym.ROOT_SEED, "riverswim", seeds).rollout(Script(), actions)
+    envs.reset(seed=6)
+    for h in range(5):
+        states, rewards, terminated, _, _ = envs.step(actions[:, h])
+        assert np.array_equal(states, block.next_states[:, h])
+        assert np.array_equal(rewards, block.rewards[:, h])
+        assert np.all(terminated == (h == 4))
+
+
+def test_without_a_seed_gymnasium_chooses_one_and_tells_it():
+    env, again, other = (gym.BefEnv("chain") for _ in range(3))
+    first, _ = env.reset()
+    assert again.reset(seed=env.np_random_seed)[0] == first
+    assert other.reset()[0] != first
+
+
+def test_the_step_after_the_last_needs_a_reset():
+    env = gym.BefEnv("jao", horizon=2)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
+        env.step(0)
+    play(env, [0, 1], seed=0)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+
+
+@pytest.mark.parametrize("action", [-1, 4, 0.5, "left", None])
+def test_an_action_that_is_none_is_refused(action):
+    env = gym.BefEnv("jao", arms=4)
+    env.reset(seed=0)
+    with pytest.raises(InputError, match="is not allowed: it must be a whole number from 0 to 3"):
+        env.step(action)
+
+
+def test_bad_names_and_parameters_are_refused_in_one_sentence():
+    with pytest.raises(InputError, match=r"unknown instance 'chian': choose one of chain, .*, riverswim-ayoub-5"):
+        gym.BefEnv("chian")
+    with pytest.raises(InputError, match="instance 'chain': unknown parameter 'bin': allowed are bins, horizon"):
+        gymnasium.make("befrl/chain-v0", bin=5)
+    with pytest.raises(InputError, match="bins = 1 is not allowed: it must be a whole number from 2 to 1000"):
+        gymnasium.make("befrl/chain-v0", bins=1)
+
+
+def test_the_truth_is_not_told():
+    env = gym.BefEnv("riverswim")
+    env.reset(seed=0)
+    assert set(env.step(0)[-1]) == {"h"}
+
+
+def test_only_this_module_loads_gymnasium():
+    modules = ", ".join(
+        f"befrl.{name}" for name in ("cli", "verbs", "config", "interaction", "instances", "runs", "agents")
+    )
+    alone = f"import sys, {modules}; assert 'gymnasium' not in sys.modules"
+    by_name = (
+        "import gymnasium; assert gymnasium.make('befrl.gym:befrl/chain-v0', bins=5).unwrapped.instance.model.d == 10"
+    )
+    subprocess.run([sys.executable, "-c", f"{alone}; {by_name}"], check=True)

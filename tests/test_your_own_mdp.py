@@ -1,0 +1,136 @@
+"""docs/your-own-mdp.md: its file works as it stands, its output is what is printed, its mistakes are what is said."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from gymnasium.utils.env_checker import check_env
+from scipy.special import expit
+
+from befrl import agents, cli, config, features, instances, interaction, model
+from befrl.errors import InputError
+from befrl.gym import BefEnv
+
+PAGE = (Path(__file__).parents[1] / "docs" / "your-own-mdp.md").read_text()
+EXCEPTIONS = {
+    "WrongShape": features.WrongShape,
+    "SingularDesign": features.SingularDesign,
+    "OutsideDomain": model.OutsideDomain,
+    "InputError": InputError,
+}
+
+
+def block(language):
+    """The page's only block of code in a language."""
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    return text
+
+
+def mistakes():
+    """The rows (this, is written as, exception, says) of the last table."""
+    table = PAGE[PAGE.index("## What is refused") :]
+    return re.findall(r"^\| `(.*)` \| `(.*)` \| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE)
+
+
+@pytest.fixture
+def drop(tmp_path, monkeypatch):
+    """Put a file among the instances, as if its text were src/befrl/instances/thermostat.py."""
+
+    def put(text):
+        (tmp_path / "thermostat.py").write_text(text)
+        importlib.invalidate_caches()
+
+    path = [*instances.__path__, str(tmp_path)]
+    monkeypatch.setattr(instances, "__path__", path)
+    monkeypatch.setattr(instances.catalogue, "path", path)
+    yield put
+    if sys.modules.pop("befrl.instances.thermostat", None):
+        del instances.thermostat
+
+
+@pytest.fixture
+def thermostat(drop):
+    drop(block("python"))
+    return instances.build("thermostat", {})
+
+
+def brute_force(horizon, sigma, points=1000):
+    """V* from the first state on a grid of midpoints, from the page's formulas and not from befrl."""
+    x = (np.arange(points) + 0.5) / points - 0.5
+    kernels, rewards = [], []
+    for heater in (0, 1):
+        # exp(c z + v z^2 - z^2/2) is a normal density with variance 1/(1 - 2 v) and mean c/(1 - 2 v), cut to the room.
+        z, c, v = x / sigma, (-0.1 + 0.8 * x + 0.25 * heater) / sigma, 0.1 * heater
+        mean, variance = c / (1 - 2 * v), 1 / (1 - 2 * v)
+        density = np.exp(-np.square(z - mean[:, None]) / (2 * variance))
+        kernels.append(density / density.sum(1, keepdims=True))
+        rewards.append(expit(-1.5 + 3 * np.exp(-np.square((x - 0.2) / 0.1)) - 0.5 * heater))
+    V = np.zeros(points)
+    for _ in range(horizon):
+        V = np.maximum(*(r + P @ V for r, P in zip(rewards, kernels, strict=True)))
+    return V[x < -0.4].mean()
+
+
+def test_the_page_shows_about_thirty_lines():
+    assert 30 <= sum(bool(line.strip()) for line in block("python").splitlines()) <= 36
+
+
+@pytest.mark.parametrize("values", [{}, {"horizon": 7, "sigma": 0.3}])
+def test_its_optimum_is_that_of_a_fine_grid(drop, values):
+    drop(block("python"))
+    problem = instances.rebuild("thermostat", values, {})
+    expected = brute_force(**{"horizon": 20, "sigma": 0.2, **values})
+    assert problem.optimal_value == pytest.approx(expected, abs=2e-4)
+
+
+def test_the_page_prints_what_the_command_prints(drop, capsys):
+    drop(block("python"))
+    assert cli.main(["instance", "thermostat"]) == 0
+    printed, shown = (text.split() for text in (capsys.readouterr().out, block("text")))
+    assert printed[::2] == shown[::2]
+    assert printed[1:4:2] == shown[1:4:2] == ["thermostat"] * 2
+    # Six digits are shown; the last ones may depend on the machine.
+    assert [float(x) for x in printed[5::2]] == pytest.approx([float(x) for x in shown[5::2]], rel=1e-4)
+
+
+def test_an_agent_learns_to_heat_where_greedy_does_not(thermostat):
+    def late(algorithm, **values):
+        parameters = agents.parameters(algorithm, values)
+        log = interaction.run(thermostat, algorithm, parameters, "U", 60, [0, 1], 7, "thermostat")
+        assert np.all(log["regret"] > 0)
+        return log["regret"][:, -20:].mean()
+
+    assert late("bef-rlsvi", x=1) < 0.3
+    assert late("greedy") > 1.5
+
+
+def test_a_study_takes_it(drop):
+    drop(block("python"))
+    study = config.check(yaml.safe_load(block("yaml")), config.read_yaml(config.SCHEMA))
+    assert study.cases() == [("thermostat-40", "U")]
+
+
+def test_it_is_an_environment(drop):
+    drop(block("python"))
+    env = BefEnv("thermostat", horizon=40)
+    # Not registered: befrl.gym was imported before the file was there.
+    check_env(env, skip_render_check=True)
+    assert env.instance.horizon == 40
+
+
+@pytest.mark.parametrize(("this", "other", "kind", "words"), mistakes())
+def test_a_mistake_is_refused_as_the_page_says(drop, this, other, kind, words):
+    assert block("python").count(this) == 1
+    drop(block("python").replace(this, other))
+    with pytest.raises(InputError) as caught:
+        instances.build("thermostat", {})
+    assert type(caught.value) is EXCEPTIONS[kind]
+    assert words in str(caught.value)
+
+
+def test_every_kind_of_refusal_is_shown():
+    assert {kind for _, _, kind, _ in mistakes()} == set(EXCEPTIONS)
