@@ -15,6 +15,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/instances.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/regret.smk"
+include: "workflow/rules/library.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
@@ -25,6 +26,7 @@ rule all:
     input:
         f"{RESULTS}/report.html",
         f"{RESULTS}/claims.csv",
+        f"{RESULTS}/instances.csv",
         [
             f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
             for instance, track in STUDY.cases()

@@ -10,11 +10,15 @@ import time
 
 import numpy as np
 
-from befrl import agents, instances, interaction
+from befrl import agents, estimation, instances, interaction
+from befrl.data import Data
+from befrl.errors import Refused
+from befrl.streams import ESTIMATOR, Stream
 
 BLOCKS = (1, 10, 50, 200)
 EPISODES = {1: 1000, 10: 1000, 50: 600, 200: 200}
 EARLY, LATE, WINDOW = 100, 10_000, 100
+LATE_UPDATE = 2000
 
 
 def timed_run(instance, algorithm, values, n, episodes):
@@ -47,7 +51,9 @@ def measure(quick=False):
     one = next(row for row in blocks if row["seeds"] == 1)
     for row in blocks:
         row["times_one_seed"] = row["steps_per_second"] / one["steps_per_second"]
+    estimators = [flatness(name, shrink) for name in estimation.catalogue.names()]
     return {
+        "estimators": estimators,
         "instance": {"family": "chain", "parameters": instance.parameters},
         "blocks": blocks,
         "agents": rivals,
@@ -80,6 +86,45 @@ def late_against_early(instance, late):
     }
 
 
+def flatness(name, shrink):
+    """Median seconds of an estimator's updates around episodes 100 and 2000 of random play, 10 seeds.
+
+    On the truncated-exponential chain, or on the linear-Gaussian system for those that need Gaussian next states.
+    """
+    module = estimation.catalogue.module(name)
+    episodes, n = LATE_UPDATE // shrink, 10
+    for family in ("literal", "lds"):
+        instance = instances.build(family, {})
+        try:
+            estimator = module.Estimator(instance.model, n, 1.0, Stream(0, family, range(n), ESTIMATOR))
+        except Refused:
+            continue
+        break
+    actor = interaction.make_agent(
+        instance, "random", agents.parameters("random", {}), "U", episodes, 0, family, range(n)
+    )
+    environment = interaction.Environment(instance, 0, family, range(n))
+    data, seconds = Data(instance.model, n), []
+    for k in range(episodes):
+        trajectory = environment.rollout(actor, actor.plan(k).policy)
+        data.add(trajectory)
+        start = time.perf_counter()
+        estimator.update(data, trajectory)
+        seconds.append(time.perf_counter() - start)
+    early = episodes // 20
+    first, last = (float(np.median(part)) for part in (seconds[early // 2 : 3 * early // 2], seconds[-early:]))
+    return {
+        "estimator": name,
+        "instance": family,
+        "claims_flat": estimator.flat,
+        "early_episode": early,
+        "late_episode": episodes,
+        "seconds_early": first,
+        "seconds_late": last,
+        "late_over_early": last / first,
+    }
+
+
 def text(table):
     """The table for people."""
     lines = ["bef-rlsvi, x = 3, chain J = 8, H = 40, one core", "seeds per block    steps/s    times one seed"]
@@ -88,6 +133,14 @@ def text(table):
     lines += ["", "agent (50 seeds, theory's constants)    steps/s"]
     for row in table["agents"]:
         lines.append(f"{row['agent']:<36}  {row['steps_per_second']:>9,.0f}")
+    lines += ["", "estimator (10 seeds)       instance   ms at k =" + f"{table['estimators'][0]['early_episode']:>5}"]
+    lines[-1] += f"   {table['estimators'][0]['late_episode']:>5}   ratio   claims to be flat"
+    for row in table["estimators"]:
+        flat = "yes" if row["claims_flat"] else "no"
+        lines.append(
+            f"{row['estimator']:<25}  {row['instance']:<8}  {1e3 * row['seconds_early']:>13.3f}"
+            f"  {1e3 * row['seconds_late']:>6.3f}  {row['late_over_early']:>6.2f}   {flat}"
+        )
     growth = table["growth"]
     lines += [
         "",

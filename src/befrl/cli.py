@@ -83,6 +83,28 @@ def build_parser():
     sub.add_argument("--level", type=float, default=0.95, help="level of the intervals (default 0.95)")
     sub.add_argument("--out", required=True, help="folder for summary.csv, curves.csv and paired.csv")
 
+    sub = verb(
+        "instances",
+        verbs.instances_table,
+        "Table of a study's instances.",
+        "befrl instances --results results --names chain-8 riverswim-4 --out results/instances.csv",
+    )
+    sub.add_argument("--results", required=True, help="folder with instances/ and library/")
+    sub.add_argument("--names", nargs="+", required=True, help="instances of the study")
+    sub.add_argument("--out", required=True, help="csv file to write")
+
+    sub = verb(
+        "library",
+        verbs.library,
+        "A study of the library: densities, estimators, exploration or planners.",
+        "befrl library densities --instance results/instances/chain-8.npz --set transitions=1000 --out table.csv",
+    )
+    sub.add_argument("kind", help="exploration, densities, estimators or planners")
+    sub.add_argument("--instance", required=True, help="file made by `befrl instance`")
+    sub.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="settings, as in the config; lists as JSON")
+    sub.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
+    sub.add_argument("--out", required=True, help="csv file to write")
+
     sub = verb("claim", verbs.claim, "Put a claim of the paper to the test.", "befrl claim C39 --trials 200 --json")
     sub.add_argument("id", nargs="+", help="a claim of `befrl list claims`; with --table, json files")
     sub.add_argument("--trials", type=whole, default=200, help="random instances (default 200)")
@@ -114,7 +136,7 @@ def build_parser():
     sub.add_argument("--out", required=True, help="html file to write")
 
     sub = verb("list", verbs.list_things, "What there is.", "befrl list agents --json")
-    sub.add_argument("what", choices=("instances", "agents", "claims", "figures"))
+    sub.add_argument("what", choices=("instances", "agents", "estimators", "planners", "claims", "figures"))
     sub.add_argument("--json", action="store_true", help="print JSON")
 
     sub = verb("bench", verbs.bench, "Measure speed and memory on one core.", "befrl bench --json")

@@ -17,7 +17,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from befrl import agents, claims, instances, results, seeds
-from befrl.errors import InputError, unknown
+from befrl.errors import InputError, Refused, unknown
 from befrl.parameters import read
 
 # The schema is part of the project's folder, beside the configs.
@@ -83,6 +83,18 @@ class Study:
         cuts = sorted({first, *range(first - first % size + size, total, size), total})
         return [seeds.block(range(a, b)) for a, b in pairwise(cuts)]
 
+    def library(self, kind: str) -> dict[str, dict]:
+        """The settings of a library study by instance."""
+        settings = dict(self["library"][kind])
+        if kind == "exploration":
+            episodes = settings.pop("episodes")
+            return {name: {"episodes": count, **settings} for name, count in episodes.items()}
+        return {name: settings for name in settings.pop("instances")}
+
+    def library_tables(self) -> list[tuple[str, str]]:
+        """(study, instance) of every table of the library."""
+        return [(kind, name) for kind in self["library"] for name in self.library(kind)]
+
     def claim_ids(self) -> list[str]:
         return self["claims"]["ids"] or claims.names()
 
@@ -127,10 +139,28 @@ def check(config, schema) -> Study:
         for agent in entry["agents"]:
             if agent not in config["agents"]:
                 raise InputError(f"study.{name}.agents: {unknown('agent', agent, config['agents'])}")
+            _check_parts(config, name, agent)
+    study = Study(config)
+    for kind, name in study.library_tables():
+        if name not in config["instances"]:
+            raise InputError(f"library.{kind}: {unknown('instance', name, config['instances'])}")
     for claim in config["claims"]["ids"]:
         if claim not in claims.names():
             raise InputError(f"claims.ids: {unknown('claim', claim, claims.names())}")
-    return Study(config)
+    return study
+
+
+def _check_parts(config, name, agent):
+    """An estimator or a planner that does not apply to the instance is refused before anything runs."""
+    entry = config["agents"][agent]
+    if not {"estimator", "planner"} & set(entry["set"]):
+        return
+    family = config["instances"][name]
+    model = instances.rebuild(*instances.resolve(family["family"], family["set"]), {}).model
+    try:
+        agents.check_parts(model, agents.parameters(entry["algorithm"], entry["set"]))
+    except Refused as error:
+        raise Refused(f"study.{name}.agents: agent '{agent}': {error}") from None
 
 
 def _plain(value, where="config"):

@@ -75,7 +75,7 @@ def run(args):
         )
     meta = runs.describe(name, instance, args.label or args.agent, args.agent, parameters, *common, seconds)
     if args.out:
-        modules = [instances.catalogue.module_name(instance.family_name), agents.catalogue.module_name(args.agent)]
+        modules = [instances.catalogue.module_name(instance.family_name), *agents.modules(args.agent, parameters)]
         runfile.save(args.out, log, meta | provenance("befrl.runs", *modules))
     print_run(args, log, meta)
 
@@ -153,6 +153,23 @@ def aggregate(args):
         results.write_text(Path(args.out) / f"{name}.csv", text)
 
 
+def instances_table(args):
+    from befrl import aggregation, instance_table, results
+
+    rows = instance_table.rows(args.results, args.names)
+    results.write_text(args.out, aggregation.tidy(rows, instance_table.COLUMNS))
+
+
+def library(args):
+    from befrl import aggregation, instances, results
+    from befrl import library as studies
+
+    module = studies.catalogue.module(args.kind)
+    name, instance = instances.load(args.instance)
+    rows = studies.rows(args.kind, name, instance, args.root_seed, pairs(args.set))
+    results.write_text(args.out, aggregation.tidy(rows, module.COLUMNS))
+
+
 def claim(args):
     from befrl import claims, results
 
@@ -195,7 +212,7 @@ def report(args):
 
 
 def list_things(args):
-    from befrl import agents, claims, figures, instances
+    from befrl import agents, claims, estimation, figures, instances, planning
     from befrl.parameters import describe
 
     if args.what in ("instances", "agents"):
@@ -212,6 +229,9 @@ def list_things(args):
             for name, (family, preset) in instances.PRESETS.items():
                 setting = " ".join(f"{key}={value}" for key, value in preset.items())
                 found.append({"name": name, "text": f"preset: {family} {setting}", "parameters": []})
+    elif args.what in ("estimators", "planners"):
+        catalogue = {"estimators": estimation.catalogue, "planners": planning.catalogue}[args.what]
+        found = [{"name": name, "text": catalogue.summary(name)} for name in catalogue.names()]
     elif args.what == "claims":
         found = [{"name": name, "text": claims.describe(name)["statement"]} for name in claims.names()]
     else:

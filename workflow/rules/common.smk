@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 
-from befrl import agents, claims, figures, instances
+from befrl import agents, claims, figures, instances, library
 from befrl import config as befrl_config
 from befrl.errors import InputError, unknown
 from befrl.provenance import code_hash
@@ -43,7 +43,7 @@ except InputError as error:
 
 RESULTS = (Path(STUDY["output"]) / "results").as_posix()
 FIGURES = (Path(STUDY["output"]) / "figures").as_posix()
-FIGURE_NAMES = figures.wanted(STUDY.cases())
+FIGURE_NAMES = figures.wanted(STUDY.cases(), STUDY.library_tables())
 
 
 # Instances.
@@ -76,12 +76,35 @@ def variant(wildcards):
 
 def run_code(wildcards):
     family = STUDY["instances"][wildcards.instance]["family"]
-    algorithm = variant(wildcards).algorithm
+    found = variant(wildcards)
+    parameters = agents.parameters(found.algorithm, found.values)
     return code_hash(
         "befrl.runs",
         "befrl.seeds",
         instances.module_name(family),
-        agents.catalogue.module_name(algorithm),
+        *agents.modules(found.algorithm, parameters),
+    )
+
+
+# Library.
+
+
+@checked
+def library_settings(wildcards):
+    by_instance = STUDY.library(wildcards.kind)
+    if wildcards.instance not in by_instance:
+        raise unknown("instance", wildcards.instance, by_instance)
+    return by_instance[wildcards.instance]
+
+
+def library_code(wildcards):
+    family = STUDY["instances"][wildcards.instance]["family"]
+    catalogues = (agents.catalogue, *agents.PARTS.values())
+    return code_hash(
+        "befrl.library",
+        library.catalogue.module_name(wildcards.kind),
+        instances.module_name(family),
+        *(part.module_name(name) for part in catalogues for name in part.names()),
     )
 
 
@@ -124,27 +147,38 @@ def claim_code(wildcards):
 
 
 @checked
-def figure_cases(wildcards):
-    return figures.parse(wildcards.figure, STUDY.cases())[1]
+def figure_entry(wildcards):
+    if wildcards.figure not in FIGURE_NAMES:
+        raise unknown("figure", wildcards.figure, FIGURE_NAMES)
+    return FIGURE_NAMES[wildcards.figure]
 
 
 def figure_kind(wildcards):
-    return FIGURE_NAMES[wildcards.figure][0]
+    return figure_entry(wildcards)[0]
 
 
-def figure_folders(wildcards):
+def figure_tables(wildcards):
+    """The folders of its cases, or the tables of its library study."""
+    kind, shown = figure_entry(wildcards)
+    if figures.scope(kind) == "library":
+        return [f"{RESULTS}/library/{kind}/{name}.csv" for name in shown]
+    return [f"{RESULTS}/regret/{instance}_{track}" for instance, track in shown]
+
+
+def figure_inputs(wildcards):
+    if figures.scope(figure_kind(wildcards)) == "library":
+        return figure_tables(wildcards)
     return [
-        f"{RESULTS}/regret/{instance}_{track}"
-        for instance, track in figure_cases(wildcards)
+        f"{folder}/{table}.csv"
+        for folder in figure_tables(wildcards)
+        for table in ("summary", "curves")
     ]
 
 
 def figure_headline(wildcards):
     """The regret figures of the study's headline instances open the report."""
-    cases = figure_cases(wildcards)
-    first = (
-        figure_kind(wildcards) == "regret" and STUDY["study"][cases[0][0]]["headline"]
-    )
+    kind, shown = figure_entry(wildcards)
+    first = kind == "regret" and STUDY["study"][shown[0][0]]["headline"]
     return "--headline" if first else ""
 
 
@@ -155,3 +189,4 @@ wildcard_constraints:
     block=r"\d+-\d+",
     claim="[^/]+",
     figure="[^/]+",
+    kind="[^/]+",

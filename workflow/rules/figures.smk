@@ -3,11 +3,7 @@
 
 rule figure:
     input:
-        lambda wildcards: [
-            f"{folder}/{table}.csv"
-            for folder in figure_folders(wildcards)
-            for table in ("summary", "curves")
-        ],
+        figure_inputs,
     output:
         f"{FIGURES}/{{figure}}.svg",
         f"{FIGURES}/{{figure}}.png",
@@ -21,7 +17,7 @@ rule figure:
         runtime=STUDY["jobs"]["runtime"],
     params:
         kind=figure_kind,
-        folders=figure_folders,
+        tables=figure_tables,
         out=f"{FIGURES}/{{figure}}",
         headline=figure_headline,
         command=lambda wildcards: f"snakemake --cores all {FIGURES}/{wildcards.figure}.svg",
@@ -29,5 +25,5 @@ rule figure:
             "befrl.figures.render", figures.module_name(figure_kind(wildcards))
         ),
     shell:
-        "python -m befrl figure {params.kind} --tables {params.folders:q} --out {params.out:q}"
+        "python -m befrl figure {params.kind} --tables {params.tables:q} --out {params.out:q}"
         " --command {params.command:q} {params.headline} > {log:q} 2>&1"

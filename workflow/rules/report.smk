@@ -3,13 +3,15 @@
 
 localrules:
     all,
+    instances_table,
     ledger,
     report,
 
 
 rule report:
     input:
-        [f"{RESULTS}/instances/{name}.npz" for name in STUDY["study"]],
+        f"{RESULTS}/instances.csv",
+        [f"{RESULTS}/instances/{name}.npz" for name in STUDY["instances"]],
         [
             f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
             for instance, track in STUDY.cases()

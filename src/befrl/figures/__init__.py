@@ -1,7 +1,9 @@
 """Figures: one module each. A figure computes nothing; it draws what the tables say.
 
-A module has `SCOPE`, "case" (one figure per instance and track) or "study" (one for all), `draw(tables) -> Figure` and
-`describe(tables) -> {title, caption}`, where `tables` is a list of {"summary", "curves"} data frames.
+A module has `SCOPE`, "case" (one figure per instance and track), "study" (one for all cases) or "library" (one for the
+library's study of the same name), `draw(tables) -> Figure` and `describe(tables) -> {title, caption}`. The `tables` are
+{"summary", "curves"} of each case, or the library's table for each instance, as data frames; a figure of the library
+names the `COLUMNS` that it reads, and its description the number of `seeds`.
 A new file here is a new figure, in the workflow and in the report.
 """
 
@@ -27,19 +29,19 @@ def module(kind: str):
     return importlib.import_module(module_name(kind))
 
 
-def parse(name: str, cases) -> tuple[str, list]:
-    """Kind of a figure and the cases that it shows: `regret_chain-8_U` is of one case, `noise-scale` of all."""
-    known = wanted(cases)
-    if name not in known:
-        raise unknown("figure", name, known)
-    return known[name]
+def wanted(cases, library=()) -> dict:
+    """Every figure of a study by name, with its kind and what it shows: cases, or instances of the library's study.
 
-
-def wanted(cases) -> dict:
-    """Every figure of a study by name, with its kind and its cases."""
+    `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances that planners are compared
+    on; `library` lists (study, instance).
+    """
     found = {}
     for kind in kinds():
-        if scope(kind) == "study":
+        if scope(kind) == "library":
+            shown = [instance for study, instance in library if study == kind]
+            if shown:
+                found[kind] = (kind, shown)
+        elif scope(kind) == "study":
             found[kind] = (kind, list(cases))
         else:
             found |= {f"{kind}_{instance}_{track}": (kind, [(instance, track)]) for instance, track in cases}

@@ -9,18 +9,20 @@ from befrl.figures import style
 TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES}
 
 
-def read_tables(folders):
-    """The tables of each case's folder."""
+def read_tables(kind, paths):
+    """The tables in each case's folder, or the library's table of each instance."""
+    if figures.scope(kind) == "library":
+        return [aggregation.read_table(path, figures.module(kind).COLUMNS) for path in paths]
     return [
         {name: aggregation.read_table(Path(folder) / f"{name}.csv", columns) for name, columns in TABLES.items()}
-        for folder in folders
+        for folder in paths
     ]
 
 
-def render(kind, folders, out, command, headline=False):
-    """Draw figure `kind` from the tables in `folders` and write out.svg, out.png and out.json."""
+def render(kind, paths, out, command, headline=False):
+    """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
     module = figures.module(kind)
-    tables = read_tables(folders)
+    tables = read_tables(kind, paths)
     style.apply()
     figure = module.draw(tables)
     out = Path(out)
@@ -32,9 +34,7 @@ def render(kind, folders, out, command, headline=False):
         figure.savefig(buffer, format=suffix, **options)
         with results.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
-    seeds = {int(n) for table in tables for n in table["summary"]["seeds"]}
     about = module.describe(tables)
-    results.write_json(
-        f"{out}.json",
-        {"name": out.name, **about, "command": command, "headline": headline, "seeds": min(seeds)},
-    )
+    if "seeds" not in about:
+        about["seeds"] = min(int(n) for table in tables for n in table["summary"]["seeds"])
+    results.write_json(f"{out}.json", {"name": out.name, **about, "command": command, "headline": headline})

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from befrl import aggregation, claims, config, figures, provenance, report, results
+from befrl import aggregation, claims, config, figures, instance_table, provenance, report, results
 from befrl.errors import InputError
 
 
@@ -25,15 +25,25 @@ def write(text, schema, out):
     cases = study.cases()
     page = report.build(
         config=study.config,
-        instances=[results.read_meta(root / f"results/instances/{name}.npz", "instance") for name in study["study"]],
+        instances=_instances(study, root),
         summaries=[_summary(root / f"results/regret/{i}_{t}") for i, t in cases],
-        figures=[_figure(root / "figures" / name) for name in figures.wanted(cases)],
+        figures=[_figure(root / "figures" / name) for name in figures.wanted(cases, study.library_tables())],
         claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
         timings=_timings(study, root),
     )
     results.write_text(out, page)
+
+
+def _instances(study, root):
+    """What is known about each instance, with the answer to whether exploration matters there."""
+    table = aggregation.read_table(root / "results/instances.csv", instance_table.COLUMNS).set_index("name")
+    return [
+        results.read_meta(root / f"results/instances/{name}.npz", "instance")
+        | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
+        for name in study["instances"]
+    ]
 
 
 def _summary(folder):
@@ -53,9 +63,10 @@ def _figure(path):
 
 def _everything():
     """Modules that are found by name and so by no import statement."""
-    from befrl import agents, instances
+    from befrl import agents, estimation, instances, library, planning
 
-    found = [c.module_name(name) for c in (agents.catalogue, instances.catalogue) for name in c.names()]
+    catalogues = (c.catalogue for c in (agents, estimation, instances, library, planning))
+    found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
     return found + [figures.module_name(kind) for kind in figures.kinds()]
 

@@ -56,6 +56,7 @@ def build(
         claims=ledger,
         verdicts=verdict_counts(ledger),
         instances=prepared_instances(instances),
+        explored=[instance for instance in prepared_instances(instances) if _answered(instance["exploration"])],
         constants=list(dict.fromkeys(name for i in instances for name in i.get("constants") or {})),
         versions=versions,
         hashes=hashes,
@@ -196,9 +197,13 @@ INSTANCE_KEYS = (
 )  # fmt: skip
 
 
+def _answered(exploration) -> bool:
+    return bool(exploration) and not wording.missing(exploration["greedy"])
+
+
 def prepared_instances(instances) -> list[dict]:
     return [
         {key: instance.get(key) for key in INSTANCE_KEYS}
-        | {key: instance.get(key) or {} for key in ("parameters", "constants")}
+        | {key: instance.get(key) or {} for key in ("parameters", "constants", "exploration")}
         for instance in instances
     ]
