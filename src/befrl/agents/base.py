@@ -64,7 +64,8 @@ class BaseAgent(ABC):
 
     def __init__(self, problem: Problem, parameters):
         self.problem, self.parameters = problem, parameters
-        self._first = problem.horizon * problem.model.n_cells * np.arange(problem.n)
+        self._cells = problem.model.n_cells
+        self._first = problem.horizon * self._cells * np.arange(problem.n)
 
     @abstractmethod
     def plan(self, k: int) -> Plan:
@@ -75,7 +76,7 @@ class BaseAgent(ABC):
         if policy.ndim == 4:
             reached = policy[np.arange(len(cells)), h, cells].cumsum(-1)
             return (self.problem.uniforms.take(1) >= reached[:, :-1]).sum(-1)
-        return policy.ravel()[self._first + (h * self.problem.model.n_cells + cells)]
+        return policy.ravel()[self._first + (h * self._cells + cells)]
 
     def facts(self) -> dict:
         """Numbers that the agent derived before the first episode, to be stored with the run."""
