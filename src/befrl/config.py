@@ -6,6 +6,7 @@ seeds after them are what is shown; a *block* is a range of seeds that one job r
 """
 
 import copy
+import functools
 import hashlib
 import json
 import math
@@ -139,7 +140,7 @@ def check(config, schema) -> Study:
         for agent in entry["agents"]:
             if agent not in config["agents"]:
                 raise InputError(f"study.{name}.agents: {unknown('agent', agent, config['agents'])}")
-            _check_parts(config, name, agent)
+            _check_pairing(config, name, agent)
     study = Study(config)
     for kind, name in study.library_tables():
         if name not in config["instances"]:
@@ -150,15 +151,21 @@ def check(config, schema) -> Study:
     return study
 
 
-def _check_parts(config, name, agent):
-    """An estimator or a planner that does not apply to the instance is refused before anything runs."""
-    entry = config["agents"][agent]
-    if not {"estimator", "planner"} & set(entry["set"]):
-        return
-    family = config["instances"][name]
-    model = instances.rebuild(*instances.resolve(family["family"], family["set"]), {}).model
+@functools.cache
+def _model(family, values):
+    """The model of an instance, made once for all agents that are asked about it."""
+    return instances.rebuild(*instances.resolve(family, json.loads(values)), {}).model
+
+
+def _check_pairing(config, name, agent):
+    """An agent, estimator or planner that cannot work on the instance is refused before anything runs."""
+    entry, given = config["agents"][agent], config["instances"][name]
     try:
-        agents.check_parts(model, agents.parameters(entry["algorithm"], entry["set"]))
+        agents.fit(
+            _model(given["family"], json.dumps(given["set"])),
+            entry["algorithm"],
+            agents.parameters(entry["algorithm"], entry["set"]),
+        )
     except Refused as error:
         raise Refused(f"study.{name}.agents: agent '{agent}': {error}") from None
 

@@ -20,7 +20,7 @@ SECONDS = {
 
 META = (
     *("instance", "family", "instance_parameters", "horizon", "optimal_value", "uniform_value", "track", "label"),
-    *("algorithm", "parameters", "facts", "episodes", "seeds", "root_seed", "seconds", "steps_per_second"),
+    *("algorithm", "parameters", "fit", "facts", "episodes", "seeds", "root_seed", "seconds", "steps_per_second"),
 )
 
 

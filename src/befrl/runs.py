@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from befrl import instances, interaction
+from befrl import agents, instances, interaction
 from befrl.errors import InputError
 from befrl.runfile import LOGGED, SECONDS
 
@@ -82,6 +82,7 @@ def describe(name, instance, label, algorithm, parameters, track, episodes, seed
         "label": label,
         "algorithm": algorithm,
         "parameters": asdict(parameters),
+        "fit": agents.fit(instance.model, algorithm, parameters),
         "facts": facts(instance, algorithm, parameters, track, episodes),
         "episodes": episodes,
         "seeds": list(seeds),

@@ -22,6 +22,15 @@ def parameters(algorithm: str, values: dict, where: str | None = None):
 PARTS = {"estimator": estimation.catalogue, "planner": planning.catalogue}
 
 
+def fit(model, algorithm: str, chosen) -> str:
+    """Whether a model holds what an algorithm assumes, or is misspecified for it; raises `Refused` where it cannot run.
+
+    The same goes for the estimator and the planner of its parameters.
+    """
+    check_parts(model, chosen)
+    return catalogue.module(algorithm).Agent.fit(model, chosen)
+
+
 def check_parts(model, chosen):
     """Raise `Refused` where the estimator or the planner of these parameters does not apply to a model."""
     if hasattr(chosen, "estimator"):

@@ -10,6 +10,8 @@ import numpy as np
 
 from befrl.streams import Stream
 
+EXACT, MISSPECIFIED = "exact", "misspecified"
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -61,6 +63,14 @@ class BaseAgent(ABC):
 
     learner = None
     needs_truth = False
+
+    @classmethod
+    def fit(cls, model, parameters) -> str:
+        """How the model looks to the agent: EXACT if it holds what the agent assumes, MISSPECIFIED if not.
+
+        Called before anything runs; raises `Refused` with the reason where the agent cannot run at all.
+        """
+        return EXACT
 
     def __init__(self, problem: Problem, parameters):
         self.problem, self.parameters = problem, parameters
