@@ -108,6 +108,9 @@ class Regret:
         self._waiting, self._first = [], 0
 
     def add(self, policy, trajectory):
+        # Tables of actions and of probabilities are evaluated apart.
+        if self._waiting and self._waiting[0][0].ndim != policy.ndim:
+            self.flush()
         self._waiting.append((policy, trajectory.states[:, 0], trajectory.cells[:, 0]))
         if len(self._waiting) == TOGETHER:
             self.flush()

@@ -22,7 +22,10 @@ def draw(tables):
         line, colour = style.LINES[row.role], style.colour(row.agent)
         # Dashes go on top: where the tuned constants are the theory's both curves stay visible.
         layer = 3 if row.role == "theory" else 2
-        axes.plot(curve["episode"], curve["mean"], color=colour, linestyle=line, label=style.name(row), zorder=layer)
+        marks = {"marker": style.marker(row.agent), "markevery": 0.2, "markersize": 3}
+        axes.plot(
+            curve["episode"], curve["mean"], color=colour, linestyle=line, label=style.name(row), zorder=layer, **marks
+        )
         # A band may reach zero where few seeds have erred yet; the axis cannot.
         low = curve["low"].clip(lower=bottom)
         axes.fill_between(curve["episode"], low, curve["high"], color=colour, alpha=0.18, linewidth=0)

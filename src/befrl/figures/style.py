@@ -8,21 +8,43 @@ GREY = "0.55"
 # The palette of Okabe and Ito; black is left to reference lines.
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-AGENTS = {
-    "bef-rlsvi": BLUE,
-    "exp-ucrl": VERMILION,
-    "exp-psrl": GREEN,
-    "greedy": ORANGE,
-    "random": GREY,
-    "oracle": "black",
+# From Tol's muted palette, for the families of agents that those seven do not reach.
+WINE, INDIGO, OLIVE, TEAL = "#882255", "#332288", "#999933", "#44AA99"
+# A colour for each kind of agent, and a marker that tells its members apart; the first of a kind goes without.
+LOOKS = {
+    "bef-rlsvi": (BLUE, ""),
+    "exp-ucrl": (VERMILION, ""),
+    "exp-psrl": (GREEN, ""),
+    "greedy": (ORANGE, ""),
+    "eps-greedy": (ORANGE, "s"),
+    "random": (GREY, ""),
+    "oracle": ("black", ""),
+    "smrl": (PURPLE, ""),
+    "ren-ts": (PURPLE, "s"),
+    "ucrl-vtr": (SKY, ""),
+    "uc-matrixrl": (SKY, "s"),
+    "lsvi-ucb": (WINE, ""),
+    "rlsvi": (WINE, "s"),
+    "lsvi-phe": (WINE, "^"),
+    "opt-rlsvi": (WINE, "D"),
+    "ucbvi": (OLIVE, ""),
+    "psrl": (OLIVE, "s"),
+    "ucrl-mnl": (INDIGO, ""),
+    "ucrl-mnl-plus": (INDIGO, "s"),
+    "rrl-mnl": (INDIGO, "^"),
+    "orrl-mnl": (INDIGO, "D"),
 }
-SPARE = (PURPLE, SKY, YELLOW)
+SPARE = (TEAL, YELLOW)
 LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot"}
 
 
 def colour(agent: str) -> str:
     """Fixed for known agents; for new ones by name, so that it does not depend on who else is drawn."""
-    return AGENTS.get(agent, SPARE[zlib.crc32(agent.encode()) % len(SPARE)])
+    return LOOKS[agent][0] if agent in LOOKS else SPARE[zlib.crc32(agent.encode()) % len(SPARE)]
+
+
+def marker(agent: str) -> str:
+    return LOOKS.get(agent, ("", "o"))[1]
 
 
 def name(row) -> str:
@@ -50,7 +72,7 @@ def apply():
     matplotlib.use("Agg")
     import seaborn
 
-    seaborn.set_theme(context="paper", style="ticks", palette=list(AGENTS.values()))
+    seaborn.set_theme(context="paper", style="ticks", palette=list(dict.fromkeys(colour for colour, _ in LOOKS.values())))
     matplotlib.rcParams.update(
         {
             "font.family": "DejaVu Sans",
