@@ -1,0 +1,80 @@
+"""LSVI-PHE (Ishfaq et al., ICML 2021): regressions on M perturbed histories, and the largest of their predictions.
+
+The linear algorithm, for episode k with the data of episodes 1 .. k-1, backwards in h and for m = 1 .. M:
+
+    theta~_m = argmin sum ( r + eps_m + V_{h+1}(s') - x'theta )^2 + lambda |theta - xi_m/lambda|^2
+             = Lambda_h^-1 ( sum x [ r + eps_m + V_{h+1}(s') ] + xi_m )
+               with eps_m ~ N(0, sigma^2) for each sample and xi_m ~ N(0, sigma^2 lambda I)
+    Q_h      = min( max_m x'theta~_m, H-h+1 )^+,   V_h = max_a Q_h
+    lambda = 1,   sigma = H sqrt(d iota),   iota = log(2 d T/delta),   M = d log(delta/9)/log Phi(1)
+
+All targets are perturbed afresh in every episode. The noise of the history, sum x eps_m + xi_m, is Gaussian with the
+covariance sigma^2 (sum x x' + lambda I) = sigma^2 Lambda_h, hence theta~_m ~ N(theta^_h, sigma^2 Lambda_h^-1): that is
+what is drawn, and no history is visited. With one-hot features the largest of M draws is one draw from Phi^M.
+
+Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
+
+**Deviations.** The paper has sigma = O~(H sqrt d): its constant is 1 here and its logarithm that of LSVI-UCB. M is the
+paper's: a member is optimistic along x with probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so
+that log(delta/9^d)/log Phi(1) would do. The clip assumes rewards in [0, 1].
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.errors import InputError
+from befrl.parameters import number, optional, scale
+from befrl.regression import RegressionParameters, exact, regression_for, value_iteration
+
+
+@dataclass(frozen=True)
+class Parameters(RegressionParameters):
+    scale: float | str = scale("multiple of the theory's sigma; theory means 1")
+    sigma: float | None = optional(0.0, 1e6, "an absolute sigma instead of a multiple")
+    members: float | None = optional(1, 1e6, "number M of perturbed histories, rounded; the theory's if not given")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate in sigma and M")
+
+    def __post_init__(self):
+        if self.sigma is not None and self.scale != "theory":
+            raise InputError("agent 'lsvi-phe': set either sigma or scale, not both")
+
+
+def theory_sigma(d, H, K, delta):
+    return float(H * np.sqrt(d * np.log(2 * d * K * H / delta)))
+
+
+def theory_members(d, delta):
+    return int(np.ceil(d * np.log(delta / 9) / special.log_ndtr(1.0)))
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return EXACT if exact(model, parameters) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.regression = regression_for(problem, parameters)
+        d = self.regression.D
+        self.sigma = parameters.sigma
+        if self.sigma is None:
+            multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+            self.sigma = multiple * theory_sigma(d, problem.horizon, problem.episodes, parameters.delta)
+        self.M = theory_members(d, parameters.delta) if parameters.members is None else round(parameters.members)
+
+    def plan(self, k):
+        H = self.problem.horizon
+
+        def Q(h, step):
+            return np.clip(step.mean() + self.sigma * step.noise(self.M), 0.0, H - h)
+
+        return Plan(*value_iteration(self.regression, Q))
+
+    def facts(self):
+        return {"d": self.regression.D, "sigma": self.sigma, "M": self.M}
+
+    def update(self, trajectory):
+        self.regression.update(trajectory)

@@ -1,0 +1,61 @@
+"""LSVI-UCB (Jin, Yang, Wang, Jordan, COLT 2020): least-squares value iteration with an upper confidence bound.
+
+Algorithm 1, for episode k with the data of episodes 1 .. k-1 and linear MDP features x(s,a) in R^d, |x| <= 1:
+
+    Lambda_h = lambda I + sum x x'
+    w_h      = Lambda_h^-1 sum x [ r + max_a Q_{h+1}(s', a) ]
+    Q_h(.,.) = min( w_h' x + beta sqrt(x' Lambda_h^-1 x), H )
+    lambda = 1,   beta = c d H sqrt(iota),   iota = log(2 d T/delta),   T = K H       (Theorem 3.1)
+
+Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
+
+**Deviations.** c is an unspecified constant in the paper and 1 here. In track K the targets are max Q alone and the
+true mean reward is added; beta stays. The clip is the paper's, H at all steps and none from below; it assumes rewards
+in [0, 1]. Where bounds exceed H everywhere Q is H at all actions and the smallest one is played: at the theory's beta
+that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.parameters import number, scale
+from befrl.regression import RegressionParameters, exact, regression_for, value_iteration
+
+
+@dataclass(frozen=True)
+class Parameters(RegressionParameters):
+    scale: float | str = scale("multiple of the theory's beta; theory means 1")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate in beta")
+
+
+def theory_beta(d, H, K, delta):
+    """beta of Theorem 3.1 with c = 1."""
+    return float(d * H * np.sqrt(np.log(2 * d * K * H / delta)))
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return EXACT if exact(model, parameters) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.regression = regression_for(problem, parameters)
+        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.beta = multiple * theory_beta(self.regression.D, problem.horizon, problem.episodes, parameters.delta)
+
+    def plan(self, k):
+        H = self.problem.horizon
+
+        def Q(h, step):
+            return np.minimum(step.mean() + self.beta * step.width(), H)
+
+        return Plan(*value_iteration(self.regression, Q))
+
+    def facts(self):
+        return {"d": self.regression.D, "beta": self.beta}
+
+    def update(self, trajectory):
+        self.regression.update(trajectory)

@@ -1,0 +1,99 @@
+"""PSRL for tables (Osband, Russo, Van Roy, NeurIPS 2013): play the optimal policy of an MDP drawn from the posterior.
+
+For each (s,a), with counts N(s,a,s') and rewards r_1 .. r_N of the episodes before, as in TabulaRL:
+
+    P~(.|s,a) ~ Dirichlet( alpha_0 + N(s,a,.) )
+    r~(s,a)   ~ N( (tau_0 mu_0 + tau sum r_i)/(tau_0 + tau N), 1/(tau_0 + tau N) )
+    Q_h       = r~ + P~ V_{h+1},   V_h = max_a Q_h
+
+Next states that the family's known base measure forbids are not part of the Dirichlet: model-based agents know it too.
+`scale` v multiplies the posterior's standard deviations: Dirichlet parameters are divided by v^2, which keeps their
+means, and v = 0 is the posterior's mean. A Dirichlet draw is made of gamma ones, Gamma(a) = Gamma(a + 1) U^(1/a), by
+logarithms: those of small parameters underflow.
+
+Shapes: counts (n, T, C, A, C), P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
+
+**Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from befrl import bellman, cells
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.parameters import choice, number, scale
+
+
+@dataclass(frozen=True)
+class Parameters:
+    scale: float | str = scale("multiple v of the posterior's standard deviations; theory means 1")
+    share: str = cells.share("steps")
+    alpha_0: float = number(1.0, 1e-3, 1e6, "prior Dirichlet parameter of each next state")
+    mu_0: float = number(0.0, -1e3, 1e3, "prior mean of a mean reward")
+    tau_0: float = number(1.0, 1e-6, 1e6, "prior precision of a mean reward")
+    tau: float = number(1.0, 1e-6, 1e6, "precision of a single reward")
+    mask: str = choice("known", ("known", "ignored"), "whether next states with base measure zero are left out")
+
+
+def log_gamma_draws(shape, first, second):
+    """log of Gamma(shape) variables from two independent uniform numbers each."""
+    tiny = 2.0**-54  # uniform numbers may be 0
+    whole = special.gammaincinv(shape + 1.0, np.maximum(first, tiny))
+    return np.log(whole) + np.log(np.maximum(second, tiny)) / shape
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return EXACT if cells.exact(model) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.counts = cells.Counts(problem, parameters.share)
+        self.R = cells.known_rewards(problem)
+        self.v = 1.0 if parameters.scale == "theory" else parameters.scale
+        allowed = cells.support(problem.model)
+        self.allowed = allowed if parameters.mask == "known" else np.ones_like(allowed)
+
+    def kernel(self):
+        """P~."""
+        weights = np.where(self.allowed, self.parameters.alpha_0 + self.counts.following, 0.0)
+        if self.v == 0:
+            return weights / weights.sum(-1, keepdims=True)
+        concentration = weights[..., self.allowed] / self.v**2
+        n, T, m = concentration.shape
+        u = self.problem.uniforms.take(2 * T * m).reshape(n, 2, T, m)
+        log_draws = np.full_like(weights, -np.inf)
+        log_draws[..., self.allowed] = log_gamma_draws(concentration, u[:, 0], u[:, 1])
+        draws = np.exp(log_draws - log_draws.max(-1, keepdims=True))
+        return draws / draws.sum(-1, keepdims=True)
+
+    def rewards(self):
+        """r~, or the true means where they are known."""
+        if self.R is not None:
+            return np.broadcast_to(self.R, self.counts.visits.shape)
+        p = self.parameters
+        precision = p.tau_0 + p.tau * self.counts.visits
+        mean = (p.tau_0 * p.mu_0 + p.tau * self.counts.rewards) / precision
+        z = self.problem.normals.take(precision[0].size).reshape(precision.shape)
+        return mean + self.v * z / np.sqrt(precision)
+
+    def plan(self, k):
+        H = self.problem.horizon
+        P, R = self.kernel(), self.rewards()
+        n, _, C, A = R.shape
+        Q = np.empty((H, n, C, A))
+        V = np.zeros((n, C))
+        for h in reversed(range(H)):
+            t = self.counts.table(h)
+            Q[h] = R[:, t] + (P[:, t].reshape(n, C * A, C) @ V[..., None]).reshape(n, C, A)
+            V = bellman.largest(Q[h])
+        return Plan(bellman.greedy(Q).swapaxes(0, 1), cells.on_anchors(V, self.problem.model.space))
+
+    def facts(self):
+        return {"v": self.v, "share_of_next_states_allowed": float(self.allowed.mean())}
+
+    def update(self, trajectory):
+        self.counts.add(trajectory)

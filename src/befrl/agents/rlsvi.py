@@ -1,0 +1,79 @@
+"""RLSVI (Osband, Van Roy, Wen, ICML 2016): value iteration with one draw of each step's regression weights.
+
+Algorithm 1, for episode k with the data of episodes 1 .. k-1, backwards in h:
+
+    y        = r + max_a x(s',a)' theta~_{h+1}
+    Sigma_h  = ( Phi'Phi/sigma^2 + lambda I )^-1,   theta^_h = Sigma_h Phi'y/sigma^2
+    theta~_h ~ N( theta^_h, Sigma_h ),   Q_h = x' theta~_h,   no clipping
+
+With Lambda_h = Phi'Phi + lam I and lam = lambda sigma^2 that is theta^_h = Lambda_h^-1 Phi'y, Sigma_h = sigma^2
+Lambda_h^-1. The parameter `lam` is this product, not lambda: the prior of a weight is N(0, sigma^2/lam).
+
+The theory's sigma is that of the worst-case bound for tables by Russo (NeurIPS 2019), whose noise has the variance
+beta_k/(n(s,a) + 1) with the same estimate, shrunk as by lam = 1:
+
+    sigma^2  = beta_k = 1/2 S H^3 log(2 H S A k)
+
+Shapes: theta~_h (n, D), Q_h (n, S, A) on the S points of the presentation (`regression.py`).
+
+**Deviations.** The paper's own theorem is Bayesian, for a prior over MDPs; Russo's sigma grows with k. For features
+other than one-hot ones D stands for S A in it. In track K the targets are max Q alone and the true mean reward is
+added; sigma stays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.errors import InputError
+from befrl.parameters import optional, scale
+from befrl.regression import RegressionParameters, exact, regression_for, value_iteration
+
+
+@dataclass(frozen=True)
+class Parameters(RegressionParameters):
+    scale: float | str = scale("multiple of the theory's sigma; theory means 1")
+    sigma: float | None = optional(0.0, 1e6, "an absolute sigma instead of a multiple")
+
+    def __post_init__(self):
+        if self.sigma is not None and self.scale != "theory":
+            raise InputError("agent 'rlsvi': set either sigma or scale, not both")
+
+
+def theory_sigma(d, A, H, k):
+    """sqrt(beta_k) of Russo with S A = d, episodes counted from 1."""
+    return float(np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * k)))
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return EXACT if exact(model, parameters) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.regression = regression_for(problem, parameters)
+
+    def sigma(self, k):
+        """The noise of episode k, from 0."""
+        problem, parameters = self.problem, self.parameters
+        if parameters.sigma is not None:
+            return parameters.sigma
+        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        return multiple * theory_sigma(self.regression.D, problem.model.n_actions, problem.horizon, k + 1)
+
+    def plan(self, k):
+        sigma = self.sigma(k)
+
+        def Q(h, step):
+            return step.mean() + sigma * step.noise()
+
+        return Plan(*value_iteration(self.regression, Q))
+
+    def facts(self):
+        last = self.problem.episodes - 1
+        return {"d": self.regression.D, "sigma_first": self.sigma(0), "sigma_last": self.sigma(last)}
+
+    def update(self, trajectory):
+        self.regression.update(trajectory)

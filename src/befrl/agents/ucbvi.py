@@ -1,0 +1,71 @@
+"""UCBVI-CH (Azar, Osband, Munos, ICML 2017): value iteration in the empirical model with a Chernoff-Hoeffding bonus.
+
+Algorithms 1 to 3, for episode k with the counts N_k of episodes 1 .. k-1:
+
+    P^   = N_k(s,a,s')/N_k(s,a),   b = 7 H L/sqrt(N_k(s,a)),   L = ln(5 S A T/delta),   T = K H
+    Q_kh = min( Q_{k-1,h}, H, R + P^ V_{k,h+1} + b )   where N_k(s,a) > 0,   H elsewhere
+    V_kh = max_a Q_kh
+
+Shapes: counts (n, T, C, A, C), Q (n, H, C, A), on cells.
+
+**Deviations.** The paper's rewards are known; in track U their mean is estimated, with the same bonus (7 H L covers it:
+a mean of N rewards in [0, 1] is off by sqrt(L/(2N))). The clip is the paper's, H at all steps, and assumes rewards in
+[0, 1]. As Q never grows, a bonus with a small `scale` that fails once fails for ever. While all bounds exceed H, 49 L^2
+visits to each (s,a) at the theory's bonus, all actions look alike and the smallest is played.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import bellman, cells
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.parameters import number, scale
+
+
+@dataclass(frozen=True)
+class Parameters:
+    scale: float | str = scale("multiple of the theory's bonus; theory means 1")
+    share: str = cells.share("steps")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate in the bonus")
+
+
+def theory_bonus(S, A, H, K, delta):
+    """7 H L: the bonus of a single visit."""
+    return float(7 * H * np.log(5 * S * A * K * H / delta))
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return EXACT if cells.exact(model) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        C, A, H = problem.model.n_cells, problem.model.n_actions, problem.horizon
+        self.counts = cells.Counts(problem, parameters.share)
+        self.R = cells.known_rewards(problem)
+        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.bonus = multiple * theory_bonus(C, A, H, problem.episodes, parameters.delta)
+        self.Q = np.full((H, problem.n, C, A), float(H))
+
+    def plan(self, k):
+        counts, H, Q = self.counts, self.problem.horizon, self.Q
+        n, _, C, A = counts.visits.shape
+        N = np.maximum(counts.visits, 1.0)
+        R = counts.rewards / N if self.R is None else self.R
+        # What has no visits keeps the H that Q began with.
+        optimistic = np.where(counts.visits > 0, R + self.bonus / np.sqrt(N), H)
+        V = np.zeros((n, C))
+        for h in reversed(range(H)):
+            t = counts.table(h)
+            total = (counts.following[:, t].reshape(n, C * A, C) @ V[..., None]).reshape(n, C, A)
+            Q[h] = np.minimum(Q[h], optimistic[:, t] + total / N[:, t])
+            V = bellman.largest(Q[h])
+        return Plan(bellman.greedy(Q).swapaxes(0, 1), cells.on_anchors(V, self.problem.model.space))
+
+    def facts(self):
+        return {"bonus": self.bonus}
+
+    def update(self, trajectory):
+        self.counts.add(trajectory)

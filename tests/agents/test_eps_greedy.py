@@ -1,0 +1,60 @@
+"""Epsilon-greedy: the mixture is what is played, and what regret is measured of."""
+
+import numpy as np
+import pytest
+
+from befrl import agents, interaction
+from befrl.agents.eps_greedy import mixture
+from befrl.interaction import LOGGED
+from helpers import ROOT, light, play, trained, value_of
+from transcription import played
+
+
+def test_mixture_by_hand():
+    assert np.allclose(mixture(np.array([[2, 0]]), 0.3, 3), [[[0.1, 0.1, 0.8], [0.8, 0.1, 0.1]]])
+
+
+@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
+def test_policies_mix_the_greedy_one_with_the_uniform_one(name):
+    problem = light(name)
+    plan, greedy = (trained(a, problem, **v).plan(5) for a, v in (("eps-greedy", {"epsilon": 0.2}), ("greedy", {})))
+    A = problem.model.n_actions
+    assert np.array_equal(plan.policy.argmax(-1), greedy.policy)
+    assert np.allclose(plan.policy.max(-1), 0.8 + 0.2 / A)
+    assert np.allclose(plan.policy.min(-1), 0.2 / A)
+    assert plan.values.tobytes() == greedy.values.tobytes()
+
+
+def test_regret_is_that_of_the_mixture():
+    problem = light("chain")
+    agent = interaction.make_agent(
+        problem, "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), "U", 6, ROOT, "test", [0, 1]
+    )
+    plans, history = played(agent, problem, [0, 1], 6)
+    regret = play("eps-greedy", problem, "U", (0, 1), 6, epsilon=0.3)["regret"]
+    for k, (plan, t) in enumerate(zip(plans, history, strict=True)):
+        for i in range(2):
+            first = t.cells[i, 0]
+            lost = problem.optimum[1][0][first] - value_of(plan.policy[i], problem.R, problem.P)[first]
+            assert regret[i, k] == pytest.approx(lost, abs=1e-9)
+
+
+def test_actions_have_the_mixture_s_frequencies():
+    """First actions of 4000 seeds: a binomial count within 5 standard deviations."""
+    problem = light("chain", horizon=1)
+    agent = interaction.make_agent(
+        problem, "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), "U", 1, ROOT, "test", range(4000)
+    )
+    plans, history = played(agent, problem, range(4000), 1)
+    other = (history[0].actions[:, 0] != plans[0].policy[0, 0].argmax(-1)[history[0].cells[:, 0]]).sum()
+    assert abs(other - 4000 * 0.15) < 5 * np.sqrt(4000 * 0.15 * 0.85)
+
+
+@pytest.mark.parametrize("track", ["U", "K"])
+def test_the_ends_are_greedy_and_random(track):
+    problem = light("riverswim")
+    greedy = play("greedy", problem, track, episodes=20)
+    never = play("eps-greedy", problem, track, episodes=20, epsilon=0)
+    assert all(np.allclose(greedy[key], never[key], rtol=0, atol=1e-12, equal_nan=True) for key in LOGGED)
+    always = play("eps-greedy", problem, track, episodes=20, epsilon=1)
+    assert np.allclose(always["regret"], play("random", problem, track, episodes=20)["regret"], rtol=0, atol=1e-12)

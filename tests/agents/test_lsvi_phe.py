@@ -1,0 +1,89 @@
+"""LSVI-PHE: perturbing all targets is drawing from N(theta^, sigma^2 Lambda^-1)."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from befrl import agents
+from befrl.agents import lsvi_phe
+from befrl.errors import InputError
+from helpers import assert_standard_normal, light, random_episodes, trained
+from transcription import assert_plan_is, features, plan, reader, regress, spy_on_values
+
+SIGMA, MEMBERS = 0.9, 6
+VALUES = [{}, {"presentation": "random-features", "frequencies": 3}]
+
+
+def perturbed(agent, history, h, V, count, rng):
+    """theta~ (count, D) of so many perturbed histories: new noise on every target, and on the prior."""
+    x_of, _ = features(agent, 0)
+    D, lam = agent.regression.D, agent.parameters.lam
+    Lambda = lam * np.eye(D)
+    total = SIGMA * np.sqrt(lam) * rng.normal(size=(count, D))
+    for t in history:
+        x = x_of(t.states[0, h], t.cells[0, h], t.actions[0, h])
+        Lambda += np.outer(x, x)
+        y = t.rewards[0, h] + reader(agent, t.next_states[0, h]) @ V + SIGMA * rng.normal(size=count)
+        total += y[:, None] * x
+    return np.linalg.solve(Lambda, total.T).T
+
+
+@pytest.mark.parametrize("name", ["chain", "waves"])
+@pytest.mark.parametrize("values", VALUES)
+def test_perturbed_histories_have_the_derived_law(name, values, rng):
+    """20,000 perturbed histories, 5 standard errors."""
+    problem = light(name, horizon=3)
+    agent = trained("lsvi-phe", problem, seeds=(0,), lam=0.6, **values)
+    history = random_episodes(problem, (0,), 5)
+    V = rng.normal(size=agent.regression.points)
+    draws = perturbed(agent, history, 1, V, 20_000, rng)
+    Lambda, theta_hat = regress(agent, history, 0, 1, V)
+    assert_standard_normal((draws - theta_hat) @ np.linalg.cholesky(Lambda) / SIGMA)
+
+
+@pytest.mark.parametrize("name", ["chain", "waves"])
+@pytest.mark.parametrize("values", VALUES)
+def test_values_have_the_law_of_the_largest_perturbed_prediction(name, values, rng, monkeypatch):
+    """Clipped Q of the last step: two-sample Kolmogorov-Smirnov at the level 1e-6, 4000 draws of either kind."""
+    problem = light(name, horizon=2)
+    seen = spy_on_values(lsvi_phe, monkeypatch)
+    agent = trained("lsvi-phe", problem, seeds=(0,), sigma=SIGMA, members=MEMBERS, **values)
+    history = random_episodes(problem, (0,), 5)
+    for k in range(4000):
+        agent.plan(k)
+    mine = np.concatenate(seen[::2])
+    _, X = features(agent, 0)
+    draws = perturbed(agent, history, 1, np.zeros(len(X)), 4000 * MEMBERS, rng).reshape(4000, MEMBERS, -1)
+    for point, a in ((0, 0), (1, 1), (2, 0)):
+        theirs = np.clip((draws @ X[point, a]).max(1), 0, 1)
+        assert stats.ks_2samp(mine[:, point, a], theirs).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("track", ["U", "K"])
+def test_without_noise_it_is_clipped_least_squares_value_iteration(track):
+    problem = light("lds", horizon=4)  # means below zero: the clip matters
+    agent = trained("lsvi-phe", problem, track, sigma=0)
+    history = random_episodes(problem, (0, 1), 5)
+    for i in range(2):
+        Q = plan(agent, history, i, lambda h, mean, width: np.clip(mean, 0, 4 - h))
+        assert_plan_is(agent, agent.plan(5), Q, i)
+
+
+def test_constants_by_hand():
+    # M = d log(delta/9)/log Phi(1), Phi(1) = 0.841345: 10 * 5.19296/0.172753 = 300.6
+    assert lsvi_phe.theory_members(10, 0.05) == 301
+    assert lsvi_phe.theory_sigma(10, 5, 100, 0.05) == pytest.approx(5 * np.sqrt(10 * np.log(2 * 10 * 500 / 0.05)))
+    agent = trained("lsvi-phe", light("chain"), sigma=0.3, members=4)
+    assert agent.facts() == {"d": 16, "sigma": 0.3, "M": 4}
+
+
+def test_the_theory_s_m_is_enough_for_optimism_along_all_directions():
+    """9^d Phi(1)^M <= delta: the union bound over a 1/4-net of the directions."""
+    for d in (1, 5, 50):
+        for delta in (0.5, 1e-3):
+            assert d * np.log(9) + lsvi_phe.theory_members(d, delta) * stats.norm.logcdf(1) <= np.log(delta)
+
+
+def test_either_sigma_or_scale():
+    with pytest.raises(InputError, match="either sigma or scale"):
+        agents.parameters("lsvi-phe", {"sigma": 1, "scale": 0.1})

@@ -1,0 +1,43 @@
+"""LSVI-UCB against its paper: the printed algorithm, visiting the whole history."""
+
+import numpy as np
+import pytest
+
+from befrl import agents, interaction
+from befrl.agents.lsvi_ucb import theory_beta
+from helpers import ROOT, light, play, trained
+from transcription import assert_plan_is, plan, played
+
+
+@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
+@pytest.mark.parametrize("track", ["U", "K"])
+@pytest.mark.parametrize("values", [{}, {"share": "steps"}, {"presentation": "random-features", "frequencies": 5}])
+def test_every_plan_of_a_run_is_the_printed_one(name, track, values):
+    problem = light(name, horizon=4)
+    parameters = agents.parameters("lsvi-ucb", {"scale": 0.01, **values})
+    agent = interaction.make_agent(problem, "lsvi-ucb", parameters, track, 6, ROOT, "test", [0, 1])
+    plans, history = played(agent, problem, [0, 1], 6)
+    for k in (0, 1, 5):
+        for i in range(2):
+            Q = plan(agent, history[:k], i, lambda h, mean, width: np.minimum(mean + agent.beta * width, 4))
+            assert_plan_is(agent, plans[k], Q, i)
+
+
+def test_beta_by_hand():
+    # d = 16, H = 40, K = 5: iota = log(2 * 16 * 200/0.05) = log(128000)
+    assert theory_beta(16, 40, 5, 0.05) == pytest.approx(16 * 40 * np.sqrt(np.log(128_000)))
+    agent = trained("lsvi-ucb", light("chain"), episodes=5, scale=0.5)
+    assert agent.facts() == {"d": 16, "beta": 0.5 * theory_beta(16, 40, 5, 0.05)}
+
+
+def test_theory_is_a_permanent_warm_up_here():
+    """All bounds exceed H: the agent plays action 0 for ever and believes in H."""
+    agent = trained("lsvi-ucb", light("chain"), episodes=20)
+    plan = agent.plan(20)
+    assert np.all(plan.policy == 0)
+    assert np.all(plan.values == 40)
+
+
+def test_values_stay_optimistic_at_a_tenth_of_the_theory():
+    log = play("lsvi-ucb", light("jao"), "U", range(10), 40, scale=0.1)
+    assert np.all(log["optimism"] >= 0)

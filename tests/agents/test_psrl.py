@@ -1,0 +1,105 @@
+"""PSRL: the draws have the posterior's law, and the plan is optimal in the drawn MDP."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from befrl.agents.psrl import log_gamma_draws
+from helpers import assert_optimal, light, optimal, play, random_episodes, trained
+
+each_share = pytest.mark.parametrize("share", ["steps", "none"])
+
+
+@pytest.mark.parametrize("shape", [1e-3, 0.5, 1.0, 7.3, 1e4])
+def test_gamma_draws(shape, rng):
+    """Kolmogorov-Smirnov on the logarithms at the level 1e-6."""
+    draws = log_gamma_draws(np.full(20_000, shape), *rng.random((2, 20_000)))
+    assert stats.kstest(draws, stats.loggamma(shape).cdf).pvalue > 1e-6
+
+
+@each_share
+@pytest.mark.parametrize("scale", ["theory", 0.5])
+@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
+def test_kernels_have_the_dirichlet_s_moments(name, scale, share):
+    """alpha = (1 + N)/v^2 on the support: means alpha/sum, variances m (1 - m)/(1 + sum), 6 standard errors."""
+    problem = light(name, horizon=3)
+    agent = trained("psrl", problem, seeds=range(50), same_data=True, scale=scale, share=share)
+    draws = np.concatenate([agent.kernel()[:, -1] for _ in range(100)])
+    C, A, space = problem.model.n_cells, problem.model.n_actions, problem.model.space
+    N = np.zeros((C, A, C))
+    for t in random_episodes(problem, (0,), 5):
+        for h in range(3) if share == "steps" else [2]:
+            N[t.cells[0, h], t.actions[0, h], space.cell(t.next_states[0])[h]] += 1
+    allowed = np.ones((C, A, C))
+    if name == "riverswim":  # a swimmer gets to the next state at most
+        allowed[:] = problem.P > 0
+    alpha = allowed * (1 + N) / (1.0 if scale == "theory" else 0.25)
+    total = alpha.sum(-1, keepdims=True)
+    mean, count = alpha / total, len(draws)
+    variance = mean * (1 - mean) / (1 + total)
+    assert np.all(np.abs(draws.mean(0) - mean) <= 6 * np.sqrt(variance / count) + 1e-15)
+    # The variance of a squared deviation is at most that of the deviation, all being below 1.
+    assert np.all(np.abs(draws.var(0) - variance) <= 6 * np.sqrt(variance / count) + 1e-15)
+    assert np.allclose(draws.sum(-1), 1.0)
+
+
+def test_the_mask_is_the_known_support():
+    problem = light("riverswim")
+    agent = trained("psrl", problem)
+    assert np.all(agent.kernel()[..., problem.P == 0] == 0)
+    assert np.all(agent.kernel()[..., problem.P > 0] > 0)
+    assert np.all(trained("psrl", problem, mask="ignored").kernel() > 0)
+    assert agent.facts()["share_of_next_states_allowed"] == (problem.P > 0).mean()
+
+
+@each_share
+def test_rewards_have_the_normal_posterior(share):
+    """Standardised by hand: 20,000 draws, 5 standard errors for mean and variance."""
+    problem = light("chain", horizon=3)
+    values = {"mu_0": 0.3, "tau_0": 2.0, "tau": 5.0, "scale": 0.7}
+    agent = trained("psrl", problem, seeds=range(50), same_data=True, share=share, **values)
+    draws = np.concatenate([agent.rewards()[:, -1] for _ in range(400)])
+    samples = [[[] for _ in range(2)] for _ in range(8)]
+    for t in random_episodes(problem, (0,), 5):
+        for h in range(3) if share == "steps" else [2]:
+            samples[t.cells[0, h]][t.actions[0, h]].append(t.rewards[0, h])
+    for s in range(8):
+        for a in range(2):
+            precision = 2.0 + 5.0 * len(samples[s][a])
+            mean = (2.0 * 0.3 + 5.0 * sum(samples[s][a])) / precision
+            z = (draws[:, s, a] - mean) * np.sqrt(precision) / 0.7
+            assert abs(z.mean()) < 5 / np.sqrt(len(z))
+            assert abs(z.var() - 1) < 5 * np.sqrt(2 / len(z))
+
+
+@each_share
+@pytest.mark.parametrize("track", ["U", "K"])
+def test_the_plan_is_optimal_in_the_drawn_mdp(track, share, monkeypatch):
+    problem = light("riverswim", horizon=5)
+    agent = trained("psrl", problem, track, share=share)
+    P, R = agent.kernel(), agent.rewards()
+    monkeypatch.setattr(agent, "kernel", lambda: P)
+    monkeypatch.setattr(agent, "rewards", lambda: R)
+    plan = agent.plan(5)
+    for i in range(2):
+        if track == "K":
+            assert np.allclose(R[i], problem.R)
+        if share == "steps":
+            Q, V = optimal(R[i, 0], P[i, 0], 5)
+        else:
+            V, Q = [np.zeros(6)], []
+            for h in reversed(range(5)):
+                Q.insert(0, R[i, h] + P[i, h] @ V[0])
+                V.insert(0, Q[0].max(1))
+            Q = np.array(Q)
+        assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
+        assert_optimal(problem, plan.policy[i], Q)
+
+
+def test_with_the_mask_and_known_rewards_riverswim_is_easy():
+    """The support alone says which way is forwards: less regret than without it, in all."""
+    problem = light("riverswim")
+    known, ignored = (
+        play("psrl", problem, "K", range(20), 60, mask=mask)["regret"].sum() for mask in ("known", "ignored")
+    )
+    assert known < 0.5 * ignored
