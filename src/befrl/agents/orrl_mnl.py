@@ -1,0 +1,103 @@
+"""ORRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): noise on values along centred features, and a second-order bonus.
+
+With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, fbar(s') = f(s') - E_theta f, and theta and B of
+the online mirror descent in `mnl.py` (eq. 5 and 6), one step for each transition,
+
+    xi_h^(m) ~ N(0, sigma^2 B^-1),   m <= M, for each h;   xi^s' = the xi^(m) with the largest fbar(s,a,s')' xi^(m)
+    nu_h     = sum_s' P_theta(s') fbar(s,a,s')' xi_h^s' + 3 H beta^2 max_s' |f(s,a,s')|^2_{B^-1}
+    Q_h      = min( r + P_theta V_{h+1} + nu_h, H ),   V_h = max_a Q_h                                      (eq. 7)
+    sigma    = H beta,   M = ceil(1 - log(H U)/log Phi(1))                                            (Theorem 2)
+    beta_t^2 = alpha (Gamma^A + Gamma^B) + lam L_theta^2,   alpha = log U + 2 (1 + L_f L_theta)               (eq. 53)
+    Gamma^A  = (3 log(U t) + L_f L_theta) (5/4 lam + 4 log(H sqrt(1 + 2t)/delta)) + 2                         (Lemma 14)
+    Gamma^B  = sqrt 6 (2 alpha/3) d log(1 + 2 t L_f^2/(d lam))                                               (Lemma 15)
+    eta      = alpha/2,   lam = max(12 sqrt 2 L_f^3 alpha, 48 L_f^2 d alpha)
+
+`scale` multiplies beta, so that the second-order bonus goes with its square.
+
+Shapes: theta (n, blocks, m), B (n, blocks, m, m), f' xi (n, N, A, R - 1, M) for each h, from as few normals as will do.
+
+**Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
+all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
+With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, eta the
+gain of least squares, for the authors tuned theirs and do not print them. |theta| is |theta|_A (`mnl.py`). Ties go to
+the smallest action. In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not
+random. Rewards outside [0, 1] break the paper's assumption; the clip stays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from befrl import bellman, mnl
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.data import Data
+from befrl.parameters import number, optional, scale
+from befrl.planned_rewards import PlannedRewards, RewardParameters
+
+
+@dataclass(frozen=True)
+class Parameters(RewardParameters):
+    scale: float | str = scale("multiple of the radius beta; theory means 1")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, the theory's with scale theory, else 1")
+    eta: float | None = optional(1e-6, 1e6, "step size; if none, the theory's with scale theory, else 1")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        mnl.check_finite(model, "orrl-mnl")
+        return EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        lam, eta = parameters.lam, parameters.eta
+        self.multiple = 1.0
+        if parameters.scale != "theory":
+            self.multiple = parameters.scale
+            lam, eta = (1.0 if value is None else value for value in (lam, eta))
+        self.reachable = mnl.Reachable(problem.model, problem.constants)
+        self.estimator = mnl.MirrorDescent(self.reachable, problem.n, lam, eta)
+        tries = problem.horizon * self.reachable.U
+        self.samples = int(np.ceil(1 - np.log(tries) / log_ndtr(1.0)))
+        self.data = Data(problem.model, problem.n)
+        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
+
+    def radius(self, k):
+        """beta, with k from 0."""
+        H = self.problem.horizon
+        return self.multiple * self.estimator.radius(k * H + 1, H, self.parameters.delta)
+
+    def plan(self, k):
+        model, r, H, n = self.problem.model, self.reachable, self.problem.horizon, self.problem.n
+        B, beta = self.estimator.B, self.radius(k)
+        kernel = model.kernel(self.estimator.theta.reshape(n, -1))
+        P = r.probabilities(kernel)
+        second = 3 * H * beta**2 * r.norms(B).max(-1)
+        # f is zero for s'_0, the first of the reachable states, so that it has no noise of its own.
+        turned, others = r.turned(r.contrast[None, ..., 1:, :], B), P[..., 1:]
+        nu = []
+        for _ in range(H):
+            along = r.noise(turned, self.problem.normals, self.samples)
+            centre = (others[..., None] * along).sum(-2)
+            best = (along - centre[..., None, :]).max(-1)
+            first = P[..., 0] * (-centre).max(-1) + (others * best).sum(-1)
+            nu.append(H * beta * first + second)
+        R = self.rewards.means()
+        Q, V = mnl.plan(R, kernel, nu, low=-np.inf)
+        return Plan(bellman.cell_policy(Q, model.space), V, R)
+
+    def facts(self):
+        return {
+            "lam": float(self.estimator.lam),
+            "eta": float(self.estimator.eta),
+            "L_f": self.reachable.L_f,
+            "samples": self.samples,
+            "beta": float(self.radius(self.problem.episodes)),
+        }
+
+    def update(self, trajectory):
+        self.estimator.update(trajectory)
+        self.data.add(trajectory)
+        self.rewards.update()

@@ -1,0 +1,117 @@
+"""RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the feature that is known least.
+
+With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one
+step of the estimator for each transition t, of which kH precede episode k = 0, 1, ...:
+
+    A_{t+1}     = A_t + kappa/2 sum_s' f_t f_t',   A_1 = lam I                                              (eq. 3)
+    theta_{t+1} = argmin over |theta| <= L_theta of                                                         (eq. 2)
+                  1/2 |theta - theta_t|^2_{A_{t+1}} + (theta - theta_t)' grad l_t(theta_t)
+    xi_h^(m)    ~ N(0, sigma^2 A^-1),   m <= M,  for each h;   fhat(s,a) = the f(s,a,s') with the largest |f|_{A^-1}
+    Q_h         = min( r + P_theta V_{h+1} + max_m fhat' xi_h^(m), H ),   V_h = max_a Q_h                   (eq. 4)
+    M           = ceil(1 - log H/log Phi(1)),   sigma = H alpha_t                            (Theorem 1, Lemma 11)
+    alpha_t^2   = 8d/kappa log(1 + t U L_f^2/(d lam)) + 2 sqrt 2 + 2 lam L_theta^2                          (Lemma 1)
+                  + (32/3 L_f L_theta + 16/kappa) log((1 + ceil(2 log2(t U L_f L_theta))) t^2/delta)
+
+`scale` multiplies sigma.
+
+Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for each h, from as few normals as will do.
+
+**Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
+all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
+With scale theory lam = L_f^2 and kappa is the lower bound of `mnl.py`; with a number lam = 1 and kappa = 1/U^2, the
+product of two probabilities at theta = 0, for the authors tuned theirs and do not print them. |theta| is |theta|_A
+(`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. Ties go to the smallest action.
+In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside
+[0, 1] break the paper's assumption; the clip stays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from befrl import bellman, mnl
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.data import Data
+from befrl.parameters import number, optional, scale
+from befrl.planned_rewards import PlannedRewards, RewardParameters
+
+
+@dataclass(frozen=True)
+class Parameters(RewardParameters):
+    scale: float | str = scale("multiple of the noise's sigma; theory means 1")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, L_f^2 with scale theory, else 1")
+    kappa: float | None = optional(1e-9, 1.0, "kappa; if none, a bound on it with scale theory, else 1/U^2")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        mnl.check_finite(model, "rrl-mnl")
+        return EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        theory = parameters.scale == "theory"
+        self.multiple = 1.0 if theory else parameters.scale
+        self.reachable = r = mnl.Reachable(problem.model, problem.constants)
+        self.lam, self.kappa = parameters.lam, parameters.kappa
+        if self.lam is None:
+            self.lam = r.L_f**2 if theory else 1.0
+        if self.kappa is None:
+            self.kappa = r.kappa() if theory else 1.0 / r.U**2
+        self.samples = int(np.ceil(1 - np.log(problem.horizon) / log_ndtr(1.0)))
+        features, n = r.features, problem.n
+        self.theta = np.zeros((n, features.n_blocks, features.m))
+        self.A = np.broadcast_to(self.lam * features.trace, (n, *features.trace.shape)).copy()
+        self.data = Data(problem.model, n)
+        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
+        self._rows = np.arange(n)
+
+    def sigma(self, k):
+        """H alpha_t, with k from 0."""
+        r, t = self.reachable, k * self.problem.horizon + 1
+        size = r.L_f * r.L_theta
+        doublings = 1 + np.ceil(2 * np.log2(max(1.0, t * r.U * size)))
+        alpha_squared = (
+            8 * r.d / self.kappa * np.log1p(t * r.U * r.L_f**2 / (r.d * self.lam))
+            + (32 / 3 * size + 16 / self.kappa) * np.log(doublings * t**2 / self.parameters.delta)
+            + 2 * np.sqrt(2)
+            + 2 * self.lam * r.L_theta**2
+        )
+        return self.multiple * self.problem.horizon * np.sqrt(alpha_squared)
+
+    def plan(self, k):
+        model, r, H = self.problem.model, self.reachable, self.problem.horizon
+        longest = r.norms(self.A).argmax(-1)
+        fhat = np.take_along_axis(r.contrast[None], longest[..., None, None], axis=3)
+        turned, sigma = r.turned(fhat, self.A), self.sigma(k)
+        noise = [sigma * r.noise(turned, self.problem.normals, self.samples)[..., 0, :].max(-1) for _ in range(H)]
+        R = self.rewards.means()
+        Q, V = mnl.plan(R, model.kernel(self.theta.reshape(self.problem.n, -1)), noise, low=-np.inf)
+        return Plan(bellman.cell_policy(Q, model.space), V, R)
+
+    def facts(self):
+        return {
+            "lam": self.lam,
+            "kappa": self.kappa,
+            "L_f": self.reachable.L_f,
+            "samples": self.samples,
+            "sigma": float(self.sigma(self.problem.episodes)),
+        }
+
+    def update(self, trajectory):
+        r = self.reachable
+        for h in range(trajectory.cells.shape[1]):
+            s, a = trajectory.cells[:, h], trajectory.actions[:, h]
+            f, base, gram, block = r.visit(s, a)
+            at = (self._rows, block)
+            P = mnl.laws(f, base, self.theta[at])
+            y = r.chosen(s, a, trajectory.next_states[:, h])
+            gradient = ((P - y)[..., None] * f).sum(1)
+            self.A[at] += self.kappa / 2 * gram
+            self.theta[at] -= np.linalg.solve(self.A[at], gradient[..., None])[..., 0]
+            r.project(self.theta, lambda rows: self.A[rows])
+        self.data.add(trajectory)
+        self.rewards.update()

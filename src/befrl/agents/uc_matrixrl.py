@@ -1,0 +1,83 @@
+"""UC-MatrixRL (Yang, Wang, ICML 2020): a core matrix between features of (s,a) and of s', with a bonus for each (s,a).
+
+P(s' | s, a) = phi(s,a)' M* psi(s') with known phi, psi and an unknown d x d' matrix. In episode n of N,
+
+    A_n  = I + sum phi phi',   M_n = A_n^-1 sum phi psi(s')' K_psi^-1,   K_psi = sum_s' psi psi'
+    Q_h  = r + phi' M_n Psi' V_{h+1} + bonus,   V_h = Pi_[0,H] max_a Q_h
+    bonus (2-1)       = 2 C_psi H sqrt(d beta_n) |phi|_{A_n^-1}                                    (their eq. 8)
+    bonus (frobenius) = 2 C_psi H sqrt(beta_n) |phi|_{A_n^-1}                                      (their eq. 9)
+    beta_n            = c (C_M + C'_psi^2) ln(N H C_phi) d
+
+Here phi and psi are one-hot on C cells, d = C A, d' = C and K_psi = I, so that M_n = counts of (s,a,s')/(counts of
+(s,a) + 1) and |phi|_{A_n^-1} = 1/sqrt(counts + 1). The constants are C_phi = C_M = C'_psi = 1, c = 1, C_psi = 1 in the
+2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies
+sqrt(beta_n).
+
+Shapes: visits (n, C, A, C).
+
+**Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
+absolute and not given; theory means c = 1. V_{h+1} is that of the same plan: a public implementation reads it from the
+last episode's. Ties go to the smallest action. One-hot on cells takes all states of a cell for one: exact where
+features are constant on cells. Known supports are not used. Rewards are known in the paper; in track U they are
+optimistic estimates (`planned_rewards.py`). Means of rewards outside [0, 1] break its assumption; the clip stays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import bellman
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.data import Data
+from befrl.parameters import choice, number, scale
+from befrl.planned_rewards import PlannedRewards, RewardParameters, on_cells
+
+
+@dataclass(frozen=True)
+class Parameters(RewardParameters):
+    scale: float | str = scale("multiple of sqrt(beta); theory means 1")
+    ball: str = choice("2-1", ("2-1", "frobenius"), "norm of the confidence ball: eq. 8 or eq. 9")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the rewards' confidence set in track U")
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return MISSPECIFIED if model.smooth else EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        model, H = problem.model, problem.horizon
+        C, A = model.n_cells, model.n_actions
+        self.visits = np.zeros((problem.n, C, A, C))
+        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        d, C_phi, C_M, C_psi_inverse = C * A, 1.0, 1.0, 1.0
+        self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
+        widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
+        self.bonus = multiple * 2 * H * widths[parameters.ball]
+        self.data = Data(model, problem.n)
+        self.rewards = PlannedRewards(problem, parameters, self.data, multiple, parameters.delta)
+
+    def plan(self, k):
+        space, H = self.problem.model.space, self.problem.horizon
+        n, C, A, _ = self.visits.shape
+        counts = self.visits.sum(-1) + 1.0
+        M = (self.visits / counts[..., None]).reshape(n, C * A, C)
+        means = self.rewards.means()
+        R = on_cells(means, space) + self.bonus / np.sqrt(counts)
+        Q, V = np.empty((n, H, C, A)), np.zeros((n, C))
+        for h in reversed(range(H)):
+            Q[:, h] = R + (M @ V[..., None]).reshape(n, C, A)
+            V = np.clip(bellman.largest(Q[:, h]), 0.0, float(H))
+        return Plan(bellman.greedy(Q), np.repeat(V, space.per_cell, axis=1), means)
+
+    def facts(self):
+        return {"beta": float(self.beta), "bonus": float(self.bonus)}
+
+    def update(self, trajectory):
+        n, C, A, _ = self.visits.shape
+        following = self.problem.model.space.cell(trajectory.next_states)
+        where = ((np.arange(n)[:, None] * C + trajectory.cells) * A + trajectory.actions) * C + following
+        self.visits += np.bincount(where.ravel(), minlength=self.visits.size).reshape(self.visits.shape)
+        self.data.add(trajectory)
+        self.rewards.update()

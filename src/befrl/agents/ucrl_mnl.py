@@ -1,0 +1,94 @@
+"""UCRL-MNL (Hwang, Oh, AAAI 2023): optimism in the multinomial logistic model, with the maximum likelihood of all data.
+
+With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states and t - 1 transitions before episode k,
+
+    theta_k = argmin -sum log P_theta(s') + lam/2 |theta|^2,   A_k = lam I + sum_{i<t} sum_s' f_i f_i'
+    Q_h     = Pi_[0,H]( r + P_{theta_k} V_{h+1} + 2 H beta_k max_s' |f(s,a,s')|_{A_k^-1} ),   V_h = max_a Q_h
+    beta_k  = 1/kappa ( sqrt(lam) L_theta + sqrt( d log(1 + t U L_f^2/(d lam)) + 2 log(1/delta) ) )
+
+and kappa <= inf P(s') P(s'') over |theta| <= L_theta (`mnl.py` says how it is bounded). `scale` multiplies beta_k.
+
+Shapes: theta (n, d), A (n, blocks, m, m), norms (n, N, A, R).
+
+**Deviations.** The authors' beta_k was not at hand: this one follows from hess >= kappa sum f f' and the
+self-normalised bound for noise of variance proxy 1 (f'(y - P) has 1/2). As theirs it takes the estimate to lie where
+kappa is a bound; the MLE is not constrained to it. With scale theory lam = max(1, L_f^2) and kappa is that bound; with
+a number lam = kappa = 1, as in public code whose c takes kappa up. Sums go over counts, not visits: an episode costs
+the same whatever its number. |theta| is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q
+and drops the penalty's gradient: not here. Ties go to the smallest action. In track U rewards are optimistic estimates
+(`planned_rewards.py`). Means of rewards outside [0, 1] break the paper's assumption; the clip stays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import bellman, likelihood, mnl, newton
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.data import Data
+from befrl.parameters import number, optional, scale
+from befrl.planned_rewards import PlannedRewards, RewardParameters
+
+
+@dataclass(frozen=True)
+class Parameters(RewardParameters):
+    scale: float | str = scale("multiple of the radius beta; theory means 1")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, max(1, L_f^2) with scale theory, else 1")
+    kappa: float | None = optional(1e-9, 1.0, "kappa in beta; if none, a bound on it with scale theory, else 1")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        mnl.check_finite(model, "ucrl-mnl")
+        return EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        theory = parameters.scale == "theory"
+        self.multiple = 1.0 if theory else parameters.scale
+        self.reachable = mnl.Reachable(problem.model, problem.constants)
+        self.lam, self.kappa = parameters.lam, parameters.kappa
+        if self.lam is None:
+            self.lam = max(1.0, self.reachable.L_f**2) if theory else 1.0
+        if self.kappa is None:
+            self.kappa = self.reachable.kappa() if theory else 1.0
+        self.theta = np.zeros((problem.n, problem.model.d))
+        self.data = Data(problem.model, problem.n)
+        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
+
+    def radius(self, k):
+        """beta_k, with k from 0."""
+        r, t = self.reachable, k * self.problem.horizon + 1
+        noise = r.d * np.log1p(t * r.U * r.L_f**2 / (r.d * self.lam)) + 2 * np.log(1 / self.parameters.delta)
+        return self.multiple / self.kappa * (np.sqrt(self.lam) * r.L_theta + np.sqrt(noise))
+
+    def design(self):
+        """A_k, (n, blocks, m, m)."""
+        features = self.reachable.features
+        return self.lam * features.trace + features.gather(self.data.counts[..., None, None] * self.reachable.gram)
+
+    def plan(self, k):
+        model, H = self.problem.model, self.problem.horizon
+        longest = np.sqrt(self.reachable.norms(self.design()).max(-1))
+        R = self.rewards.means()
+        bonus = 2 * H * self.radius(k) * longest
+        Q, V = mnl.plan(R, model.kernel(self.theta), [bonus] * H, low=0.0)
+        return Plan(bellman.cell_policy(Q, model.space), V, R)
+
+    def facts(self):
+        return {
+            "lam": self.lam,
+            "kappa": self.kappa,
+            "L_f": self.reachable.L_f,
+            "beta": float(self.radius(self.problem.episodes)),
+        }
+
+    def update(self, trajectory):
+        self.data.add(trajectory)
+        self.theta, _ = newton.minimise(self._loss, self.theta)
+        self.rewards.update()
+
+    def _loss(self, theta, rows):
+        return likelihood.transitions(self.problem.model, self.data, self.lam, theta, rows)

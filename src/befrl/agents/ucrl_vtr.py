@@ -1,0 +1,213 @@
+"""UCRL-VTR (Jia, Yang, Szepesvari, Wang, L4DC 2020; Ayoub et al., ICML 2020): a model that predicts values.
+
+Transitions are a mixture P = sum_j theta_j P_j of known signed kernels. At every step the value of the next state is
+regressed on what the kernels predict, with the values that episode k was planned with:
+
+    X_{h,k} = ( int V_{h+1,k} dP_j(. | s_h, a_h) )_j,   y_{h,k} = V_{h+1,k}(s_{h+1})
+    M <- M + X X',   w <- w + y X   at every step, M_1 = lam I;   theta = M^-1 w   at the end of the episode
+    Q_h     = Pi_[0,H]( r + X' theta + beta_h |X|_{M^-1} ),   V_h = max_a Q_h,   X made of V_{h+1}
+    beta_h  = sqrt(lam) m_2 + (H-h)/2 sqrt( 2 log(1/delta) + log det M - d log lam ),   h = 0, ..., H-1
+
+beta_h is that of the authors' code and their Appendix C, delta = 1/K, lam = 1, m_2 >= |theta*|. `scale` multiplies it.
+
+How a family of this project is shown to it (`presentation`), C cells:
+
+- one-hot: what the authors run. P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
+  the block of (s,a) and zero elsewhere, so that M is C A blocks of C x C. M^-1 and log det M are kept up to date by
+  rank one. Exact where features are constant on cells.
+- linearised: P_theta ~ P_theta0 + sum_i (theta - theta0)_i P_theta0 (T_i - E T_i), signed kernels, X = U'
+  Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, and theta0 is the estimate that the episode was planned
+  with. The plan then has E_theta0 V in the place of X' theta. m_2 = B_A, and M starts from lam times bold A. First
+  order: a heuristic.
+
+Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); V (n, H + 1, C or N).
+
+**Deviations.** One estimate and one M for all h, as in the authors' code. Ties go to the smallest action, not to a
+random one. `clip` H-h cuts Q_h at the steps to go, which the code does not. Known supports are not used. Rewards are
+known in the papers; in track U they are optimistic estimates (`planned_rewards.py`). Means of rewards outside [0, 1]
+break the papers' assumption: the clip stays, and values are then cut from below by 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import bellman, linalg
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.data import Data
+from befrl.parameters import choice, number, optional, scale
+from befrl.planned_rewards import PlannedRewards, RewardParameters, on_cells
+
+
+@dataclass(frozen=True)
+class Parameters(RewardParameters):
+    scale: float | str = scale("multiple of the radius beta; theory means 1")
+    presentation: str = choice("one-hot", ("one-hot", "linearised"), "how the family is made a mixture of kernels")
+    clip: str = choice("H", ("H", "H-h"), "where Q is cut: at H, as in the authors' code, or at the steps to go")
+    lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: M_1 = lam I")
+    delta: float | None = optional(1e-12, 1.0, "failure rate in beta; 1/K if none")
+
+
+class OneHot:
+    """theta is the table of P(next cell | cell, action)."""
+
+    def __init__(self, problem, lam):
+        self.space, self.n = problem.model.space, problem.n
+        C, A = problem.model.n_cells, problem.model.n_actions
+        self.shape, self.m_2 = (C, A), np.sqrt(C * A)
+        self.inverse = np.broadcast_to(np.eye(C) / lam, (self.n, C, A, C, C)).copy()
+        self.w = np.zeros((self.n, C, A, C))
+        self.log_det_ratio = np.zeros(self.n)
+        self._rows = np.arange(self.n)
+
+    def prepare(self):
+        """What a plan needs: theta = M^-1 w, (n, C A, C)."""
+        self.theta = (self.inverse @ self.w[..., None]).reshape(self.n, -1, self.shape[0])
+
+    def step(self, V):
+        """X' theta and |X|_{M^-1} of every (cell, action) for V (n, C)."""
+        n, (C, A) = self.n, self.shape
+        mean = (self.theta @ V[..., None]).reshape(n, C, A)
+        turned = (self.inverse.reshape(n, C * A * C, C) @ V[..., None]).reshape(n, C, A, C)
+        return mean, np.sqrt(np.maximum((turned * V[:, None, None]).sum(-1), 0.0))
+
+    def rewards(self, R):
+        return on_cells(R, self.space)
+
+    def learn(self, trajectory, V):
+        cells, following = trajectory.cells, self.space.cell(trajectory.next_states)
+        for h in range(cells.shape[1]):
+            at = (self._rows, cells[:, h], trajectory.actions[:, h])
+            X = V[:, h + 1]
+            y = X[self._rows, following[:, h]]
+            # Sherman and Morrison: (M + X X')^-1 = M^-1 - g g'/(1 + X'g) with g = M^-1 X.
+            old = self.inverse[at]
+            g = (old @ X[..., None])[..., 0]
+            growth = (X * g).sum(-1)
+            self.inverse[at] = old - g[..., :, None] * (g / (1.0 + growth)[:, None])[..., None, :]
+            self.w[at] += y[:, None] * X
+            self.log_det_ratio += np.log1p(growth)
+
+    def policy(self, Q):
+        return bellman.greedy(Q)
+
+    def on_anchors(self, V):
+        return np.repeat(V, self.space.per_cell, axis=1)
+
+
+class Linearised:
+    """theta is that of the family; kernels are expanded around the last estimate."""
+
+    def __init__(self, problem, lam):
+        self.model, self.n, self.m_2 = problem.model, problem.n, problem.constants["B_A"]
+        features, self.space = problem.model.features, problem.model.space
+        self.theta, self.w = np.zeros((2, self.n, features.d))
+        # Kronecker features are shown as they are: one block.
+        one = hasattr(features, "block")
+        self.block = features.block if one else np.zeros((features.n_anchors, features.n_actions), dtype=int)
+        trace = features.trace if one else np.eye(features.d)[None]
+        self.M = np.broadcast_to(lam * trace, (self.n, *trace.shape)).copy()
+        self._log_det_start = linalg.log_determinant(linalg.cholesky(self.M[:1]))
+        self._rows = np.arange(self.n)
+
+    def prepare(self):
+        """theta0 = M^-1 w, its kernel, and what Cov(psi, V) and the norms are made of."""
+        features = self.model.features
+        self.theta = linalg.solve(self.M, self.w)
+        self.log_det_ratio = linalg.log_determinant(linalg.cholesky(self.M)) - self._log_det_start
+        P, partial = self.model.family.kernel_and_partial_means(features.natural(self.theta))
+        n, N, A, _, p = partial.shape
+        contrast = np.swapaxes(partial - P[..., None] * partial.sum(-2)[..., None, :], -1, -2)
+        self._P, self._contrast = P.reshape(n, N * A, N), contrast.reshape(n, N * A * p, N)
+        self._spread = features.spread(self.M)
+        self._shape = (n, N, A)
+        self._means, self._slopes = [], []
+
+    def step(self, V):
+        mean = (self._P @ V[..., None]).reshape(self._shape)
+        slope = (self._contrast @ V[..., None]).reshape(*self._shape, -1)
+        self._means.insert(0, mean)
+        self._slopes.insert(0, slope)
+        return mean, np.sqrt(np.maximum(((self._spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
+
+    def rewards(self, R):
+        return R
+
+    def learn(self, trajectory, V):
+        per, U = self.space.per_cell, self.model.features.U
+        rows, near = self._rows[:, None], np.arange(per)
+        following = self.space.cell(trajectory.next_states) * per
+        here, there = self._weights(trajectory.states), self._weights(trajectory.next_states)
+        for h in range(trajectory.cells.shape[1]):
+            anchors, actions = trajectory.cells[:, h, None] * per + near, trajectory.actions[:, h, None]
+            weights = here[:, h]
+            slope = self._slopes[h][rows, anchors, actions]
+            X = (weights[..., None, None] * U[anchors, actions] * slope[..., None]).sum((1, 2))
+            mean = (weights * self._means[h][rows, anchors, actions]).sum(-1)
+            y = (there[:, h] * V[rows, h + 1, following[:, h, None] + near]).sum(-1)
+            block = self.block[anchors[:, 0], actions[:, 0]]
+            m = X.shape[-1]
+            place = (self._rows, block)
+            theta0 = self.theta.reshape(self.n, -1, m)[place]
+            self.M[place] += X[:, :, None] * X[:, None, :]
+            self.w.reshape(self.n, -1, m)[place] += ((y - mean + (X * theta0).sum(-1))[:, None]) * X
+
+    def _weights(self, states):
+        """Lagrange weights (n, H, per_cell) of states on the anchors of their cells."""
+        return self.space.interpolation(states) if self.space.per_cell > 1 else np.ones((*states.shape[:2], 1))
+
+    def policy(self, Q):
+        return bellman.cell_policy(Q, self.space)
+
+    def on_anchors(self, V):
+        return V
+
+
+PRESENTATIONS = {"one-hot": OneHot, "linearised": Linearised}
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return EXACT if parameters.presentation == "one-hot" and not model.smooth else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.delta = parameters.delta or 1.0 / problem.episodes
+        self.mixture = PRESENTATIONS[parameters.presentation](problem, parameters.lam)
+        self.data = Data(problem.model, problem.n)
+        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, self.delta)
+        self.V = None
+
+    def radius(self):
+        """beta_h of the authors, (n, H)."""
+        H, lam = self.problem.horizon, self.parameters.lam
+        noise = np.sqrt(2 * np.log(1 / self.delta) + self.mixture.log_det_ratio)
+        steps = np.arange(H, 0, -1)
+        return self.multiple * (np.sqrt(lam) * self.mixture.m_2 + steps / 2 * noise[:, None])
+
+    def plan(self, k):
+        H, mixture = self.problem.horizon, self.mixture
+        mixture.prepare()
+        beta = self.radius()[..., None, None]
+        means = self.rewards.means()
+        R = mixture.rewards(means)
+        n, N, A = R.shape
+        Q, V = np.empty((n, H, N, A)), np.zeros((n, H + 1, N))
+        for h in reversed(range(H)):
+            mean, norm = mixture.step(V[:, h + 1])
+            top = float(H if self.parameters.clip == "H" else H - h)
+            Q[:, h] = np.clip(R + mean + beta[:, h] * norm, 0.0, top)
+            V[:, h] = bellman.largest(Q[:, h])
+        self.V = V
+        return Plan(mixture.policy(Q), mixture.on_anchors(V[:, 0]), means)
+
+    def facts(self):
+        return {"m_2": float(self.mixture.m_2), "delta": self.delta}
+
+    def update(self, trajectory):
+        self.data.add(trajectory)
+        self.rewards.update()
+        if self.V is not None:
+            self.mixture.learn(trajectory, self.V)

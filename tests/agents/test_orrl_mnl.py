@@ -1,0 +1,153 @@
+"""ORRL-MNL: the mirror step against a general optimiser, radius, noise and plan against brute force."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from befrl import mnl
+from helpers import full, full_U, play, random_episodes, trained
+from helpers import light as instance
+
+FINITE = [("riverswim", {"states": 3, "horizon": 5}), ("dense", {}), ("jao", {"horizon": 5}), ("factored", {})]
+
+
+def features_of(problem, s, a):
+    """Reachable states of (s, a) and f(s, a, s') in R^d for each, (states, d)."""
+    states = np.flatnonzero(np.isfinite(problem.model.family.base(s, a)))
+    psi = problem.model.family.psi[states]
+    return states, (psi - psi[0]) @ full_U(problem.model.features, s, a)
+
+
+def local_hessian(problem, theta, s, a):
+    """sum over s' of P fbar fbar', and P."""
+    states, f = features_of(problem, s, a)
+    P = problem.model.kernel(theta[None])[0, s, a, states]
+    fbar = f - P @ f
+    return sum(p * np.outer(x, x) for p, x in zip(P, fbar, strict=True)), P
+
+
+@pytest.mark.parametrize(("name", "values"), FINITE)
+@pytest.mark.parametrize(("lam", "eta"), [(0.3, 2.0), (None, None)])
+def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, eta):
+    problem = instance(name, **values)
+    reachable = mnl.Reachable(problem.model, problem.constants)
+    L = reachable.L_theta = 1.2 if lam else reachable.L_theta
+    estimator = mnl.MirrorDescent(reachable, 2, lam, eta)
+    eta, trace = estimator.eta, full(problem.model.features.trace)
+    B = [estimator.lam * trace for _ in range(2)]
+    names, edges = ("states", "cells", "actions", "rewards", "next_states"), 0
+    for episode in random_episodes(problem, (0, 1), 3):
+        for h in range(problem.horizon):
+            t = dataclasses.replace(episode, **{name: getattr(episode, name)[:, h : h + 1] for name in names})
+            before = estimator.theta.reshape(2, -1).copy()
+            estimator.update(t)
+            for i in range(2):
+                s, a = t.cells[i, 0], t.actions[i, 0]
+                states, f = features_of(problem, s, a)
+                local, P = local_hessian(problem, before[i], s, a)
+                gradient, B_tilde = (P - (states == t.next_states[i, 0])) @ f, B[i] + eta * local
+                expected = before[i] - eta * np.linalg.solve(B_tilde, gradient)
+                if expected @ trace @ expected > L**2:
+                    edges += 1
+                    expected = optimize.minimize(
+                        lambda x, i=i, B=B_tilde, g=gradient, b=before: (x - b[i]) @ B @ (x - b[i]) / (2 * eta) + g @ x,
+                        before[i],
+                        jac=lambda x, i=i, B=B_tilde, g=gradient, b=before: B @ (x - b[i]) / eta + g,
+                        constraints={
+                            "type": "ineq",
+                            "fun": lambda x: L**2 - x @ trace @ x,
+                            "jac": lambda x: -2 * trace @ x,
+                        },
+                        method="SLSQP",
+                        options={"ftol": 1e-14, "maxiter": 1000},
+                    ).x
+                now = estimator.theta[i].ravel()
+                assert np.allclose(now, expected, rtol=0, atol=1e-5)
+                B[i] = B[i] + local_hessian(problem, now, s, a)[0]
+                assert np.allclose(full(estimator.B[i]), B[i], rtol=1e-12, atol=1e-12)
+    assert edges > 0 or lam is None
+
+
+def test_theory_constants_by_hand():
+    problem = instance("riverswim", states=4, horizon=6)
+    agent = trained("orrl-mnl", problem, delta=0.1)
+    r, d, U, t, H = agent.reachable, 24, 3, 5 * 6 + 1, 6
+    alpha = math.log(U) + 2 * (1 + r.L_f * r.L_theta)
+    lam = max(12 * math.sqrt(2) * r.L_f**3 * alpha, 48 * r.L_f**2 * d * alpha)
+    gamma_A = 5 / 4 * (3 * math.log(U * t) + r.L_f * r.L_theta) * lam + 2
+    gamma_A += 4 * (3 * math.log(U * t) + r.L_f * r.L_theta) * math.log(H * math.sqrt(1 + 2 * t) / 0.1)
+    gamma_B = math.sqrt(6) * (2 * alpha / 3) * d * math.log(1 + 2 * t * r.L_f**2 / (d * lam))
+    assert r.L_f == pytest.approx(math.sqrt(2))
+    assert agent.facts()["lam"] == pytest.approx(lam)
+    assert agent.facts()["eta"] == pytest.approx(alpha / 2)
+    assert agent.radius(5) == pytest.approx(math.sqrt(alpha * gamma_A + alpha * gamma_B + lam * r.L_theta**2))
+    assert agent.samples == math.ceil(1 - math.log(H * U) / math.log(stats.norm.cdf(1)))
+
+
+class Recorded:
+    """A stream that keeps what it gave."""
+
+    def __init__(self, stream):
+        self.stream, self.given = stream, []
+
+    def take(self, m):
+        self.given.append(self.stream.take(m).copy())
+        return self.given[-1]
+
+
+@pytest.mark.parametrize("scale", [1e-4, "theory"])
+def test_plan_by_loops_from_the_same_normals(scale):
+    """On features that all share one block, where normals are those of xi itself."""
+    problem = instance("dense")
+    H, d = problem.horizon, problem.model.d
+    agent = trained("orrl-mnl", problem, "K", seeds=(0,), scale=scale)
+    normals = Recorded(agent.problem.normals)
+    agent.problem = dataclasses.replace(agent.problem, normals=normals)
+    plan, theta = agent.plan(5), agent.estimator.theta.reshape(1, -1)
+    beta, B = agent.radius(5), full(agent.estimator.B[0])
+    kernel = problem.model.kernel(theta)[0]
+    L, V = np.linalg.cholesky(B), np.zeros(4)
+    for h in reversed(range(H)):
+        xi = H * beta * np.linalg.solve(L.T, normals.given[h].reshape(d, agent.samples))
+        Q = np.empty(problem.R.shape)
+        for s, a in np.ndindex(Q.shape):
+            states, f = features_of(problem, s, a)
+            P = kernel[s, a, states]
+            first = sum(p * max(x @ xi) for p, x in zip(P, f - P @ f, strict=True))
+            second = 3 * H * beta**2 * max(x @ np.linalg.solve(B, x) for x in f)
+            Q[s, a] = min(problem.R[s, a] + kernel[s, a] @ V + first + second, H)
+        V = Q.max(1)
+        assert np.allclose(Q[np.arange(4), plan.policy[0, h]], V, rtol=0, atol=1e-8)
+    assert np.allclose(plan.values[0], V, rtol=0, atol=1e-8)
+    assert scale == "theory" or V.max() < H  # not all of it is cut
+
+
+@pytest.mark.parametrize(("name", "values"), FINITE)
+def test_noise_has_the_covariance_of_xi(name, values):
+    """Of fbar' xi over the reachable states of each (s, a), within 5 standard errors of sigma^2 fbar' B^-1 fbar."""
+    problem = instance(name, **values)
+    agent = trained("orrl-mnl", problem, seeds=(0,), scale=1.0)
+    r, draws = agent.reachable, 20_000
+    kernel = problem.model.kernel(agent.estimator.theta.reshape(1, -1))
+    turned = r.turned(r.contrast[None, ..., 1:, :], agent.estimator.B)
+    along = r.noise(turned, agent.problem.normals, draws)[0]
+    B = full(agent.estimator.B[0])
+    for s, a in np.ndindex(problem.R.shape):
+        states, f = features_of(problem, s, a)
+        P = kernel[0, s, a, states]
+        noise = np.concatenate([np.zeros((1, draws)), along[s, a, : len(states) - 1]])
+        noise = noise - P @ noise
+        fbar = f - P @ f
+        covariance = fbar @ np.linalg.solve(B, fbar.T)
+        variances = np.diag(covariance)
+        error = np.sqrt((np.outer(variances, variances) + covariance**2) / draws)
+        assert np.all(np.abs(noise @ noise.T / draws - covariance) <= 5 * error + 1e-12)
+
+
+def test_theory_is_optimistic_often_enough():
+    """Lemma 18: with probability Phi(-1)/2 = 0.079 at least; at theory's sigma nearly always."""
+    optimism = play("orrl-mnl", instance("riverswim", states=3, horizon=6), "K", range(30), 15)["optimism"]
+    assert np.mean(optimism >= -1e-9) >= 0.079

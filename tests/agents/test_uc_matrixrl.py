@@ -1,0 +1,92 @@
+"""UC-MatrixRL: a direct transcription with matrices, its bonus, and optimism."""
+
+import math
+
+import numpy as np
+import pytest
+
+from befrl import agents
+from befrl.agents.base import EXACT, MISSPECIFIED
+from helpers import INSTANCES, play, random_episodes, samples, trained
+from helpers import light as instance
+
+SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "horizon": 4}), ("jao", {"horizon": 4})]
+
+
+@pytest.mark.parametrize(("name", "values"), SMALL)
+@pytest.mark.parametrize(("ball", "scale"), [("2-1", 0.01), ("frobenius", 0.02), ("2-1", "theory")])
+def test_plan_is_the_transcription(name, values, ball, scale):
+    problem = instance(name, **values)
+    space, H, episodes = problem.model.space, problem.horizon, 6
+    S, A = problem.R.shape
+    agent = trained("uc-matrixrl", problem, "K", episodes=episodes, ball=ball, scale=scale)
+    plan = agent.plan(episodes)
+    data = random_episodes(problem, (0, 1), episodes)
+    c = 1.0 if scale == "theory" else scale
+    d = S * A
+    for i in range(2):
+        states, actions, _, following = samples(data, i)
+        phi, psi = np.eye(d), np.eye(S)
+        A_n, total = np.eye(d), np.zeros((d, S))
+        for s, a, s_next in zip(space.cell(states), actions, space.cell(following), strict=True):
+            A_n += np.outer(phi[s * A + a], phi[s * A + a])
+            total += np.outer(phi[s * A + a], psi[s_next])
+        K_psi = psi.T @ psi
+        M_n = np.linalg.inv(A_n) @ total @ np.linalg.inv(K_psi)
+        beta = (1 + 1) * math.log(episodes * H) * d
+        width = 2 * H * math.sqrt(d * beta) if ball == "2-1" else 2 * math.sqrt(S) * H * math.sqrt(beta)
+        V = np.zeros(S)
+        for h in reversed(range(H)):
+            Q = np.empty((S, A))
+            for s, a in np.ndindex(S, A):
+                x = phi[s * A + a]
+                bonus = c * width * math.sqrt(x @ np.linalg.solve(A_n, x))
+                Q[s, a] = problem.R[s, a] + x @ M_n @ psi.T @ V + bonus
+            V = np.clip(Q.max(1), 0, H)
+            assert np.allclose(Q[np.arange(S), plan.policy[i, h]], Q.max(1), rtol=0, atol=1e-9)
+        assert np.allclose(plan.values[i], V, rtol=0, atol=1e-10)
+
+
+def test_visits_are_counted_by_cell():
+    problem = instance("waves")
+    agent = trained("uc-matrixrl", problem, episodes=4)
+    for i in range(2):
+        states, actions, _, following = samples(random_episodes(problem, (0, 1), 4), i)
+        expected = np.zeros(agent.visits.shape[1:])
+        np.add.at(expected, (problem.model.space.cell(states), actions, problem.model.space.cell(following)), 1)
+        assert np.array_equal(agent.visits[i], expected)
+
+
+@pytest.mark.parametrize(("name", "values"), SMALL)
+@pytest.mark.parametrize("ball", ["2-1", "frobenius"])
+def test_theory_is_optimistic(name, values, ball):
+    optimism = play("uc-matrixrl", instance(name, **values), "K", range(20), 30, ball=ball)["optimism"]
+    assert np.all(optimism >= -1e-9)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_values_lie_between_zero_and_the_horizon(name):
+    problem = instance(name)
+    for scale in (0, 1e6):
+        values = trained("uc-matrixrl", problem, scale=scale).plan(5).values
+        assert np.all((values >= 0) & (values <= problem.horizon))
+    assert np.array_equal(values, np.full_like(values, problem.horizon))
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_it_says_what_is_exact(name):
+    model = instance(name).model
+    fit = agents.fit(model, "uc-matrixrl", agents.parameters("uc-matrixrl", {}))
+    assert fit == (MISSPECIFIED if model.smooth else EXACT)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("reward_scale", [None, 0.4])
+def test_unknown_rewards_are_those_of_the_penalised_likelihood_and_its_radius(name, reward_scale):
+    """The same as of EXP-UCRL, whose own tests hold them to brute force."""
+    problem = instance(name)
+    agent = trained("uc-matrixrl", problem, scale=0.02, reward_scale=reward_scale, delta=0.1)
+    other = trained("exp-ucrl", problem, scale=reward_scale or 0.02, delta=0.1)
+    assert np.allclose(agent.rewards.means(), other.optimistic_reward(), rtol=0, atol=1e-8)
+    known = trained("uc-matrixrl", problem, "K").plan(5).rewards
+    assert np.array_equal(known, np.broadcast_to(problem.R, known.shape))
