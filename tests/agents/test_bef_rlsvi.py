@@ -7,14 +7,17 @@ import pytest
 
 from befrl import agents
 from befrl.agents.bef_rlsvi import theorem_x
-from befrl.errors import InputError
-from helpers import INSTANCES, assert_standard_normal, full, instance, optimal, trained
+from befrl.errors import InputError, Refused
+from befrl.interaction import LOGGED
+from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
+from helpers import light as instance
 
 CONSTANTS = {"alpha_p": 0.2, "beta_p": 1.7, "alpha_r": 0.05, "beta_r": 0.25, "B_A": 6.0, "B_phi_A": 1.3}
 
 
 def noise(agent, drawn, plans):
     """xi of some plans, (plans, n, d): the parameters that rewards were planned with, less their centre."""
+    agent.planner = Idle(agent.planner)
     drawn["mean_reward"].clear()
     for k in range(plans):
         agent.plan(k)
@@ -26,10 +29,10 @@ def noise(agent, drawn, plans):
 @pytest.mark.parametrize("track", ["U", "K"])
 @pytest.mark.parametrize("x", [0.04, 50.0])
 def test_noise_has_covariance_x_times_the_inverse_design(name, track, x, drawn):
-    """All seeds have the same data, so that 500 seeds and 40 plans are 20,000 draws of one law."""
+    """All seeds have the same data, so that 50 seeds and 400 plans are 20,000 draws of one law."""
     problem = instance(name)
-    agent = trained("bef-rlsvi", problem, track, seeds=range(500), same_data=True, x=x)
-    xi = noise(agent, drawn, 40).reshape(-1, problem.model.d)
+    agent = trained("bef-rlsvi", problem, track, seeds=range(50), same_data=True, x=x)
+    xi = noise(agent, drawn, 400).reshape(-1, problem.model.d)
     L = np.linalg.cholesky(full(agent.learner.design()[0]))
     assert_standard_normal(xi @ L / np.sqrt(x))
 
@@ -50,8 +53,7 @@ def test_the_plan_is_optimal_for_one_perturbed_reward_at_all_steps(name, drawn):
         P = problem.model.kernel(agent.learner.theta_p[i][None])[0]
         Q, V = optimal(plan.rewards[i], P, problem.horizon)
         assert np.allclose(plan.values[i], V[0], rtol=1e-12, atol=1e-10)
-        chosen = np.take_along_axis(Q, plan.policy[i][..., None].astype(int), axis=-1)[..., 0]
-        assert np.allclose(chosen, V[:-1], rtol=1e-12, atol=1e-10)
+        assert_optimal(problem, plan.policy[i], Q, rtol=1e-12)
 
 
 def test_values_are_not_clipped():
@@ -91,3 +93,69 @@ def test_the_scale_multiplies_the_theorem(track):
 def test_x_and_scale_exclude_each_other(scale):
     with pytest.raises(InputError, match="set either x or scale"):
         agents.parameters("bef-rlsvi", {"x": 1.0, "scale": scale})
+
+
+def test_noise_by_step_is_independent_and_has_the_same_covariance(drawn):
+    """20,000 draws of (xi_1, ..., xi_H) together, d = 4, H = 3: covariance x Gbar^-1 of each, none between them."""
+    problem = instance("chain", bins=2, horizon=3)
+    agent = trained("bef-rlsvi", problem, seeds=range(200), same_data=True, x=4.0, noise="step")
+    drawn["mean_reward"].clear()
+    for k in range(100):
+        agent.plan(k)
+    xi = (np.stack(drawn["mean_reward"]) - agent.learner.theta_r).reshape(100, 3, 200, 4)
+    L = np.linalg.cholesky(full(agent.learner.design()[0]))
+    assert_standard_normal((xi.transpose(0, 2, 1, 3) @ L / 2.0).reshape(20000, 12))
+
+
+@pytest.mark.parametrize("name", ["chain", "dense", "waves"])
+@pytest.mark.parametrize("noise", ["episode", "step"])
+@pytest.mark.parametrize("clip", ["none", "range"])
+def test_the_variants_plan_by_the_recursion(name, noise, clip, drawn):
+    """Step by step, with loops; the parameters of later steps are drawn first."""
+    problem = instance(name, horizon=4)
+    agent = trained("bef-rlsvi", problem, seeds=(0,), x=30.0, noise=noise, clip=clip)
+    drawn["mean_reward"].clear()
+    plan = agent.plan(5)
+    thetas = drawn["mean_reward"] if noise == "step" else drawn["mean_reward"] * 4
+    assert len(thetas) == 4
+    P = problem.model.kernel(agent.learner.theta_p)[0]
+    V, Q, cut = np.zeros(problem.model.n_anchors), [], 0
+    for to_go, theta in enumerate(thetas[:4], start=1):
+        R = problem.model.mean_reward(theta)[0]
+        q = np.array([[R[x, a] + P[x, a] @ V for a in range(R.shape[1])] for x in range(len(R))])
+        if clip == "range":
+            cut += np.sum((q < 0) | (q > to_go))
+            q = np.minimum(np.maximum(q, 0), to_go)
+        Q.insert(0, q)
+        V = q.max(1)
+    assert np.allclose(plan.values[0], V, rtol=1e-12, atol=1e-12)
+    assert np.allclose(plan.rewards[0], R, rtol=0, atol=1e-14)
+    assert_optimal(problem, plan.policy[0], np.array(Q), rtol=1e-12)
+    if name == "dense" and clip == "range":
+        assert cut > 0
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_hessian_in_the_place_of_the_design(name, drawn):
+    problem = instance(name)
+    agent = trained("bef-rlsvi", problem, seeds=range(50), same_data=True, x=2.0, design="hessian")
+    xi = noise(agent, drawn, 200).reshape(-1, problem.model.d)
+    L = np.linalg.cholesky(full(agent.learner.hessian_p[0]))
+    assert_standard_normal(xi @ L / np.sqrt(2.0))
+
+
+@pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}])
+def test_variants_by_step_need_the_exact_planner(values):
+    model = instance("chain").model
+    assert agents.fit(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values)) == "exact"
+    with pytest.raises(Refused, match="planner = exact"):
+        agents.fit(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values | {"planner": "rff"}))
+
+
+@pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}, {"design": "hessian"}])
+@pytest.mark.parametrize("name", ["chain", "dense", "circle"])
+def test_seeds_of_the_variants_have_the_same_bytes_alone(name, values):
+    together, alone = (
+        play("bef-rlsvi", instance(name), seeds=seeds, episodes=4, **values) for seeds in ((0, 1, 2), (1,))
+    )
+    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOGGED)

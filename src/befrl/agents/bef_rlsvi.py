@@ -8,14 +8,17 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
     x_k     = ( H sqrt(beta_p B_p/(alpha_p alpha_r)) + sqrt(beta_r B_r min(1, alpha_p/alpha_r))/(2 alpha_r) )^2
     B_i     = eta/2 B_A^2 + gamma_i + log(1/delta),   gamma_i = d log(1 + beta_i B_phi_A H K/eta)    (Theorem 1)
 
-Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d).
+Variants: `noise: step` draws xi_{k,h} anew for each step, independent and of the same law; `clip: range` cuts Q_h to
+[0, H-h+1]; `design: hessian` has the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions' likelihood in the
+place of Gbar, which lies between alpha_p and beta_p times it. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
 of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
 `constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
 to that set. With a known reward (track K) the noise is added to theta*_r and x_k keeps its first term only. Planning is
-exact unless `planner` says otherwise; the paper plans by random features.
+exact unless `planner` says otherwise; the paper plans by random features. The variants `noise` and `clip` plan
+exactly only.
 """
 
 from dataclasses import dataclass
@@ -23,10 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl import bellman, linalg
-from befrl.agents.base import BaseAgent, Plan
-from befrl.errors import InputError
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.errors import InputError, Refused
 from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import number, optional, scale
+from befrl.parameters import choice, number, optional, scale
 from befrl.planning.base import PlannerParameters, planner_for
 
 
@@ -35,10 +38,18 @@ class Parameters(LearnerParameters, PlannerParameters):
     scale: float | str = scale("multiple of Theorem 1's x_k; theory means 1")
     x: float | None = optional(0.0, 1e12, "an absolute x instead of a multiple of x_k")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in x_k")
+    noise: str = choice("episode", ("episode", "step"), "one draw for all steps of an episode, or one for each")
+    clip: str = choice("none", ("none", "range"), "whether Q_h is cut to [0, H-h+1]")
+    design: str = choice("gram", ("gram", "hessian"), "what the noise is shaped by: Gbar, or the likelihood's Hessian")
 
     def __post_init__(self):
         if self.x is not None and self.scale != "theory":
             raise InputError("agent 'bef-rlsvi': set either x or scale, not both")
+
+    @property
+    def by_steps(self):
+        """Whether steps differ in more than the value that follows them, which planners do not know about."""
+        return self.noise == "step" or self.clip == "range"
 
 
 def theorem_x(constants, d, H, K, eta, delta, known_reward):
@@ -55,6 +66,15 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 
 
 class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        if parameters.by_steps and parameters.planner != "exact":
+            raise Refused(
+                f"agent 'bef-rlsvi': planner '{parameters.planner}' has one reward for all steps and does not clip: "
+                "noise = step and clip = range need planner = exact"
+            )
+        return EXACT
+
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
@@ -72,13 +92,38 @@ class Agent(BaseAgent):
                 known_reward=problem.known_theta_r is not None,
             )
 
+    def perturbed_rewards(self, factor):
+        """Mean rewards (n, N, A) for theta~_r, with new noise."""
+        model, z = self.problem.model, self.problem.normals.take(self.problem.model.d)
+        xi = np.sqrt(self.x) * linalg.solve_transposed_factor(factor, z)
+        return model.mean_reward(self.learner.theta_r + xi)
+
     def plan(self, k):
-        model, learner = self.problem.model, self.learner
-        L = linalg.cholesky(learner.design())
-        xi = np.sqrt(self.x) * linalg.solve_transposed_factor(L, self.problem.normals.take(model.d))
-        R = model.mean_reward(learner.theta_r + xi)
-        Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
-        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
+        model, learner, H = self.problem.model, self.learner, self.problem.horizon
+        L = linalg.cholesky(learner.hessian_p if self.parameters.design == "hessian" else learner.design())
+        R = self.perturbed_rewards(L)
+        if self.parameters.by_steps:
+            R, Q, V = self._recursion(R, L)
+        else:
+            Q, V = self.planner.plan(R, learner.theta_p, H)
+            V = V[:, 0]
+        return Plan(bellman.cell_policy(Q, model.space), V, R)
+
+    def _recursion(self, R, factor):
+        """The recursion of the variants: the first step's rewards, Q (n, H, N, A) and V_1 (n, N)."""
+        H, chosen = self.problem.horizon, self.parameters
+        P = self.problem.model.kernel(self.learner.theta_p)
+        n, N, A = R.shape
+        rows = P.reshape(n, N * A, N)
+        Q, V = np.empty((n, H, N, A)), np.zeros((n, N))
+        for h in reversed(range(H)):
+            if chosen.noise == "step" and h < H - 1:
+                R = self.perturbed_rewards(factor)
+            Q[:, h] = R + (rows @ V[..., None]).reshape(n, N, A)
+            if chosen.clip == "range":
+                Q[:, h] = np.clip(Q[:, h], 0.0, float(H - h))
+            V = bellman.largest(Q[:, h])
+        return R, Q, V
 
     def facts(self):
         return {"x": self.x}

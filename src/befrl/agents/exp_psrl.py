@@ -6,24 +6,28 @@ With the Gaussian prior N(0, (eta A)^-1) the posterior is approximated at its mo
     Q_h = E[r] + P_{theta~_p} V_{h+1}
 
 and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. In track U the reward's
-parameter is drawn in the same way from its own posterior.
+parameter is drawn in the same way from its own posterior. With `posterior: mala` the draw is the first of a chain of
+`steps` Langevin steps with Metropolis' correction (`langevin.py`), which leave the posterior exp(-L(theta)/v^2) itself
+invariant, L being the penalised likelihood: the exact one for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
 
-**Deviations.** The posterior is the Laplace approximation; the published algorithm assumes exact draws and a known
-reward.
+**Deviations.** The published algorithm assumes exact draws and a known reward: the Laplace approximation is none, and a
+chain of finite length is one up to how well it mixes. Where features vary within cells L is the interpolated one.
 """
 
 from dataclasses import dataclass
 
-from befrl import bellman, linalg
+from befrl import bellman, langevin, likelihood, linalg
 from befrl.agents.base import BaseAgent, Plan
 from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import scale
+from befrl.parameters import choice, integer, scale
 from befrl.planning.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)
 class Parameters(LearnerParameters, PlannerParameters):
     scale: float | str = scale("multiple v of the posterior's standard deviation; theory means 1")
+    posterior: str = choice("laplace", ("laplace", "mala"), "the normal law at the mode, or Langevin steps from it")
+    steps: int = integer(30, 1, 100000, "number of Langevin steps")
 
 
 class Agent(BaseAgent):
@@ -33,14 +37,28 @@ class Agent(BaseAgent):
         self.planner = planner_for(problem, parameters)
         self.v = 1.0 if parameters.scale == "theory" else parameters.scale
 
-    def _draw(self, theta, hessian):
-        z = self.problem.normals.take(self.problem.model.d)
-        return theta + self.v * linalg.solve_transposed_factor(linalg.cholesky(hessian), z)
+    def _draw(self, theta, hessian, loss):
+        problem, model, data, eta = self.problem, self.problem.model, self.learner.data, self.parameters.eta
+        z = problem.normals.take(model.d)
+        draw = theta + self.v * linalg.solve_transposed_factor(linalg.cholesky(hessian), z)
+        if self.parameters.posterior == "laplace" or self.v == 0:
+            return draw
+        return langevin.mala(
+            lambda theta: loss(model, data, eta, theta),
+            draw,
+            hessian,
+            self.v,
+            self.parameters.steps,
+            problem.normals,
+            problem.uniforms,
+        )
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner
-        theta_p = self._draw(learner.theta_p, learner.hessian_p)
-        theta_r = learner.theta_r if learner.known_reward else self._draw(learner.theta_r, learner.hessian_r)
+        theta_p = self._draw(learner.theta_p, learner.hessian_p, likelihood.transitions)
+        theta_r = learner.theta_r
+        if not learner.known_reward:
+            theta_r = self._draw(theta_r, learner.hessian_r, likelihood.rewards)
         R = model.mean_reward(theta_r)
         Q, V = self.planner.plan(R, theta_p, self.problem.horizon)
         return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)

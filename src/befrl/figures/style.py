@@ -72,7 +72,8 @@ def apply():
     matplotlib.use("Agg")
     import seaborn
 
-    seaborn.set_theme(context="paper", style="ticks", palette=list(dict.fromkeys(colour for colour, _ in LOOKS.values())))
+    palette = list(dict.fromkeys(colour for colour, _ in LOOKS.values()))
+    seaborn.set_theme(context="paper", style="ticks", palette=palette)
     matplotlib.rcParams.update(
         {
             "font.family": "DejaVu Sans",

@@ -1,0 +1,176 @@
+"""Thompson sampling for Gaussian next states (Ren, Zhang, Szepesvari, Dai, UAI 2022), with a linear class.
+
+The model is s' = W f(s,a) + N(0, sigma^2 I) with known features f and sigma. With y = s' - c and a normal prior of
+precision eta/sigma^2 the posterior of W is
+
+    W ~ N( W^, sigma^2 Lambda^-1 ) for each row,   Lambda = eta I + sum f f',   W^ = (sum y f') Lambda^-1;
+    W~ = W^ + v sigma Z Lambda^-1/2,   Q_h = E[r] + E_{W~} V_{h+1},   V_h = max_a Q_h,
+
+and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. Where next states are
+Gaussian (`lds`) this is exact, with the instance's features and sigma and c = 0. On other continuous spaces it is the
+misspecified baseline that Li et al. call LDS: f is the instance's phi, or one-hot(cell, action) where features are
+constant on cells, c is the mean of the base measure, sigma^2 is fitted,
+
+    sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y f'>) / (1 + m n),   sigma_0^2 the base measure's variance,
+
+and the normal law is cut to the box. The law on anchors has exact masses of panels, as in `gaussian_states.py`.
+Shapes: W as a vector (n, m q), Lambda (n, blocks, ., .), sigma (n,).
+
+**Deviations.** The published algorithm knows the reward; in track U its parameter is drawn from the Laplace posterior.
+The expected next value is integrated on anchors, not by random features. sigma is plugged in, not drawn. Where features
+vary within cells sums over visits are interpolated (`data.py`). Angles are treated as numbers. The agent has no
+estimate of theta*, so that no estimation error is logged.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from befrl import bellman, likelihood, linalg, newton
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.data import Data
+from befrl.errors import Refused
+from befrl.features import Features, KroneckerFeatures
+from befrl.gaussian_states import GaussianStates
+from befrl.parameters import number, scale
+from befrl.spaces import legendre_rule
+from befrl.visits import Visits
+
+# Means are kept within so many standard deviations of the box, where its mass does not underflow.
+BEYOND = 8.0
+
+
+@dataclass(frozen=True)
+class Parameters:
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
+    scale: float | str = scale("multiple v of the posterior's standard deviation; theory means 1")
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        if model.space.discrete:
+            raise Refused(
+                f"agent 'ren-ts' cannot work with the family {type(model.family).__name__}: "
+                "it takes next states for Gaussian, so that they must be continuous"
+            )
+        return EXACT if isinstance(model.family, GaussianStates) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        model, n = problem.model, problem.n
+        self.v = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.data = Data(model, n)
+        self.posterior = Posterior(model, n, parameters.eta)
+        self.known_reward = problem.known_theta_r is not None
+        if self.known_reward:
+            self.theta_r = np.broadcast_to(problem.known_theta_r, (n, model.d))
+        else:
+            self.theta_r = np.zeros((n, model.d))
+            self.hessian_r = likelihood.prior(model.features, n, parameters.eta)
+
+    def plan(self, k):
+        problem, model = self.problem, self.problem.model
+        W = self.posterior.draw(self.v, problem.normals)
+        theta_r = self.theta_r
+        if not self.known_reward:
+            z = problem.normals.take(model.d)
+            theta_r = theta_r + self.v * linalg.solve_transposed_factor(linalg.cholesky(self.hessian_r), z)
+        R = model.mean_reward(theta_r)
+        P = normal_masses(model.space, self.posterior.means(W), self.posterior.sigma)
+        Q, V = bellman.backward_induction(R, P, problem.horizon)
+        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
+
+    def update(self, trajectory):
+        self.data.add(trajectory)
+        self.posterior.update(self.data, trajectory)
+        if not self.known_reward:
+            self.theta_r, self.hessian_r = newton.minimise(self._reward_loss, self.theta_r)
+
+    def _reward_loss(self, theta, rows):
+        return likelihood.rewards(self.problem.model, self.data, self.parameters.eta, theta, rows)
+
+
+class Posterior:
+    """Linear regression of next states on features: W^ (n, m q), Lambda (n, blocks, ., .), sigma (n,)."""
+
+    def __init__(self, model, n, eta):
+        space, family = model.space, model.family
+        self.eta, self.dim = eta, space.dim
+        if model.smooth:
+            self.features = KroneckerFeatures(model.phi(space.nodes), space.dim)
+        else:
+            self.features = Features.one_hot(model.n_anchors, model.n_actions, space.dim)
+        self.known = isinstance(family, GaussianStates)
+        if self.known:
+            self.centre, self.sigma = np.zeros(space.dim), np.full(n, family.sigma)
+        else:
+            nodes = space.nodes.reshape(-1, space.dim)
+            law = np.exp(family.log_base[0, 0] + space.log_weights)
+            law /= law.sum()
+            self.centre = law @ nodes
+            self.base_variance = float((law @ np.square(nodes - self.centre)).mean())
+            self.sigma = np.full(n, np.sqrt(self.base_variance))
+        self.sums = np.zeros((n, model.n_anchors, model.n_actions, space.dim))
+        self.squares, self.count = np.zeros(n), 0
+        self.W = np.zeros((n, self.features.d))
+        self.precision = likelihood.prior(self.features, n, eta)
+
+    def update(self, data, trajectory):
+        y = trajectory.next_states.reshape(*trajectory.actions.shape, self.dim) - self.centre
+        self.sums += Visits(data, trajectory).total(y)
+        self.precision = self.features.plus_trace(self.features.design(data.counts), self.eta)
+        pulled = self.features.pull(self.sums)
+        self.W = linalg.solve(self.precision, pulled)
+        if not self.known:
+            # In one order of memory, whatever the number of seeds: the order of a sum decides its last bits.
+            self.squares += np.square(np.ascontiguousarray(y)).reshape(len(y), -1).sum(-1)
+            self.count += trajectory.actions.shape[1]
+            # Interpolated sums may make the rest negative where it is next to nothing.
+            rest = np.maximum(self.squares - (self.W * pulled).sum(-1), 0.0)
+            self.sigma = np.sqrt((self.base_variance + rest) / (1 + self.dim * self.count))
+
+    def draw(self, v, normals):
+        z = linalg.solve_transposed_factor(linalg.cholesky(self.precision), normals.take(self.features.d))
+        return self.W + v * self.sigma[:, None] * z
+
+    def means(self, W):
+        """E[s'] of each (anchor, action), (n, N, A, m)."""
+        return self.centre + self.features.natural(W)
+
+
+def normal_masses(space, mean, sigma):
+    """P(next anchor) of N(mean, sigma^2 I) on the box: mean (n, N, A, m), sigma (n,) -> (n, N, A, anchors).
+
+    Where the box stands for R^m its outermost panels go on to infinity, elsewhere the law is cut to the box.
+    """
+    edges = [space.edges] if space.dim == 1 and space.per_cell == 1 else space.edges
+    sigma = sigma[:, None, None, None]
+    factors = [_along(space, edges, mean[..., axis, None], sigma) for axis, edges in enumerate(edges)]
+    grid = factors[0]
+    for factor in factors[1:]:
+        # Cells first, then the nodes within them, as in `spaces.py`.
+        grid = grid[..., :, None, :, None] * factor[..., None, :, None, :]
+    return grid.reshape(*mean.shape[:-1], -1)
+
+
+def _along(space, edges, mean, sigma):
+    """Masses along one axis, (n, N, A, panels, nodes); where a panel is one anchor there is one node."""
+    if not space.unbounded:
+        mean = np.clip(mean, edges[0] - BEYOND * sigma, edges[-1] + BEYOND * sigma)
+    cuts = (edges - mean) / sigma
+    if space.unbounded:
+        cuts[..., 0], cuts[..., -1] = -np.inf, np.inf
+    low, high = cuts[..., :-1], cuts[..., 1:]
+    # On the upper side differences of the upper tails, which do not cancel.
+    upper = low > 0
+    mass = ndtr(np.where(upper, -low, high)) - ndtr(np.where(upper, -high, low))
+    mass /= mass.sum(-1, keepdims=True)
+    if space.per_cell == 1:
+        return mass[..., None]
+    x, w = legendre_rule(edges, space.order)
+    logits = np.log(w) - 0.5 * np.square((x - mean[..., None]) / sigma[..., None])
+    within = np.exp(logits - logits.max(-1, keepdims=True))
+    within /= within.sum(-1, keepdims=True)
+    return mass[..., None] * within

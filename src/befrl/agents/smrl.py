@@ -1,0 +1,155 @@
+"""SMRL (Li, Li, Kabra, Srebro, Wang, Yang, NeurIPS 2022): model-based learning by score matching.
+
+The estimate has a closed form that never asks for Z (`estimation/score_matching.py`); with weights g on a box,
+
+    theta^ = -(V_n + lambda A)^-1 v_n,   V_n = sum U' C U,   C = sum_i g_i d_i psi (d_i psi)',
+    v_n = sum U' x,   x = sum_i g_i (d_i^2 psi + d_i b d_i psi) + d_i g_i d_i psi.
+
+By Stein's identity U'(x + C U theta*) has mean zero given (s,a), so that theta* lies in an ellipsoid around theta^,
+
+    |theta - theta^|_{V_n + lambda A} <= rho,
+    rho = sqrt(lambda) B_A + sigma sqrt( log det(V_n + lambda A) - log det(lambda A) + 2 log(1/delta) ),
+    sigma^2 = sup over (s,a) of lambda_max( E[C]^-1/2 Cov(x + C U theta^) E[C]^-1/2 ).
+
+`bonus: local` plans optimistically over it (`optimism.py`), as the paper's algorithm does in principle,
+
+    b_h = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{(V_n + lambda A)^-1},   Q_h = clip( E[r] + P V_{h+1} + b_h, 0, H-h+1 ),
+
+and `bonus: none` as the authors' code does, which has no optimism. That code does not look for the best policy either
+but for the best constant sequence of actions, `search: shooting`: it compares the means of 100 simulated returns of
+each, 5 steps long even if the episode ends before. `scale` multiplies rho. Shapes: theta (n, d), V_n (n, blocks, m, m).
+
+**Deviations.** The paper's constants could not be looked up: rho is the self-normalised bound for sub-Gaussian noise,
+of which sigma is the standard deviation in the estimated model; V_n itself is random given (s,a), which the bound
+ignores. On boxes the score is weighted, without which the estimate is inconsistent. lambda is tied to eta unless
+`penalty` says otherwise (the authors' code: 1e-4). A mean of 100 returns is drawn as a normal with their exact mean and
+variance, once for every (h, cell). Rewards are known to the authors; in track U they are estimated by maximum
+likelihood, and with the bonus they are optimistic as in EXP-UCRL.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl import bellman, linalg, optimism
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.errors import InputError, Refused
+from befrl.estimation import score_matching
+from befrl.learner import Learner, LearnerParameters
+from befrl.parameters import choice, number, optional, scale
+
+LOOKAHEAD, TRIALS = 5, 100
+
+
+@dataclass(frozen=True)
+class Parameters:
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty, in units of the likelihood")
+    penalty: float | None = optional(1e-6, 1e6, "an absolute lambda instead of the one that eta gives")
+    scale: float | str = scale("multiple of the confidence radius rho; theory means 1")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+    bonus: str = choice("none", ("none", "local"), "optimism: none as in the authors' code, or a local bonus")
+    search: str = choice("exact", ("exact", "shooting"), "the best policy, or the best constant sequence of actions")
+
+    def __post_init__(self):
+        if self.bonus != "none" and self.search == "shooting":
+            raise InputError("agent 'smrl': search = shooting has no bonus")
+
+
+class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        try:
+            score_matching.Estimator(model, 1, parameters.eta, None)
+        except Refused as error:
+            raise Refused(f"agent 'smrl': {error}") from None
+        return EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.learner = Learner(problem, LearnerParameters(parameters.eta, "score-matching"))
+        self.estimator = self.learner.estimator
+        if parameters.penalty is not None:
+            self.estimator.weight = parameters.penalty
+        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.squares, self.slopes = self.estimator.terms(problem.model.space.nodes)
+
+    def matrix(self):
+        """V_n + lambda A, (n, blocks, m, m)."""
+        features, estimator = self.problem.model.features, self.estimator
+        V = features.sandwich(estimator.squares, diagonal=estimator.diagonal)
+        # Lagrange weights may be negative; the sum they stand for is not.
+        return linalg.positive(features.plus_trace(V, estimator.weight))
+
+    def noise(self):
+        """sigma, (n,): the noise x + C U theta of each (s,a) in units of E[C], by sums over the nodes."""
+        model = self.problem.model
+        natural = model.features.natural(self.learner.theta_p)
+        mass = model.family.masses(natural)[0]
+        p = natural.shape[-1]
+        x = self.slopes + (self.squares @ natural[..., None, :, None])[..., 0]
+        C = (mass @ self.squares.reshape(-1, p * p)).reshape(*natural.shape, p)
+        covariance = np.swapaxes(x, -1, -2) @ (mass[..., None] * x)
+        values, vectors = np.linalg.eigh(C)
+        # Directions in which psi hardly varies carry no noise either.
+        whiten = vectors / np.sqrt(np.maximum(values, 1e-12 * values[..., -1:]))[..., None, :]
+        top = np.linalg.eigvalsh(np.swapaxes(whiten, -1, -2) @ covariance @ whiten)[..., -1]
+        return np.sqrt(np.maximum(top, 0.0).max((-1, -2)))
+
+    def radius(self, matrix):
+        """rho, (n,)."""
+        features, weight = self.problem.model.features, self.estimator.weight
+        log_prior = features.log_det_trace() + features.d * np.log(weight)
+        growth = linalg.log_determinant(linalg.cholesky(matrix)) - log_prior
+        spread = np.sqrt(np.maximum(growth, 0.0) + 2 * np.log(1 / self.parameters.delta))
+        return self.multiple * (np.sqrt(weight) * self.problem.constants["B_A"] + self.noise() * spread)
+
+    def plan(self, k):
+        problem, learner, model = self.problem, self.learner, self.problem.model
+        R = model.mean_reward(learner.theta_r)
+        if self.parameters.search == "shooting":
+            values = np.full((problem.n, model.n_anchors), np.nan)
+            return Plan(self.shoot(R), values, R)
+        if self.parameters.bonus == "local":
+            if not learner.known_reward:
+                rho = optimism.likelihood_radius(problem, learner, self.parameters, problem.constants["beta_r"])
+                R = optimism.optimistic_reward(model, learner, self.multiple * rho)
+            matrix = self.matrix()
+            region = optimism.Region(model, learner.theta_p, matrix, self.radius(matrix))
+            Q, V = optimism.local(region, R, problem.horizon)
+        else:
+            Q, V = bellman.backward_induction(R, model.kernel(learner.theta_p), problem.horizon)
+            V = V[:, 0]
+        return Plan(bellman.cell_policy(Q, model.space), V, R)
+
+    def shoot(self, R):
+        """Actions (n, H, cells) whose constant repetition has the largest mean of TRIALS returns."""
+        problem, space = self.problem, self.problem.model.space
+        mean, variance = returns(R, problem.model.kernel(self.learner.theta_p))
+        shape = (problem.n, problem.horizon, space.n_cells, problem.model.n_actions)
+        z = problem.normals.take(int(np.prod(shape[1:]))).reshape(shape)
+        mean, variance = (_on_cells(part, space)[:, None] for part in (mean, variance))
+        return bellman.greedy(mean + np.sqrt(variance / TRIALS) * z)
+
+    def update(self, trajectory):
+        self.learner.update(trajectory)
+
+
+def returns(R, P, steps=LOOKAHEAD):
+    """Mean and variance of the return of so many steps with one action throughout, (n, N, A) each.
+
+    With G' the return from the next state on: E G = r + E G',  E G^2 = r^2 + 2 r E G' + E G'^2.
+    """
+    n, N, A = R.shape
+    by_action = np.ascontiguousarray(np.moveaxis(P, 2, 1))
+    r = np.ascontiguousarray(np.moveaxis(R, 2, 1))
+    mean = square = np.zeros((n, A, N))
+    for _ in range(steps):
+        later = (by_action @ mean[..., None])[..., 0]
+        square = r * r + 2 * r * later + (by_action @ square[..., None])[..., 0]
+        mean = r + later
+    return np.moveaxis(mean, 1, 2), np.moveaxis(np.maximum(square - mean * mean, 0.0), 1, 2)
+
+
+def _on_cells(table, space):
+    """(n, N, A) -> (n, cells, A): averages over the anchors of each cell."""
+    return np.einsum("ncja,j->nca", table.reshape(len(table), space.n_cells, space.per_cell, -1), space.cell_shares)
