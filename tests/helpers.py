@@ -2,25 +2,45 @@
 
 import functools
 import itertools
+from unittest import mock
 
 import numpy as np
+from scipy import special
 
 from befrl import agents, constants, instances, interaction
-from befrl.family import FiniteFamily
-from befrl.features import Features
+from befrl.family import ContinuousFamily, FiniteFamily
+from befrl.features import Features, KroneckerFeatures
+from befrl.instances import custom_sin
 from befrl.model import Instance, Model
-from befrl.rewards import Gaussian
-from befrl.spaces import FiniteSpace
+from befrl.rewards import Bernoulli, Gaussian
+from befrl.spaces import FiniteSpace, SmoothBox
 
 ROOT = 7
-# Every family of the catalogue, and one whose (cell, action) share all their parameters.
-INSTANCES = [*instances.catalogue.names(), "dense"]
+# Every family of the catalogue, and two whose (anchor, action) share all their parameters, one of them smooth.
+INSTANCES = [*instances.catalogue.names(), "dense", "waves"]
 
 
 @functools.lru_cache(maxsize=64)
 def instance(family, **values):
     """An instance by name; built once for all tests."""
-    return dense_instance(**values) if family == "dense" else instances.build(family, values)
+    own = {"dense": dense_instance, "waves": waves_instance}
+    return own[family](**values) if family in own else instances.build(family, values)
+
+
+@functools.lru_cache(maxsize=64)
+def light(family, **values):
+    """The same with fewer anchors, for tests of agents, which must hold on any grid."""
+    if family == "circle":
+        values = {"knots": 4, "kappa": 4.0} | values
+    if family == "custom-sin":
+        with mock.patch.object(custom_sin, "ORDER", 3):
+            return instances.build(family, values)
+    return instance(family, **values)
+
+
+def _with_constants(**parts):
+    model, theta_p, theta_r = parts["model"], parts["theta_p"], parts["theta_r"]
+    return Instance(**parts, constants=constants.compute(model, theta_p, theta_r, np.random.default_rng(0)))
 
 
 def dense_instance(horizon=6):
@@ -31,7 +51,7 @@ def dense_instance(horizon=6):
     family = FiniteFamily(FiniteSpace(4), psi, np.log([0.1, 0.2, 0.3, 0.4]))
     model = Model(Features.dense(phi, A), family, Gaussian(0.5), B=np.array([0.6, -0.8]))
     theta_p, theta_r = rng.uniform(-1, 1, (2, 5))
-    return Instance(
+    return _with_constants(
         family_name="dense",
         parameters={"phi": phi, "A": A},
         model=model,
@@ -40,7 +60,41 @@ def dense_instance(horizon=6):
         theta_r=theta_r,
         start=lambda u: (u * 2).astype(np.int64),
         start_masses=np.array([0.5, 0.5, 0.0, 0.0]),
-        constants=constants.compute(model, theta_p, theta_r, np.random.default_rng(0)),
+    )
+
+
+def waves_instance(horizon=5, cells=3, order=10):
+    """[-1, 1] in a few cells, two actions, p = 2, d = 4: what a user writes, psi, base measure, phi and A_i of his own.
+
+    The features are smooth, the components of psi correlated, the A_i full, and the first state uniform on a cell.
+    """
+    rng = np.random.default_rng(6)
+    A = rng.uniform(-1, 1, (4, 2, 3))
+    space = SmoothBox([np.linspace(-1, 1, cells + 1)], order)
+
+    def phi(s):
+        s = np.asarray(s)[:, None]
+        return np.stack(
+            [np.ones((len(s), 2)), np.sin(s + np.array([0.3, -0.8])), np.cos(2 * s + np.array([0.0, 1.1]))], axis=-1
+        )
+
+    family = ContinuousFamily(
+        space,
+        statistic=lambda s: np.stack([np.sin(2 * s), np.cos(3 * s) + s], axis=-1),
+        log_base_at=lambda s: -np.square(s),
+    )
+    theta_p, theta_r = rng.uniform(-1.5, 1.5, (2, 4))
+    start_masses = np.zeros(space.n_anchors)
+    start_masses[:order] = space.cell_shares
+    return _with_constants(
+        family_name="waves",
+        parameters={"A": A},
+        model=Model(Features.dense(phi(space.nodes), A), family, Bernoulli(), B=np.array([1.2, -0.5]), phi=phi),
+        horizon=horizon,
+        theta_p=theta_p,
+        theta_r=theta_r,
+        start=lambda u: -1.0 + 2.0 * u / cells,
+        start_masses=start_masses,
     )
 
 
@@ -60,13 +114,159 @@ def trained(algorithm, problem, track="U", seeds=(0, 1), episodes=5, same_data=F
     return agent
 
 
+class Idle:
+    """In the place of an agent's planner: keeps the parameters that it is to plan with, and plans nothing."""
+
+    def __init__(self, planner):
+        self.model, self.thetas = planner.model, []
+
+    def plan(self, R, theta_p, horizon):
+        self.thetas.append(theta_p.copy())
+        n, N, A = R.shape
+        return np.zeros((n, 1, N, A)), np.zeros((n, 1, N))
+
+
 def random_episodes(problem, seeds, episodes):
     """Trajectories of the uniformly random agent."""
     actor = interaction.make_agent(
         problem, "random", agents.parameters("random", {}), "U", episodes, ROOT, "test", list(seeds)
     )
     environment = interaction.Environment(problem, ROOT, "test", list(seeds))
-    return [environment.rollout(actor, actor.plan(k).policy)[1] for k in range(episodes)]
+    return [environment.rollout(actor, actor.plan(k).policy) for k in range(episodes)]
+
+
+def learner(problem, seeds=(0, 1), track="U", **values):
+    """A learner before any data, told what an agent of these seeds is told."""
+    parameters = agents.parameters("greedy", values)
+    return interaction.make_agent(problem, "greedy", parameters, track, 1, ROOT, "test", list(seeds)).learner
+
+
+def samples(data, i):
+    """States, actions, rewards and next states of one seed, all its episodes one after the other."""
+    keys = ("states", "actions", "rewards", "next_states")
+    return [np.concatenate([getattr(episode, key)[i] for episode in data]) for key in keys]
+
+
+def matrices_at(problem, states, actions):
+    """U(s,a) of each sample, (samples, p, d): from phi at the states themselves where features vary within cells."""
+    features = problem.model.features
+    if not problem.model.smooth:
+        cells = problem.model.space.cell(states)
+        return np.stack([full_U(features, x, a) for x, a in zip(cells, actions, strict=True)])
+    there = features.on(problem.model.phi(states))
+    return np.stack([full_U(there, t, a) for t, a in enumerate(actions)])
+
+
+def fine_rule(space, pieces=None, order=12, beyond=0.0):
+    """Nodes and weights of an independent rule: every cell cut again, `order` nodes a side in each piece.
+
+    By default into three pieces, or into more where cells are few: a law may be far narrower than a cell.
+
+    `beyond` adds that share of the box's width on both sides, in pieces like those at its ends.
+    """
+    if space.discrete:
+        return space.nodes, np.ones(len(space.nodes))
+    if pieces is None:
+        pieces = max(3, 48 // space.n_cells)
+    x, w = np.polynomial.legendre.leggauss(order)
+    points, weights = [], []
+    for edges in [space.edges] if np.ndim(space.edges) == 1 and not isinstance(space.edges, tuple) else space.edges:
+        more = beyond * (edges[-1] - edges[0])
+        if more:
+            steps = 1 + int(more / (edges[-1] - edges[-2]))
+            ends = np.linspace(edges[-1], edges[-1] + more, steps + 1)[1:]
+            edges = np.concatenate([(edges[0] + edges[-1] - ends)[::-1], edges, ends])
+        cuts = np.concatenate([np.linspace(a, b, pieces + 1)[:-1] for a, b in itertools.pairwise(edges)] + [edges[-1:]])
+        width = np.diff(cuts)[:, None]
+        points.append((cuts[:-1, None] + width * (x + 1) / 2).ravel())
+        weights.append((width * w / 2).ravel())
+    if len(points) == 1:
+        return points[0], weights[0]
+    grid = np.stack([g.ravel() for g in np.meshgrid(*points, indexing="ij")], axis=-1)
+    return grid, functools.reduce(np.multiply.outer, weights).ravel()
+
+
+class FineLaws:
+    """The laws of a problem by sums over nodes of its own, `fine_rule`: psi (G, p), log weights and base measure."""
+
+    def __init__(self, problem, **rule):
+        self.problem, family = problem, problem.model.family
+        self.nodes, self.weights = fine_rule(problem.model.space, **rule)
+        self.finite = problem.model.space.discrete
+        self.psi = family.psi if self.finite else family.statistic(self.nodes)
+        self.log_base = family.log_base if self.finite else family.log_base_at(self.nodes)[None, None]
+
+    def log_weights(self, cells=0, actions=0):
+        """Log base measure of the nodes at some (cell, action), (..., G)."""
+        N, A = self.log_base.shape[:2]
+        return self.log_base[np.minimum(cells, N - 1), np.minimum(actions, A - 1)] + np.log(self.weights)
+
+    def moments(self, eta, cells=0, actions=0):
+        """Z (...), E psi (..., p) and Cov psi (..., p, p) of natural parameters eta (..., p)."""
+        logits = eta @ self.psi.T + self.log_weights(cells, actions)
+        Z = special.logsumexp(logits, axis=-1)
+        mass = np.exp(logits - Z[..., None])
+        mean = mass @ self.psi
+        centred = self.psi - mean[..., None, :]
+        return Z, mean, np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
+
+
+class Continuum:
+    """The true MDP of a problem on a grid of its own, whatever its cells and anchors are: a plain Nystroem method.
+
+    Densities are evaluated point by point and normalised by their own sum over the grid's nodes; values of policies
+    live on these nodes, and the first step is taken at the state itself. Two dimensions must be separable, as in `lds`.
+    """
+
+    def __init__(self, problem, **rule):
+        self.problem, self.laws = problem, FineLaws(problem, **rule)
+        self.nodes = self.laws.nodes
+        self.cells = problem.model.space.cell(self.nodes)
+        self.R, self.P = self.step(self.nodes)
+
+    def natural(self, theta, s):
+        model = self.problem.model
+        if model.smooth:
+            return np.einsum("xaq,pq->xap", model.phi(s), model.features.matrix(theta))
+        return model.features.natural(theta[None])[0][model.space.cell(s)]
+
+    def step(self, s):
+        """Mean rewards (n, A) and probabilities of the nodes (n, A, G) at states s."""
+        model = self.problem.model
+        R = model.reward.mean(self.natural(self.problem.theta_r, s) @ model.B)
+        cells = model.space.cell(s)[:, None]
+        actions = np.arange(model.n_actions)
+        logits = self.natural(self.problem.theta_p, s) @ self.laws.psi.T + self.laws.log_weights(cells, actions)
+        return R, special.softmax(logits, axis=-1)
+
+    def optimal(self, s, steps=None):
+        """V* with so many steps to go, all by default, at states s (n,)."""
+        V = np.zeros(len(self.nodes))
+        for _ in range((steps or self.problem.horizon) - 1):
+            V = (self.R + self.P @ V).max(1)
+        R, P = self.step(s)
+        return (R + P @ V).max(1)
+
+    def value(self, policy, s):
+        """V_1 of a policy on cells, (H, cells) actions or (H, cells, A) probabilities, at states s (n,)."""
+        A = self.R.shape[1]
+        weights = np.eye(A)[policy] if policy.ndim == 2 else policy
+        V = np.zeros(len(self.nodes))
+        for step in weights[:0:-1]:
+            V = ((self.R + self.P @ V) * step[self.cells]).sum(1)
+        R, P = self.step(s)
+        return ((R + P @ V) * weights[0][self.problem.model.space.cell(s)]).sum(1)
+
+
+@functools.lru_cache(maxsize=4)
+def continuum(name, **values):
+    """Twelve nodes or more for each anchor-sized piece of a cell: kinks of V* within cells cost 1e-6 at most."""
+    return Continuum(instance(name, **values), pieces=6, order=4)
+
+
+@functools.lru_cache(maxsize=16)
+def fine_laws(problem_name, **values):
+    return FineLaws(instance(problem_name, **values))
 
 
 def optimal(R, P, H):
@@ -74,26 +274,32 @@ def optimal(R, P, H):
     N, A = R.shape
     V, Q = [[0.0] * N], []
     for _ in range(H):
-        q = [[R[x, a] + sum(P[x, a, y] * V[0][y] for y in range(N)) for a in range(A)] for x in range(N)]
+        q = [[R[x, a] + np.dot(P[x, a], V[0]) for a in range(A)] for x in range(N)]
         Q.insert(0, q)
         V.insert(0, [max(row) for row in q])
     return np.array(Q), np.array(V)
 
 
 def value_of(policy, R, P):
-    """V_1 of a policy by loops: (H, N) actions or (H, N, A) probabilities -> (N,)."""
+    """V_1 of a policy by loops: (H, cells) actions or (H, cells, A) probabilities -> (N,)."""
     policy = np.asarray(policy)
     N, A = R.shape
+    per_cell = N // policy.shape[1]
     V = np.zeros(N)
     for step in policy[::-1]:
         weights = np.eye(A)[step] if policy.ndim == 2 else step
         V = np.array(
-            [
-                sum(weights[x, a] * (R[x, a] + sum(P[x, a, y] * V[y] for y in range(N))) for a in range(A))
-                for x in range(N)
-            ]
+            [sum(weights[x // per_cell, a] * (R[x, a] + np.dot(P[x, a], V)) for a in range(A)) for x in range(N)]
         )
     return V
+
+
+def assert_optimal(problem, policy, Q, rtol=0.0, atol=1e-10):
+    """The policy (H, cells) takes an action with the largest Q (H, N, A), on average over the cell's own anchors."""
+    space = problem.model.space
+    means = np.einsum("hcja,j->hca", Q.reshape(len(Q), space.n_cells, space.per_cell, -1), space.cell_shares)
+    chosen = np.take_along_axis(means, policy[..., None].astype(int), axis=-1)[..., 0]
+    assert np.allclose(chosen, means.max(-1), rtol=rtol, atol=atol)
 
 
 def all_policies(H, N, A):
@@ -121,6 +327,8 @@ def full(blocks):
 
 def full_U(features, x, a):
     """U(s,a) as a (p, d) matrix."""
+    if isinstance(features, KroneckerFeatures):
+        return np.kron(np.eye(features.p), features.phi[x, a])
     U = np.zeros((features.p, features.n_blocks, features.m))
     U[:, features.block[x, a]] = features.U[x, a]
     return U.reshape(features.p, features.d)

@@ -15,11 +15,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from befrl import agents, benchmark, claims, cli, figures, instances, results, runfile, runs
+from befrl import (
+    agents,
+    aggregation,
+    benchmark,
+    claims,
+    cli,
+    estimation,
+    figures,
+    instance_table,
+    instances,
+    library,
+    planning,
+    results,
+    runfile,
+    runs,
+)
 from befrl.aggregation import CURVES, PAIRED, SUMMARY
+from befrl.errors import Refused
 
 SCHEMA = str(Path(__file__).resolve().parents[1] / "config" / "schema.yaml")
-VERBS = ["instance", "run", "aggregate", "claim", "figure", "report", "list", "bench"]
+VERBS = ["instance", "run", "aggregate", "instances", "library", "claim", "figure", "report", "list", "bench"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.
@@ -141,6 +157,40 @@ def test_aggregate_and_figure_write_their_files(good, tmp_path):
     assert {path.suffix for path in (tmp_path / "drawn").iterdir()} == {".svg", ".png", ".json"}
 
 
+LIBRARY = {
+    "exploration": "episodes=3 tuning=2 evaluation=2",
+    "densities": "transitions=20",
+    "estimators": "sizes=[100] repetitions=2",
+    "planners": "'features=[4, 8]' repetitions=2",
+}
+
+
+@pytest.mark.parametrize("kind", library.catalogue.names())
+def test_library_writes_the_rows_of_its_study(good, kind):
+    good("instance chain --set bins=3 horizon=4 --name tiny --out tiny.npz")
+    assert good(f"library {kind} --instance tiny.npz --set {LIBRARY[kind]} --root-seed 5 --out table.csv") == ""
+    module = library.catalogue.module(kind)
+    table = aggregation.read_table("table.csv")
+    assert list(table.columns) == list(module.COLUMNS)
+    settings = {key: json.loads(value) for key, value in (word.split("=") for word in shlex.split(LIBRARY[kind]))}
+    rows = module.study("tiny", instances.build("chain", {"bins": 3, "horizon": 4}), 5, **settings)
+    assert set(table["instance"]) == {"tiny"}
+    numbers = [name for name in table.columns if name not in ("instance", "seconds") and table[name].dtype.kind in "if"]
+    assert len(numbers) >= 3
+    for name in numbers:
+        expected = np.array([row[name] for row in rows], dtype=float)
+        assert np.allclose(table[name], expected, rtol=1e-9, atol=0, equal_nan=True), name
+
+
+def test_instances_writes_a_row_for_each_name(good):
+    for name in ("one", "two"):
+        good(f"instance chain --set bins=3 horizon=4 --name {name} --out results/instances/{name}.npz")
+    good("instances --results results --names two one --out table.csv")
+    table = aggregation.read_table("table.csv")
+    assert list(table.columns) == list(instance_table.COLUMNS)
+    assert list(table["name"]) == ["two", "one"]
+
+
 def test_claim_prints_its_record_and_writes_it(good):
     record = json.loads(good("claim C31 --trials 5 --json"))
     assert (record["id"], record["trials"], record["verdict"]) == ("C31", 5, "holds")
@@ -153,11 +203,13 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert "verdict" in good("claim C31 --trials 5")
 
 
-@pytest.mark.parametrize("what", ["instances", "agents", "claims", "figures"])
+@pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners", "claims", "figures"])
 def test_list_names_everything(good, what):
     known = {
         "instances": [*instances.catalogue.names(), *instances.PRESETS],
         "agents": agents.catalogue.names(),
+        "estimators": estimation.catalogue.names(),
+        "planners": planning.catalogue.names(),
         "claims": claims.names(),
         "figures": figures.kinds(),
     }[what]
@@ -171,19 +223,36 @@ def test_list_names_everything(good, what):
     assert all(f"{name}: " in shown for name in known)
 
 
-def test_bench_measures_every_agent(good, monkeypatch):
+def fits(algorithm, model):
+    try:
+        return agents.fit(model, algorithm, agents.parameters(algorithm, {}))
+    except Refused:
+        return False
+
+
+def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
     """At toy size, and without pinning the process of the tests to one core."""
     monkeypatch.setattr(benchmark, "BLOCKS", (1, 2))
     monkeypatch.setattr(benchmark, "EPISODES", {1: 50, 2: 50})
-    for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4)):
+    for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4), ("LATE_UPDATE", 400)):
         monkeypatch.setattr(benchmark, name, value)
     monkeypatch.setattr("os.sched_setaffinity", lambda pid, cores: None, raising=False)
     table = json.loads(good("bench --quick --json"))
-    assert [row["agent"] for row in table["agents"]] == agents.catalogue.names()
+    model = instances.build("chain", {"bins": 8, "horizon": 40}).model
+    assert [row["agent"] for row in table["agents"]] == [name for name in agents.catalogue.names() if fits(name, model)]
     assert [row["seeds"] for row in table["blocks"]] == [1, 2]
     growth = table["growth"]
     assert growth["late_over_early"] == pytest.approx(growth["seconds_late"] / growth["seconds_early"])
-    assert "steps/s" in benchmark.text(table)
+    assert [row["estimator"] for row in table["estimators"]] == estimation.catalogue.names()
+    shown = benchmark.text(table)
+    for row in table["estimators"]:
+        assert row["instance"] == ("lds" if row["estimator"] == "gaussian" else "literal")
+        assert row["claims_flat"] is estimation.catalogue.module(row["estimator"]).Estimator.flat
+        assert (row["early_episode"], row["late_episode"]) == (2, 40)
+        assert row["late_over_early"] == pytest.approx(row["seconds_late"] / row["seconds_early"])
+        assert row["seconds_early"] > 0
+        assert re.search(rf"^{row['estimator']} .* {row['late_over_early']:.2f} ", shown, flags=re.MULTILINE)
+    assert "steps/s" in shown
 
 
 # Help.
@@ -263,6 +332,7 @@ def state(folder):
 
 OUT = "--seeds 2 --out new.npz"
 AGGREGATE = "aggregate --runs runs --blocks 0-2 --out new"
+LIBRARY_OF = "library --instance good.npz"
 BAD = {
     "": "VERB",
     "walk": "'walk'",
@@ -284,7 +354,12 @@ BAD = {
     # run
     f"run --instance ring --agent greedy {OUT}": "unknown instance 'ring'",
     f"run {TINY} --agent dqn {OUT}": "unknown agent 'dqn': choose one of bef-rlsvi",
-    f"run {TINY} --agent greedy --set x=3 {OUT}": "unknown parameter 'x': allowed are eta",
+    f"run {TINY} --agent greedy --set x=3 {OUT}": "unknown parameter 'x': allowed are planner, features, eta",
+    f"run {TINY} --agent greedy --set estimator=guess {OUT}": "'guess' is not allowed: it must be one of ais",
+    f"run {TINY} --agent greedy --set planner=guess {OUT}": "'guess' is not allowed: it must be one of chebyshev",
+    f"run {TINY} --agent greedy --set estimator=gaussian {OUT}": "'gaussian' cannot work with the family Trunc",
+    f"run {TINY} --agent exp-psrl --set planner=jacobi-anger {OUT}": "'jacobi-anger' cannot plan in the family Trunc",
+    f"run --instance riverswim --agent bef-rlsvi --set planner=chebyshev {OUT}": "'chebyshev' cannot plan in",
     f"run {TINY} --agent bef-rlsvi --set x=-1 {OUT}": "x = -1 is not allowed",
     f"run {TINY} --agent bef-rlsvi --set x=1 scale=2 {OUT}": "either x or scale",
     f"run --instance chain --instance-set horizon=0 --agent greedy {OUT}": "horizon = 0",
@@ -314,6 +389,23 @@ BAD = {
     f"{AGGREGATE} --labels greedy --level nan": "level",
     f"{AGGREGATE} --labels greedy --resamples 0": "--resamples",
     "aggregate --runs . --labels folder --blocks 0-2 --out new": "folder/0-2.npz",
+    # instances
+    "instances --results none --names good --out new.csv": "none/instances/good.npz: there is no such file",
+    "instances --results . --names good": "--out",
+    "instances --results . --out new.csv": "--names",
+    # library
+    f"{LIBRARY_OF} densities --set transitions=20 --out folder": "folder",
+    f"{LIBRARY_OF} pies --out new.csv": "unknown library study 'pies': choose one of densities, estimators",
+    f"{LIBRARY_OF} densities --out new.csv": "the setting 'transitions' is missing: it needs transitions",
+    f"{LIBRARY_OF} densities --set steps=3 --out new.csv": "unknown setting 'steps': allowed are transitions",
+    f"{LIBRARY_OF} densities --set transitions=0 --out new.csv": "transitions = 0 is not allowed",
+    f"{LIBRARY_OF} densities --set transitions=20": "--out",
+    f"{LIBRARY_OF} planners --set features=4 repetitions=2 --out new.csv": "features = 4 is not allowed: it must be a",
+    f"{LIBRARY_OF} planners --set features=[] repetitions=2 --out new.csv": "features = [] is not allowed",
+    f"{LIBRARY_OF} planners --set features=[4,x] repetitions=2 --out new.csv": "features = '[4,x]' is not allowed",
+    f"{LIBRARY_OF} estimators --set sizes=[9] repetitions=1.5 --out new.csv": "repetitions = 1.5 is not allowed",
+    "library densities --instance none.npz --set transitions=9 --out new.csv": "none.npz: there is no such file",
+    "library densities --instance text.npz --set transitions=9 --out new.csv": "text.npz: truncated",
     # claim
     "claim C999 --out new.json": "unknown claim 'C999': choose one of C31",
     "claim C31 C999 --trials 5": "C999",
@@ -329,6 +421,8 @@ BAD = {
     "figure regret --tables none --out new": "none/summary.csv",
     "figure regret --tables foreign --out new": "foreign/summary.csv",
     "figure regret --out new": "--tables",
+    "figure planners --tables none.csv --out new": "none.csv: cannot be read as a befrl table",
+    "figure planners --tables foreign/summary.csv --out new": "not a befrl table, the column 'instance' is missing",
     # report
     f"report --study none.yaml --schema {SCHEMA} --out new.html": "none.yaml",
     f"report --study good.npz --schema {SCHEMA} --out new.html": "good.npz",

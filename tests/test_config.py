@@ -5,6 +5,8 @@ The random tests are derandomised: they try the same configs every time.
 
 import copy
 import dataclasses
+import functools
+import inspect
 import json
 import math
 import re
@@ -12,13 +14,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from befrl import agents, claims, instances, seeds
+from befrl import agents, claims, instances, library, seeds
 from befrl.config import check, load, with_defaults
-from befrl.errors import InputError
+from befrl.errors import InputError, Refused
 from befrl.parameters import read
 from befrl.verbs import pairs
 
@@ -66,20 +68,25 @@ def subschemas(schema):
             yield from subschemas(schema[key])
 
 
-def documented_keys(schema, prefix=""):
-    """{dotted key: default as README.md writes it}, user-chosen names as <name>."""
+def keys_of(schema, prefix=""):
+    """{dotted key: (its schema, whether it is required)}, user-chosen names as <name>."""
     found = {}
     for key, sub in schema["properties"].items():
         named = sub.get("additionalProperties")
         if "properties" in sub:
-            found |= documented_keys(sub, f"{prefix}{key}.")
+            found |= keys_of(sub, f"{prefix}{key}.")
         elif isinstance(named, dict) and "properties" in named:
-            found |= documented_keys(named, f"{prefix}{key}.<name>.")
-        elif key in schema.get("required", ()):
-            found[prefix + key] = "required"
+            found |= keys_of(named, f"{prefix}{key}.<name>.")
         else:
-            found[prefix + key] = json.dumps(sub["default"]) if "default" in sub else "-"
+            found[prefix + key] = (sub, key in schema.get("required", ()))
     return found
+
+
+def documented_default(sub, required):
+    """As README.md writes it."""
+    if required:
+        return "required"
+    return json.dumps(sub["default"]) if "default" in sub else "-"
 
 
 # The files.
@@ -109,16 +116,27 @@ def test_no_object_with_fixed_keys_takes_others():
     assert all(sub["additionalProperties"] is False for sub in closed)
 
 
-def test_every_leaf_of_the_schema_is_described():
-    leaves = [sub for sub in subschemas(SCHEMA) if "type" in sub and sub["type"] not in ("object", "array")]
-    items = ({"type": "string"}, {"type": "number"})
-    assert all(sub.get("description") for sub in leaves if sub not in items)
+def test_every_key_of_the_schema_is_described():
+    keys = keys_of(SCHEMA)
+    assert {"root_seed", "study.<name>.agents", "library.exploration.episodes", "library.planners.features"} <= set(
+        keys
+    )
+    assert [key for key, (sub, _) in keys.items() if not sub.get("description")] == []
+
+
+def test_every_study_of_the_library_has_its_settings_in_the_schema():
+    given = SCHEMA["properties"]["library"]["properties"]
+    assert sorted(given) == library.catalogue.names()
+    for kind, sub in given.items():
+        wanted = set(list(inspect.signature(library.catalogue.module(kind).study).parameters)[3:])
+        assert set(sub["properties"]) - {"instances"} == wanted
 
 
 def test_the_page_documents_every_key_with_its_default_and_no_other():
     rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+) \|$", (FOLDER / "README.md").read_text(), flags=re.MULTILINE)
     assert len({key for key, _, _ in rows}) == len(rows)
-    assert {key: default.strip("`") for key, default, _ in rows} == documented_keys(SCHEMA)
+    defaults = {key: documented_default(*found) for key, found in keys_of(SCHEMA).items()}
+    assert {key: default.strip("`") for key, default, _ in rows} == defaults
     assert all(meaning.strip() for _, _, meaning in rows)
 
 
@@ -143,15 +161,27 @@ BAD = [
     (("instances", "small", "sets"), {}, ["instances.small", "sets", "family, set"]),
     (("instances", "small", "set", "bin"), 3, ["instances.small.set", "bin", "bins", "horizon"]),
     (("agents", "ours", "grids"), {}, ["agents.ours", "grids", "algorithm, set, grid"]),
-    (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x, eta, delta"]),
+    (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x", "eta", "delta"]),
     (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, agents, headline"]),
     (("claims", "trails"), 3, ["claims", "trails", "trials, ids"]),
+    (("library", "planner"), {}, ["library", "'planner'", "exploration, densities, estimators, planners"]),
+    (("library", "planners"), {"instance": []}, ["library.planners", "'instance'", "instances, features, repetitions"]),
     # unknown names
     (("instances", "small", "family"), "ring", ["instances.small.family", "ring", "chain", "riverswim"]),
     (("agents", "ours", "algorithm"), "dqn", ["agents.ours.algorithm", "dqn", "bef-rlsvi", "greedy"]),
     (("study", "small", "agents"), ["ours", "theirs"], ["study.small.agents", "theirs", "ours, greedy"]),
     (("study", "large"), {"episodes": 5, "agents": ["ours"]}, ["study.large", "large", "small"]),
     (("claims", "ids"), ["C31", "C999"], ["claims.ids", "C999", "choose one of", "C31"]),
+    (("agents", "greedy", "set"), {"estimator": "guess"}, ["agents.greedy.set", "'guess'", "ais", "shah"]),
+    (("agents", "greedy", "set"), {"planner": "guess"}, ["agents.greedy.set", "'guess'", "exact", "rff"]),
+    (("library", "exploration"), {"episodes": {"large": 5}}, ["library.exploration", "'large'", "small"]),
+    *(
+        (("library", kind), {"instances": ["large"]}, [f"library.{kind}: unknown instance 'large'", "small"])
+        for kind in ("densities", "estimators", "planners")
+    ),
+    # pairings that cannot work
+    (("agents", "greedy", "set"), {"estimator": "gaussian"}, ["study.small.agents", "'greedy'", "'gaussian'", "lds"]),
+    (("agents", "ours", "set"), {"planner": "jacobi-anger"}, ["study.small.agents", "'ours'", "'jacobi-anger'"]),
     # out of range
     (("output",), "", ["output", "minLength 1"]),
     (("root_seed",), -1, ["root_seed", "-1", "minimum 0"]),
@@ -172,6 +202,13 @@ BAD = [
     (("study", "small", "tracks"), ["U", "V"], ["study.small.tracks", "'V'", "'U', 'K'"]),
     (("study", "small", "tracks"), ["U", "U"], ["study.small.tracks", "uniqueItems"]),
     (("claims", "trials"), 0, ["claims.trials", "minimum 1"]),
+    (("library", "exploration"), {"episodes": {"small": 0}}, ["library.exploration.episodes.small", "minimum 1"]),
+    (("library", "exploration"), {"tuning": 1}, ["library.exploration.tuning", "minimum 2"]),
+    (("library", "densities"), {"transitions": 0}, ["library.densities.transitions", "minimum 1"]),
+    (("library", "estimators"), {"sizes": [10]}, ["library.estimators.sizes", "minItems 2"]),
+    (("library", "estimators"), {"sizes": [10, 0]}, ["library.estimators.sizes.1", "minimum 1"]),
+    (("library", "planners"), {"features": [1, 2]}, ["library.planners.features.0", "minimum 2"]),
+    (("library", "planners"), {"instances": ["small", "small"]}, ["library.planners.instances", "uniqueItems"]),
     # wrong types
     (("seeds",), None, ["seeds", "object"]),
     (("seeds", "tuning"), "30", ["seeds.tuning", "'30'", "integer"]),
@@ -182,12 +219,16 @@ BAD = [
     (("instances", "small", "set"), "bins=3", ["instances.small.set", "object"]),
     (("study", "small", "agents"), "ours", ["study.small.agents", "array"]),
     (("study", "small", "headline"), "yes", ["study.small.headline", "boolean"]),
+    (("library",), None, ["library", "object"]),
+    (("library", "exploration"), {"episodes": ["small"]}, ["library.exploration.episodes", "object"]),
+    (("library", "densities"), {"instances": "small"}, ["library.densities.instances", "array"]),
+    (("agents", "greedy", "grid"), {"estimator": ["mle", "ais"]}, ["agents.greedy.grid.estimator", "number"]),
     # names that could not be file names or parts of one
     (("instances", "a_b"), {"family": "chain"}, ["instances", "a_b", "pattern"]),
     (("agents", "a/b"), {"algorithm": "greedy"}, ["agents", "a/b", "pattern"]),
     (("agents", "a\n"), {"algorithm": "greedy"}, ["agents", "pattern"]),
     # grids and empty studies
-    (("agents", "ours", "grid"), {"y": [1, 2]}, ["agents.ours.grid", "'y'", "scale, x, eta, delta"]),
+    (("agents", "ours", "grid"), {"y": [1, 2]}, ["agents.ours.grid", "'y'", "scale, x", "eta", "delta"]),
     (("agents", "ours", "grid"), {"x": [1]}, ["agents.ours.grid.x", "minItems 2"]),
     (("agents", "ours", "grid"), {"x": [1, 2], "eta": [1, 2]}, ["agents.ours.grid", "maxProperties 1"]),
     (("agents", "greedy", "grid"), {"x": [1, 2]}, ["agents.greedy.grid", "'x'", "eta"]),
@@ -248,12 +289,36 @@ def test_whole_numbers_written_with_a_point_are_refused_or_made_whole():
     config["seeds"] = {"tuning": 2.0, "evaluation": 3.0}
     config["jobs"] = {"seeds_per_job": 2.0}
     config["study"]["small"]["episodes"] = 5.0
+    config["library"] = {
+        "exploration": {"episodes": {"small": 5.0}},
+        "estimators": {"instances": ["small"], "sizes": [100.0, 200.0]},
+    }
     try:
         study = check(config, SCHEMA)
     except InputError:
         return
     assert {type(value) for value in (*study["seeds"].values(), *study["jobs"].values())} == {int}
     assert type(study["study"]["small"]["episodes"]) is int
+    assert type(study.library("exploration")["small"]["episodes"]) is int
+    assert {type(size) for size in study.library("estimators")["small"]["sizes"]} == {int}
+
+
+# The library.
+
+
+def test_the_settings_of_the_library_by_instance():
+    given = {
+        "exploration": {"episodes": {"small": 7}, "tuning": 3},
+        "planners": {"instances": ["small"], "features": [4, 8]},
+    }
+    study = check(BASE | {"library": given}, SCHEMA)
+    assert study.library("exploration") == {"small": {"episodes": 7, "tuning": 3, "evaluation": 20}}
+    assert study.library("planners") == {"small": {"features": [4, 8], "repetitions": 30}}
+    assert study.library("densities") == study.library("estimators") == {}
+    assert study.library_tables() == [("exploration", "small"), ("planners", "small")]
+    assert check(BASE, SCHEMA).library_tables() == []
+    with pytest.raises(InputError, match="unknown library study 'pies': choose one of exploration, densities"):
+        study.library("pies")
 
 
 # Random configs.
@@ -269,19 +334,25 @@ def values_of(field):
     return st.floats(meta["low"], meta["high"])
 
 
-def some_parameter(module, build):
-    """A mapping of at most one parameter to what `build` makes of its values."""
-    fields = dataclasses.fields(module.Parameters)
+def small_values_of(field):
+    """The same, sizes up to 20: models are made in order to see which agents work on them."""
+    meta = field.metadata
+    return st.integers(meta["low"], min(20, meta["high"])) if meta["kind"] is int else values_of(field)
+
+
+def some_parameter(module, build, kinds=(str, int, float)):
+    """A mapping of at most one parameter, of one of these kinds, to what `build` makes of its values."""
+    fields = [field for field in dataclasses.fields(module.Parameters) if field.metadata["kind"] in kinds]
     if not fields:
         return st.just({})
     return st.sampled_from(fields).flatmap(lambda f: st.fixed_dictionaries({f.name: build(f)}))
 
 
-def entry(catalogue, key):
+def entry(catalogue, key, values):
     """An instance or an agent with at most one parameter set."""
 
     def of(name):
-        setting = some_parameter(catalogue.module(name), values_of)
+        setting = some_parameter(catalogue.module(name), values)
         return st.fixed_dictionaries({key: st.just(name)}, optional={"set": setting})
 
     return st.sampled_from(catalogue.names()).flatmap(of)
@@ -292,32 +363,69 @@ def grid_agent(name):
         return st.lists(values_of(field), min_size=2, max_size=4, unique=True)
 
     return st.fixed_dictionaries(
-        {"algorithm": st.just(name), "grid": some_parameter(agents.catalogue.module(name), grid)}
+        {"algorithm": st.just(name), "grid": some_parameter(agents.catalogue.module(name), grid, (int, float))}
     )
 
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,6}", fullmatch=True)
-AGENT = entry(agents.catalogue, "algorithm") | st.sampled_from(["bef-rlsvi", "exp-psrl", "exp-ucrl"]).flatmap(
-    grid_agent
-)
+AGENT = entry(agents.catalogue, "algorithm", values_of) | st.sampled_from(
+    ["bef-rlsvi", "exp-psrl", "exp-ucrl"]
+).flatmap(grid_agent)
+
+
+@functools.lru_cache(maxsize=128)
+def model_of(family, values):
+    return instances.rebuild(family, json.loads(values), {}).model
+
+
+def works_on(config, name, agent):
+    """Whether an agent is not refused on an instance."""
+    instance, agent = config["instances"][name], config["agents"][agent]
+    model = model_of(instance["family"], json.dumps(instance.get("set", {})))
+    try:
+        agents.fit(model, agent["algorithm"], agents.parameters(agent["algorithm"], agent.get("set", {})))
+    except Refused:
+        return False
+    return True
+
+
+def library_of(names):
+    """Studies of the library on some instances."""
+    some = st.lists(st.sampled_from(names), unique=True)
+    sizes = st.lists(st.integers(2, 1000), min_size=2, max_size=4, unique=True)
+    return {
+        "exploration": st.fixed_dictionaries({"episodes": st.dictionaries(st.sampled_from(names), st.integers(1, 99))}),
+        "densities": st.fixed_dictionaries({"instances": some}, optional={"transitions": st.integers(1, 10**6)}),
+        "estimators": st.fixed_dictionaries({"instances": some}, optional={"sizes": sizes}),
+        "planners": st.fixed_dictionaries({"instances": some, "features": sizes}),
+    }
 
 
 @st.composite
 def studies(draw):
     """Small valid configs."""
+    instance = entry(instances.catalogue, "family", small_values_of)
     config = {
-        "instances": draw(st.dictionaries(NAMES, entry(instances.catalogue, "family"), min_size=1, max_size=3)),
+        "instances": draw(st.dictionaries(NAMES, instance, min_size=1, max_size=3)),
         "agents": draw(st.dictionaries(NAMES, AGENT, min_size=1, max_size=3)),
     }
-    some_agents = st.lists(st.sampled_from(sorted(config["agents"])), min_size=1, unique=True)
-    part = st.fixed_dictionaries(
-        {"episodes": st.integers(2, 10**6), "agents": some_agents},
-        optional={
-            "tracks": st.lists(st.sampled_from("UK"), min_size=1, unique=True),
-            "headline": st.booleans(),
-        },
-    )
-    config["study"] = draw(st.dictionaries(st.sampled_from(sorted(config["instances"])), part, min_size=1))
+    working = {
+        name: sorted(agent for agent in config["agents"] if works_on(config, name, agent))
+        for name in config["instances"]
+    }
+    able = [name for name in working if working[name]]
+    assume(able)
+
+    def part(name):
+        some_agents = st.lists(st.sampled_from(working[name]), min_size=1, unique=True)
+        tracks = st.lists(st.sampled_from("UK"), min_size=1, unique=True)
+        return st.fixed_dictionaries(
+            {"episodes": st.integers(2, 10**6), "agents": some_agents},
+            optional={"tracks": tracks, "headline": st.booleans()},
+        )
+
+    shown = draw(st.lists(st.sampled_from(able), min_size=1, unique=True))
+    config["study"] = draw(st.fixed_dictionaries({name: part(name) for name in shown}))
     config["seeds"] = {"tuning": draw(st.integers(1, 40)), "evaluation": draw(st.integers(2, 40))}
     optional = {
         "output": st.sampled_from([".", "build/here"]),
@@ -325,6 +433,7 @@ def studies(draw):
         "jobs": st.fixed_dictionaries({}, optional={"seeds_per_job": st.integers(1, 90), "threads": st.integers(1, 9)}),
         "statistics": st.fixed_dictionaries({}, optional={"level": st.floats(0.01, 0.99)}),
         "claims": st.fixed_dictionaries({}, optional={"ids": st.lists(st.sampled_from(claims.names()), unique=True)}),
+        "library": st.fixed_dictionaries({}, optional=library_of(sorted(config["instances"]))),
     }
     return config | draw(st.fixed_dictionaries({}, optional=optional))
 

@@ -16,6 +16,8 @@ VARIANTS = [
     ("chain", {"bins": 3, "horizon": 1, "reward": "truncated-exponential"}),
     ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
     ("riverswim", {"kernel": "ayoub", "states": 3, "horizon": 12, "leak": 0.02}),
+    ("circle", {"knots": 4, "kappa": 2.0, "horizon": 5}),
+    ("lds", {"pull": -0.5, "bound": 1.0, "horizon": 4}),
 ]
 CATALOGUE = instances.catalogue.names()
 SMALL = [("chain", {"bins": 2, "horizon": 4}), ("riverswim", {"states": 3, "horizon": 3}), ("dense", {"horizon": 2})]
@@ -25,7 +27,8 @@ SMALL = [("chain", {"bins": 2, "horizon": 4}), ("riverswim", {"states": 3, "hori
 def test_contract(name, values):
     problem = instance(name, **values)
     model = problem.model
-    N, A = model.n_cells, model.n_actions
+    N, A = model.n_anchors, model.n_actions
+    assert N == model.n_cells * model.space.per_cell
     assert problem.P.shape == (N, A, N)
     assert np.all(problem.P >= 0)
     assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
@@ -46,7 +49,11 @@ def test_optimum_by_loops(name, values):
     assert np.allclose(problem.optimum[0], Q, rtol=0, atol=1e-12)
     assert np.allclose(problem.optimum[1], V, rtol=0, atol=1e-12)
     assert problem.optimal_value == pytest.approx(problem.start_masses @ V[0], abs=1e-12)
-    assert np.allclose(value_of(problem.optimal_policy, problem.R, problem.P), V[0], rtol=0, atol=1e-12)
+    lost = V[0] - value_of(problem.optimal_policy, problem.R, problem.P)
+    assert problem.cell_loss == pytest.approx(problem.start_masses @ lost, abs=1e-12)
+    assert lost.min() > -1e-12
+    if not problem.model.smooth:
+        assert lost.max() < 1e-12
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL)
@@ -60,8 +67,8 @@ def test_no_deterministic_policy_is_better_and_one_is_as_good(name, values):
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
 def test_uniform_value_by_loops(name, values):
     problem = instance(name, **values)
-    N, A = problem.R.shape
-    V = value_of(np.full((problem.horizon, N, A), 1 / A), problem.R, problem.P)
+    A = problem.model.n_actions
+    V = value_of(np.full((problem.horizon, problem.model.n_cells, A), 1 / A), problem.R, problem.P)
     assert problem.uniform_value == pytest.approx(problem.start_masses @ V, abs=1e-12)
 
 
@@ -92,10 +99,17 @@ def test_gaps_out_of_reach_do_not_count():
 def test_first_states_follow_the_stated_law(name, values, rng):
     problem = instance(name, **values)
     m = 20_000
-    cells = problem.model.space.cell(problem.start(rng.random(m)))
+    states = problem.start(rng.random(m))
+    cells = problem.model.space.cell(states)
     share = np.bincount(cells, minlength=problem.model.n_cells) / m
-    # 5 standard errors; at most 8 cells with mass in each of 7 instances: 3e-5.
-    assert np.all(np.abs(share - problem.start_masses) <= 5 * np.sqrt(problem.start_masses / m))
+    masses = problem.start_masses.reshape(problem.model.n_cells, -1).sum(-1)
+    # 5 standard errors; at most 12 cells with mass in each of 14 instances: 1e-4.
+    assert np.all(np.abs(share - masses) <= 5 * np.sqrt(masses / m))
+    # Within a cell: E s and E s^2 by the masses of its anchors; 5 standard errors again, and rounding.
+    if problem.model.smooth:
+        for power in (1, 2):
+            drawn, expected = states**power, problem.start_masses @ problem.model.space.nodes**power
+            assert np.all(np.abs(drawn.mean(0) - expected) <= 5 * drawn.std(0) / np.sqrt(m) + 1e-12)
 
 
 FLOATS = [

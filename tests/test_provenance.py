@@ -162,22 +162,22 @@ def test_caches_of_the_interpreter_do_not_count(toys):
 # The real graph.
 
 
-def run_closure(family, algorithm):
+def run_closure(family, algorithm, **values):
     """What a job of rule `run` depends on."""
-    return provenance.closure(
-        "befrl.runs", instances.catalogue.module_name(family), agents.catalogue.module_name(algorithm)
-    )
+    parts = agents.modules(algorithm, agents.parameters(algorithm, values))
+    return provenance.closure("befrl.runs", instances.catalogue.module_name(family), *parts)
 
 
 def test_a_run_depends_on_its_learner_and_on_no_figure():
     modules = run_closure("chain", "bef-rlsvi")
     assert modules >= {
         "befrl.agents.bef_rlsvi",
-        "befrl.estimation.learner",
+        "befrl.learner",
         "befrl.interaction",
+        "befrl.estimation.mle",
         "befrl.planning.exact",
     }
-    for other in ("figures", "report", "claims", "aggregation", "statistics", "config", "cli", "benchmark"):
+    for other in ("figures", "report", "claims", "aggregation", "statistics", "config", "cli", "benchmark", "library"):
         assert not [name for name in modules if name.startswith(f"befrl.{other}")]
 
 
@@ -188,6 +188,18 @@ def test_a_run_depends_on_no_other_agent_and_no_other_family(algorithm):
     families = {instances.catalogue.module_name(name) for name in instances.catalogue.names()}
     assert modules & known == {agents.catalogue.module_name(algorithm)}
     assert modules & families == {"befrl.instances.chain"}
+
+
+@pytest.mark.parametrize("part", agents.PARTS)
+def test_a_run_depends_on_its_own_estimator_and_planner_alone(part):
+    known = {agents.PARTS[part].module_name(name) for name in agents.PARTS[part].names()}
+    for name in agents.PARTS[part].names():
+        mine = agents.PARTS[part].module_name(name)
+        modules = run_closure("chain", "bef-rlsvi", **{part: name})
+        assert mine in modules
+        # A part may build on another one, but on no agent's account.
+        assert modules & known == provenance.closure(mine) & known
+    assert not run_closure("chain", "random") & known
 
 
 def test_instances_depend_on_no_agent_and_claims_on_no_run():

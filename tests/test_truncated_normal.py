@@ -182,7 +182,7 @@ def test_chain_steps_by_kolmogorov_smirnov(values, rng):
     features, family = problem.model.features, problem.model.family
     c = features.natural(problem.theta_p[None])[0]
     draw, m = family.sampler(c), 5_000
-    for x in range(features.n_cells):
+    for x in range(features.n_anchors):
         for a in range(2):
             s = draw(np.full(m, x), np.full(m, a), rng.random(m))
             u = cdf(family, c[x, a, 0], s)

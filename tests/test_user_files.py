@@ -4,17 +4,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from befrl import agents, constants, instances, interaction
 from befrl.agents.base import BaseAgent, Plan
 from befrl.catalogue import Catalogue
 from befrl.errors import InputError
-from befrl.family import FiniteFamily
-from befrl.features import Features
-from befrl.model import Instance, Model
+from befrl.family import ContinuousFamily, FiniteFamily
+from befrl.features import Features, WrongShape
+from befrl.model import Instance, Model, OutsideDomain
 from befrl.parameters import describe, read
 from befrl.rewards import Gaussian
-from befrl.spaces import FiniteSpace
+from befrl.spaces import FiniteSpace, SmoothBox
 
 
 def small(**changes):
@@ -91,6 +92,49 @@ def test_an_alpha_that_is_only_rounding_is_refused(leak):
         instances.build("riverswim", {"leak": leak})
 
 
+def smooth(reach=9.0, order=6, **changes):
+    """A user's own smooth instance: s' ~ N(+-s/2, 1) by quadrature on a box that stands for all of R."""
+    space = SmoothBox([np.linspace(-reach, reach, 25)], order, unbounded=True)
+    family = ContinuousFamily(space, lambda s: np.asarray(s)[..., None], norm.logpdf)
+    phi = changes.pop("phi", lambda s: np.clip(s, -3, 3)[:, None, None] * np.array([[1.0], [-1.0]]))
+    given = {
+        "model": Model.smooth_in(phi, family, Gaussian(0.5), B=np.ones(1)),
+        "horizon": 3,
+        "theta_p": np.array([0.5]),
+        "theta_r": np.array([0.2]),
+        **space.uniform(-reach, reach),
+    }
+    return Instance(**{**given, **changes})
+
+
+def test_a_sound_smooth_instance_is_taken():
+    instance = smooth()
+    assert compute(instance)["alpha_p"] == pytest.approx(1.0, abs=1e-6)
+    # Two uses of the kernel: E s' = +-s/2 on the anchors.
+    s = instance.model.space.nodes
+    assert np.allclose(instance.P @ s, np.clip(s, -3, 3)[:, None] * [0.5, -0.5], rtol=0, atol=1e-6)
+
+
+def test_a_box_that_the_law_leaves_is_refused():
+    with pytest.raises(OutsideDomain, match=r"leaves the box.* at \(s, a\) = \("):
+        smooth(reach=4.0)
+
+
+def test_a_parameter_whose_law_is_no_number_is_refused():
+    with pytest.raises(OutsideDomain, match=r"at \(s, a\)"):
+        smooth(theta_p=np.array([1e200]))
+
+
+def test_smooth_features_need_a_function_of_the_state():
+    model = smooth().model
+    with pytest.raises(InputError, match="Model needs phi"):
+        smooth(model=replace(model, phi=None))
+    with pytest.raises(InputError, match="phi does not give the features"):
+        smooth(model=replace(model, phi=lambda s: 1.1 * model.phi(s)))
+    with pytest.raises(WrongShape, match=r"has shape \(2, 3\), it must have \(2, 1\)"):
+        smooth(model=replace(model, phi=lambda s: np.ones((len(s), 2, 3))))
+
+
 @dataclass
 class Undeclared:
     scale: float = 1.0
@@ -126,6 +170,6 @@ def test_probabilities_are_played_as_they_are_planned():
     template = interaction.make_agent(problem, "random", agents.parameters("random", {}), "U", 1, 0, "x", range(300))
     agent = Mixed(template.problem, None)
     environment = interaction.Environment(problem, 0, "x", range(300))
-    _, trajectory = environment.rollout(agent, agent.plan(0).policy)
+    trajectory = environment.rollout(agent, agent.plan(0).policy)
     share = trajectory.actions.mean()
     assert abs(share - 0.3) < 4 * np.sqrt(0.21 / trajectory.actions.size)

@@ -86,6 +86,8 @@ class Study:
 
     def library(self, kind: str) -> dict[str, dict]:
         """The settings of a library study by instance."""
+        if kind not in self["library"]:
+            raise unknown("library study", kind, self["library"])
         settings = dict(self["library"][kind])
         if kind == "exploration":
             episodes = settings.pop("episodes")
@@ -213,6 +215,8 @@ def with_defaults(value, schema):
     """The schema's defaults wherever a key is missing, at every depth."""
     if schema.get("type") == "integer":
         return int(value)
+    if schema.get("type") == "array" and isinstance(value, list):
+        return [with_defaults(item, schema.get("items", {})) for item in value]
     if schema.get("type") != "object" or not isinstance(value, dict):
         return value
     filled = {}

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from befrl.interaction import LOGGED, TRACKS
-from helpers import INSTANCES, instance, optimal, play, random_episodes, trained, value_of
+from helpers import INSTANCES, assert_optimal, optimal, play, random_episodes, trained, value_of
+from helpers import light as instance
 
 each_instance = pytest.mark.parametrize("name", INSTANCES)
 
@@ -13,28 +14,42 @@ each_instance = pytest.mark.parametrize("name", INSTANCES)
 @each_instance
 @pytest.mark.parametrize("track", TRACKS)
 def test_the_oracle_has_no_regret(name, track):
-    log = play("oracle", instance(name), track, episodes=40)
-    assert np.all(np.abs(log["regret"]) < 1e-12)
+    """But for what a policy loses that is constant on cells, where features are not."""
+    problem = instance(name)
+    log = play("oracle", problem, track, episodes=40)
     assert np.all(log["optimism"] == 0)
+    assert log["regret"].min() > -1e-12
+    if not problem.model.smooth:
+        assert log["regret"].max() < 1e-12
+    else:  # by the values on the anchors of the first cell: the mean of 120 starts lies between their extremes
+        C = problem.model.n_cells
+        lost = problem.optimum[1][0] - value_of(problem.optimal_policy, problem.R, problem.P)
+        lost = lost.reshape(C, -1)[problem.start_masses.reshape(C, -1).sum(-1) > 0]
+        assert lost.min() - 1e-9 <= log["regret"].mean() <= lost.max() + 1e-9
 
 
 @each_instance
 def test_random_has_the_regret_of_the_uniform_policy(name):
     problem = instance(name)
-    N, A = problem.R.shape
-    gap = problem.optimum[1][0] - value_of(np.full((problem.horizon, N, A), 1 / A), problem.R, problem.P)
+    C, A = problem.model.n_cells, problem.model.n_actions
+    gap = problem.optimum[1][0] - value_of(np.full((problem.horizon, C, A), 1 / A), problem.R, problem.P)
     regret = play("random", problem, episodes=40)["regret"]
     starts = gap[problem.start_masses > 0]
-    assert np.all(np.abs(regret[..., None] - starts).min(-1) < 1e-12)
-    assert regret.max() - regret.min() <= np.ptp(starts) + 1e-12
+    if not problem.model.smooth:
+        assert np.all(np.abs(regret[..., None] - starts).min(-1) < 1e-12)
+        assert regret.max() - regret.min() <= np.ptp(starts) + 1e-12
+    else:
+        # 120 starts of a law whose mean regret the anchors integrate: 4 standard errors, and what kinks of V* cost.
+        mean = problem.optimal_value - problem.uniform_value
+        assert regret.mean() == pytest.approx(mean, abs=4 * regret.std() / np.sqrt(regret.size) + 1e-5)
 
 
 @each_instance
 def test_random_takes_all_actions_equally_often_at_every_step(name):
     problem = instance(name)
     A = problem.model.n_actions
-    actions = np.concatenate([t.actions for t in random_episodes(problem, range(50), 40)])
-    # Level 1e-5 for each of at most 40 steps on three instances: 1e-3 of all roots would fail; the root is fixed.
+    actions = np.concatenate([t.actions for t in random_episodes(problem, range(500), 4)])
+    # Level 1e-5 for each of at most 40 steps on ten instances: 4e-3 of all roots would fail; the root is fixed.
     for step in actions.T:
         assert stats.chisquare(np.bincount(step, minlength=A)).pvalue > 1e-5
     assert abs(np.corrcoef(actions[:, 0], actions[:, -1])[0, 1]) < 5 / np.sqrt(len(actions))
@@ -52,8 +67,7 @@ def test_greedy_is_optimal_in_its_own_model(name, track):
         P = problem.model.kernel(agent.learner.theta_p[i][None])[0]
         Q, V = optimal(R, P, problem.horizon)
         assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
-        chosen = np.take_along_axis(Q, plan.policy[i][..., None].astype(int), axis=-1)[..., 0]
-        assert np.allclose(chosen, V[:-1], rtol=0, atol=1e-10)
+        assert_optimal(problem, plan.policy[i], Q)
         assert np.array_equal(plan.rewards[i], R)
 
 
@@ -61,6 +75,8 @@ def test_greedy_is_optimal_in_its_own_model(name, track):
 @pytest.mark.parametrize("track", TRACKS)
 @pytest.mark.parametrize("eta", [0.2, 1.0])
 def test_rlsvi_without_noise_is_greedy(name, track, eta):
-    greedy = play("greedy", instance(name), track, episodes=35, eta=eta)
-    noiseless = play("bef-rlsvi", instance(name), track, episodes=35, eta=eta, x=0)
+    problem = instance(name)
+    count = 5 if problem.model.smooth else 35
+    greedy = play("greedy", problem, track, episodes=count, eta=eta)
+    noiseless = play("bef-rlsvi", problem, track, episodes=count, eta=eta, x=0)
     assert all(greedy[key].tobytes() == noiseless[key].tobytes() for key in LOGGED)

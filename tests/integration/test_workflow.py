@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from befrl import claims, figures, results, runfile
+from befrl import aggregation, claims, figures, results, runfile
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +31,17 @@ STUDY = {
     "agents": {
         "bef-rlsvi": {"algorithm": "bef-rlsvi", "grid": {"x": [0.3, 3]}},
         "greedy": {"algorithm": "greedy"},
+        "other": {
+            "algorithm": "greedy",
+            "set": {"estimator": "online-newton", "planner": "rff-paired", "features": 20},
+        },
         "random": {"algorithm": "random"},
     },
-    "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "random"], "headline": True}},
+    "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "other", "random"], "headline": True}},
+    "library": {
+        "exploration": {"episodes": {"tiny": 3}, "tuning": 2, "evaluation": 2},
+        "planners": {"instances": ["tiny"], "features": [4, 8], "repetitions": 2},
+    },
     "claims": {"trials": 3, "ids": ["C31"]},
 }
 INSTANCE = "results/instances/tiny.npz"
@@ -44,16 +52,22 @@ RUNS = {
         "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz",
     },
     "greedy": {"results/runs/tiny/U/greedy/1-3.npz"},
+    "other": {"results/runs/tiny/U/other/1-3.npz"},
     "random": {"results/runs/tiny/U/random/1-3.npz"},
 }
 ALL_RUNS = set().union(*RUNS.values())
 TABLES = {f"results/regret/tiny_U/{name}.csv" for name in ("summary", "curves", "paired", "timings")}
 CLAIM, LEDGER, REPORT = "results/claims/C31.json", "results/claims.csv", "results/report.html"
+LIBRARY = {kind: f"results/library/{kind}/tiny.csv" for kind in STUDY["library"]}
+# Those that hold measured seconds; their figures are never the same again.
+TIMED = {"planners"}
+INSTANCES = "results/instances.csv"
 FIGURES = {
-    name: {f"figures/{name}.{end}" for end in ("svg", "png", "json")} for name in figures.wanted([("tiny", "U")])
+    name: {f"figures/{name}.{end}" for end in ("svg", "png", "json")}
+    for name in figures.wanted([("tiny", "U")], [(kind, "tiny") for kind in LIBRARY])
 }
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = {INSTANCE, CLAIM, LEDGER, REPORT} | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING = {INSTANCE, INSTANCES, CLAIM, LEDGER, REPORT, *LIBRARY.values()} | ALL_RUNS | TABLES | ALL_FIGURES
 
 
 class Project:
@@ -94,9 +108,10 @@ class Project:
         assert done.returncode == 0, done.stderr
         return done.stderr
 
-    def planned(self):
+    def planned(self, study=STUDY):
         """The files that Snakemake would make now."""
-        shown = self.snakemake("-n")
+        self.configure("planned.json", study)
+        shown = self.snakemake("-n", config="planned.json")
         assert shown.returncode == 0, shown.stderr
         found = re.findall(r"^ +output: (.*)$", shown.stdout + shown.stderr, flags=re.MULTILINE)
         return {name for line in found for name in line.split(", ")}
@@ -160,13 +175,22 @@ def test_a_run_makes_everything_and_then_there_is_nothing_to_do(project):
 
 def test_the_report_shows_the_study(project):
     page = (project.folder / REPORT).read_text()
-    assert all(text in page for text in ("bef-rlsvi", "tiny", "C31", "<svg"))
+    assert all(text in page for text in ("bef-rlsvi", "tiny", "C31", "<svg", "Does exploration matter here?"))
+    assert page.count("<figure ") == len(FIGURES)
+
+
+def test_the_table_of_instances_has_the_librarys_answer(project):
+    (row,) = aggregation.read_table(project.folder / INSTANCES).to_dict("records")
+    table = aggregation.read_table(project.folder / LIBRARY["exploration"]).set_index("role")
+    assert (row["name"], row["family"], row["episodes"], row["seeds"]) == ("tiny", "chain", 3, 2)
+    assert (row["greedy"], row["best"]) == (table.loc["greedy", "mean"], table.loc["best", "mean"])
+    assert row["matters"] == (table.loc["difference", "low"] > 0)
 
 
 def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
     logs = project.folder / "results" / "logs"
-    # one instance, claim, ledger, case and report
-    assert len(list(logs.rglob("*.log"))) == 5 + len(ALL_RUNS) + len(FIGURES)
+    # one instance, table of instances, claim, ledger, case and report
+    assert len(list(logs.rglob("*.log"))) == 6 + len(ALL_RUNS) + len(LIBRARY) + len(FIGURES)
     assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
 
 
@@ -174,6 +198,13 @@ def test_runs_know_what_made_them(project):
     meta = results.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz", "run")
     assert (meta["instance"], meta["label"], meta["seeds"]) == ("tiny", "bef-rlsvi@x=3", [0, 1, 2, 3])
     assert (meta["parameters"]["x"], meta["episodes"], meta["instance_parameters"]["bins"]) == (3.0, 20, 3)
+    (other,) = RUNS["other"]
+    parameters = results.read_meta(project.folder / other, "run")["parameters"]
+    assert (parameters["estimator"], parameters["planner"], parameters["features"]) == (
+        "online-newton",
+        "rff-paired",
+        20,
+    )
 
 
 # What is made again after an edit.
@@ -185,21 +216,31 @@ def test_comments_cost_nothing(project):
         assert project.planned() == set()
 
 
-DOWNSTREAM = TABLES | ALL_FIGURES | {REPORT}
+LIBRARY_FIGURES = set().union(*(FIGURES[kind] for kind in LIBRARY))
+AFTER_RUNS = TABLES | (ALL_FIGURES - LIBRARY_FIGURES) | {REPORT}
+# The library is made with all agents, estimators and planners.
+AFTER_LIBRARY = {*LIBRARY.values(), INSTANCES, REPORT} | LIBRARY_FIGURES
+# Where several modules are named together, none of them costs more than what stands there.
 EDITS = {
-    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | DOWNSTREAM,
-    "befrl.agents.random": RUNS["random"] | DOWNSTREAM,
-    "befrl.estimation.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | DOWNSTREAM,
-    claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
+    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.agents.random": RUNS["random"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
+    # The parts of agents: the runs whose parameters name them.
+    "befrl.estimation.mle": RUNS["bef-rlsvi"] | RUNS["greedy"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.planning.rff_paired": RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.estimation.shah befrl.planning.chebyshev befrl.agents.exp_psrl": AFTER_LIBRARY,
+    "befrl.library.exploration": {LIBRARY["exploration"], INSTANCES, REPORT} | FIGURES["exploration"],
+    "befrl.instance_table befrl.figures.planners": {INSTANCES, REPORT} | FIGURES["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
-    "befrl.agents.exp_psrl": set(),
+    claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
+    "befrl.instances.lds befrl.library.densities befrl.figures.densities": set(),
 }
 
 
-@pytest.mark.parametrize("module", EDITS)
-def test_an_edit_costs_exactly_what_depends_on_it(project, module):
-    with project.edited(project.module(module), text="\n\nEDITED = True\n"):
-        assert project.planned() == EDITS[module]
+@pytest.mark.parametrize("modules", EDITS)
+def test_an_edit_costs_exactly_what_depends_on_it(project, modules):
+    with project.edited(*map(project.module, modules.split()), text="\n\nEDITED = True\n"):
+        assert project.planned() == EDITS[modules]
 
 
 def test_an_edited_template_costs_the_report(project):
@@ -210,11 +251,15 @@ def test_an_edited_template_costs_the_report(project):
 def test_a_changed_parameter_costs_what_depends_on_it(project):
     other = json.loads(json.dumps(STUDY))
     other["agents"]["greedy"]["set"] = {"eta": 2.0}
-    project.configure("study.json", other)
-    try:
-        assert project.planned() == RUNS["greedy"] | DOWNSTREAM
-    finally:
-        project.configure("study.json", STUDY)
+    assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS
+
+
+def test_a_changed_setting_of_the_library_costs_its_study(project):
+    other = json.loads(json.dumps(STUDY))
+    other["library"]["planners"]["features"] = [4, 16]
+    other["library"]["exploration"]["episodes"]["tiny"] = 4
+    expected = {LIBRARY["planners"], LIBRARY["exploration"], INSTANCES, REPORT}
+    assert project.planned(other) == expected | FIGURES["planners"] | FIGURES["exploration"]
 
 
 def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
@@ -229,11 +274,12 @@ def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
 
 
 def test_figures_are_drawn_again_to_the_same_bytes(project):
-    before, runs = project.hashes(ALL_FIGURES), project.times(ALL_RUNS | TABLES)
+    made = ALL_RUNS | TABLES | set(LIBRARY.values())
+    before, times = project.hashes(ALL_FIGURES), project.times(made)
     shutil.rmtree(project.folder / "figures")
     project.finish()
     assert project.hashes(ALL_FIGURES) == before
-    assert project.times(ALL_RUNS | TABLES) == runs
+    assert project.times(made) == times
 
 
 @contextlib.contextmanager
@@ -280,7 +326,13 @@ def test_a_terminated_run_resumes(project, tmp_path):
     assert other.times(finished) == finished
     assert other.existing(EVERYTHING) == EVERYTHING
     assert_same_runs(project, other)
-    assert other.hashes(ALL_FIGURES) == project.hashes(ALL_FIGURES)
+    same = ALL_FIGURES - set().union(*(FIGURES[kind] for kind in TIMED))
+    same |= {name for kind, name in LIBRARY.items() if kind not in TIMED}
+    assert other.hashes(same) == project.hashes(same)
+    for kind in TIMED:
+        tables = [aggregation.read_table(each.folder / LIBRARY[kind]) for each in (project, other)]
+        one, two = (table.drop(columns="seconds") for table in tables)
+        assert one.equals(two)
 
 
 def test_a_killed_run_resumes_after_unlock(project, tmp_path):
@@ -312,6 +364,10 @@ def changed(key, value):
 BAD_CONFIGS = {
     "unknown key": (changed("sedes", {}), "unknown key 'sedes'"),
     "unknown agent": (changed("study", {"tiny": {"episodes": 5, "agents": ["dqn"]}}), "unknown agent 'dqn'"),
+    "refused pairing": (
+        changed("agents", STUDY["agents"] | {"greedy": {"algorithm": "greedy", "set": {"estimator": "gaussian"}}}),
+        "study.tiny.agents: agent 'greedy': estimator 'gaussian' cannot work with the family TruncatedNormal",
+    ),
     "no instances": ({key: STUDY[key] for key in STUDY if key != "instances"}, "'instances' is missing"),
 }
 
@@ -333,6 +389,7 @@ BAD_TARGETS = {
     "results/runs/tiny/U/greedy/0-3.npz": "unknown block of seeds '0-3': choose one of 1-3",
     "results/regret/tiny_K/summary.csv": "unknown track 'K': choose one of U",
     "results/claims/C999.json": "unknown claim 'C999'",
+    "results/library/pies/tiny.csv": "unknown library study 'pies': choose one of exploration, densities",
     "figures/pie.svg": "unknown figure 'pie'",
 }
 

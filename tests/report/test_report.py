@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from befrl import aggregation, instance_table, results
 from befrl.aggregation import SUMMARY, TIMINGS
 from befrl.errors import InputError
-from befrl.report import build, svg, wording
+from befrl.report import assemble, build, svg, wording
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 EMPTY = {
@@ -434,6 +435,68 @@ def test_instances_and_their_constants():
     ]
 
 
+ANSWER = {
+    "episodes": 300.0, "seeds": 20.0, "random": 812.3, "greedy": 45.67, "best": 12.3,
+    "best_agent": "exp-psrl, scale = 2", "low": 30.1, "high": 36.2, "matters": True,
+}  # fmt: skip
+
+
+def exploration_rows(made):
+    """Texts of the cells of the table about exploration."""
+    region = made.one("div", aria_label="Exploration")
+    rows = []
+    for element in made.inside(region):
+        if element["tag"] == "tr" and "tbody" in element["path"]:
+            rows.append([])
+        elif element["tag"] in ("td", "th") and "tbody" in element["path"]:
+            rows[-1].append(" ".join(element["text"].split()))
+    return rows
+
+
+def test_whether_exploration_matters_is_shown_where_it_was_asked():
+    unasked = dict.fromkeys(ANSWER, float("nan"))
+    negative = ANSWER | {"low": -1.5, "high": 2.0, "best_agent": "bef-rlsvi, x = 3", "matters": False}
+    made = page(
+        instances=[
+            an_instance("chain", exploration=ANSWER),
+            an_instance("river", exploration=unasked),
+            an_instance("ring", exploration=negative),
+            an_instance("older"),
+        ]
+    )
+    assert exploration_rows(made) == [
+        ["chain", "300", "20", "812", "45.7", "12.3", "exp-psrl, scale = 2", "[30.1, 36.2]", "yes"],
+        ["ring", "300", "20", "812", "45.7", "12.3", "bef-rlsvi, x = 3", "[−1.50, 2.00]", "no"],
+    ]
+    assert "Does exploration matter here?" in made.one(id="instances")["text"]
+
+
+@pytest.mark.parametrize("answer", [None, {}, dict.fromkeys(ANSWER, float("nan")), dict.fromkeys(ANSWER)])
+def test_no_table_about_exploration_without_an_answer(answer):
+    made = page(instances=[an_instance("chain", exploration=answer)])
+    assert made.all("div", aria_label="Exploration") == []
+    assert "exploration" not in made.one(id="instances")["text"].lower()
+
+
+def test_the_answer_read_back_from_the_table_of_instances(tmp_path):
+    """Empty cells make numbers of whole numbers, and objects of truth values."""
+    facts = dict.fromkeys([*instance_table.FACTS, *instance_table.CONSTANTS], 1.0)
+    rows = [
+        facts | {"name": "river"},
+        facts | {"name": "chain"} | ANSWER,
+        facts | {"name": "ring"} | ANSWER | {"matters": False},
+    ]
+    results.write_text(tmp_path / "results/instances.csv", aggregation.tidy(rows, instance_table.COLUMNS))
+    for name in ("chain", "river", "ring"):
+        results.write_arrays(tmp_path / f"results/instances/{name}.npz", "instance", {}, an_instance(name))
+    given = assemble._instances({"instances": {"chain": {}, "river": {}, "ring": {}}}, tmp_path)
+    assert [instance["name"] for instance in given] == ["chain", "river", "ring"]
+    made = page(instances=given)
+    assert [(row[0], *row[1:3], row[-1]) for row in exploration_rows(made)] == [
+        ("chain", "300", "20", "yes"), ("ring", "300", "20", "no"),
+    ]  # fmt: skip
+
+
 def test_provenance():
     made = page()
     assert made.rows("provenance") == [
@@ -503,7 +566,10 @@ def test_hostile_text_stays_text():
     claim = dict.fromkeys(a_claim("C1", ""), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
     hostile = {
         "config": {evil: evil},
-        "instances": [an_instance(evil, family=evil, parameters={evil: evil}, constants={evil: 1.0})],
+        "instances": [
+            an_instance(evil, family=evil, parameters={evil: evil}, constants={evil: 1.0})
+            | {"exploration": ANSWER | {"best_agent": evil}}
+        ],
         "summaries": [pd.DataFrame([row])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
         "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],

@@ -25,7 +25,7 @@ COLUMNS = {
 }
 
 
-def study(name, instance, root_seed, transitions):
+def study(name, instance, root_seed, transitions: int):
     """Rows of the table."""
     model, space = instance.model, instance.model.space
     episodes = -(-transitions // instance.horizon)

@@ -35,7 +35,7 @@ COLUMNS = {
 }
 
 
-def study(name, instance, root_seed, sizes, repetitions):
+def study(name, instance, root_seed, sizes: list, repetitions: int):
     """A row for each estimator, number of transitions and repetition."""
     instance = replace(instance, horizon=HORIZON)
     model, seeds = instance.model, range(repetitions)

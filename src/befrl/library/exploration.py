@@ -35,7 +35,7 @@ COLUMNS = {
 }
 
 
-def study(name, instance, root_seed, episodes, tuning, evaluation):
+def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int):
     """Rows of the table; `tuning` and `evaluation` are numbers of seeds."""
 
     def regrets(algorithm, values, seeds):

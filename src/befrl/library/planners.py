@@ -47,7 +47,7 @@ def _applies(name, instance):
     return True
 
 
-def study(name, instance, root_seed, features, repetitions) -> list[dict]:
+def study(name, instance, root_seed, features: list, repetitions: int) -> list[dict]:
     """A row for each planner that applies, number of features and repetition; `exact` comes first, without a number."""
     rows = _rows(instance, "exact", None, repetitions, root_seed)
     for planner in allowed(instance):
