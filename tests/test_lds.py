@@ -9,7 +9,7 @@ from helpers import instance
 
 @pytest.mark.parametrize("action", [0, 1, 2])
 def test_value_of_a_fixed_push_by_the_lyapunov_recursion(action):
-    """V_h(s) = P_h s^2 + 2 q_h s + c_h, as Riccati's recursion without a choice of action; no state reaches the bound."""
+    """V_h(s) = P_h s^2 + 2 q_h s + c_h, Riccati's recursion without a choice; no state reaches the bound."""
     H = 6
     problem = instance("lds", horizon=H, bound=3.0, sigma=0.1, force=0.1, pull=0.7, cost=0.05)
     f, a, sigma, goal = 0.1 * (action - 1), 0.7, 0.1, 3.0

@@ -120,7 +120,9 @@ def build_parser():
         "befrl figure regret --tables results/regret/chain-8_U --out figures/regret_chain-8_U",
     )
     sub.add_argument("kind", help="a figure of `befrl list figures`")
-    sub.add_argument("--tables", nargs="+", required=True, help="folders made by `befrl aggregate`")
+    sub.add_argument(
+        "--tables", nargs="+", required=True, help="folders made by `befrl aggregate`, or files made by `befrl library`"
+    )
     sub.add_argument("--out", required=True, help="path without ending: .svg, .png and .json are written")
     sub.add_argument("--command", default="", help="the command that the report shows beside the figure")
     sub.add_argument("--headline", action="store_true", help="show it first in the report")

@@ -12,6 +12,8 @@ from befrl.trust import base_moments
 
 # Entries for one seed, 8 MB.
 LARGEST = 1 << 20
+# Entries of the products of psi on the nodes, which all seeds share, 128 MB.
+LARGEST_PRODUCTS = 1 << 24
 
 
 class NodeTable:
@@ -25,6 +27,13 @@ class NodeTable:
             raise Refused(
                 f"estimator '{owner}' cannot work with {type(family).__name__} in dimension {self.space.dim} "
                 f"with {size} (state, action, next state): it needs dimension 1, and at most {LARGEST} of these"
+            )
+        laws = family.log_base.shape[0] * family.log_base.shape[1]
+        products = laws * len(self.space.nodes) * (1 + family.p + family.p**2)
+        if products > LARGEST_PRODUCTS:
+            raise Refused(
+                f"estimator '{owner}' cannot work with {type(family).__name__} of p = {family.p}: it would keep "
+                f"{products} products of psi, and at most {LARGEST_PRODUCTS} are allowed"
             )
         self.values = np.zeros((n, model.n_anchors, model.n_actions, len(self.space.nodes)))
         self.base_mean = base_moments(family)[0]

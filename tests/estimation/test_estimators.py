@@ -581,3 +581,15 @@ def test_two_dimensions(name):
     except Refused:
         return
     assert mean_kl(problem, estimator.theta, data.counts) < 0.1 * mean_kl(problem, 0.0 * estimator.theta, data.counts)
+
+
+@pytest.mark.parametrize("name", ["shah", "mcmc-mle"])
+def test_a_table_of_products_that_would_not_fit_into_memory_is_refused(name, monkeypatch):
+    """RiverSwim with S states keeps 2 S^2 (1 + p + p^2) products, p = S - 1."""
+    problem = instance("riverswim", states=6)
+    needed = 2 * 36 * (1 + 5 + 25)
+    monkeypatch.setattr("befrl.node_table.LARGEST_PRODUCTS", needed)
+    make(name, problem)
+    monkeypatch.setattr("befrl.node_table.LARGEST_PRODUCTS", needed - 1)
+    with pytest.raises(Refused, match=f"{name}.* p = 5"):
+        make(name, problem)
