@@ -36,7 +36,7 @@ rule instances_table:
     conda:
         ENVIRONMENT
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: Path(output[0]).parent.as_posix(),
         names=list(STUDY["instances"]),
         code=code_hash("befrl.instance_table"),
     shell:
