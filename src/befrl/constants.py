@@ -82,13 +82,13 @@ def supremum(model, of):
 
 def covariance_range(family, n_anchors, n_actions, radius, rng):
     """inf of the smallest and sup of the largest eigenvalue of Cov psi over |eta| <= radius and all (s,a)."""
-    supports = {}
     # A base measure that does not depend on (s,a) has one entry only.
-    for x in range(min(n_anchors, family.log_base.shape[0])):
-        for a in range(min(n_actions, family.log_base.shape[1])):
-            # Supports on which psi has the same inner products are images of each other under a rotation.
-            psi, base = family.support(x, a), family.base(x, a)
-            supports.setdefault((psi @ psi.T).tobytes() + base[np.isfinite(base)].tobytes(), (x, a))
+    places = [
+        (x, a)
+        for x in range(min(n_anchors, family.log_base.shape[0]))
+        for a in range(min(n_actions, family.log_base.shape[1]))
+    ]
+    supports = {_shape(family, *place): place for place in reversed(places)} if len(places) > 1 else {"": places[0]}
     if family.constant_covariance:
         eigenvalues = np.linalg.eigvalsh(family.moments(np.zeros((1, 1, 1, family.p)))[2][0, 0, 0])
         return float(eigenvalues[0]), float(eigenvalues[-1])
@@ -107,6 +107,12 @@ def covariance_range(family, n_anchors, n_actions, radius, rng):
     if not lows:
         raise InputError("no next state of the instance is random: there is nothing to estimate in its transitions")
     return float(min(lows)), float(max(highs))
+
+
+def _shape(family, x, a):
+    """Equal for supports on which psi has the same inner products: they are images of each other under a rotation."""
+    psi, base = family.support(x, a), family.base(x, a)
+    return (psi @ psi.T).tobytes() + base[np.isfinite(base)].tobytes()
 
 
 def varying_directions(psi):
