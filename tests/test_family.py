@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from befrl.errors import InputError
 from befrl.family import ContinuousFamily, Family, FiniteFamily, invert_panel
 from befrl.gaussian_states import GaussianStates
 from befrl.spaces import BinnedInterval, FiniteSpace, SmoothBox
@@ -353,3 +354,8 @@ def test_smooth_families_have_moments_that_are_derivatives_and_kernels_that_are_
         assert np.isfinite(Z) and P.shape == (family.space.n_anchors,)
         if kind is not line:  # whose box of four standard deviations stands for all of R
             assert partial.sum(0) == pytest.approx(mean, abs=1e-10)
+
+
+def test_a_continuous_family_without_psi_is_refused():
+    with pytest.raises(InputError, match="has no psi: give `statistic`"):
+        ContinuousFamily(SmoothBox([np.linspace(0, 1, 3)], 4))

@@ -11,6 +11,7 @@ import copy
 
 import numpy as np
 
+from befrl.errors import InputError
 from befrl.spaces import lagrange_coefficients
 
 # Step of the differences for d psi / d s': their error is of order 1e-9 for O(1) functions.
@@ -141,7 +142,7 @@ class ContinuousFamily(Family):
 
     def statistic(self, s):
         """psi, (..., p)."""
-        raise NotImplementedError
+        raise InputError(f"the family {type(self).__name__} has no psi: give `statistic`, a function of the next state")
 
     def log_base_at(self, s):
         """Log density of the base measure, (...,): Lebesgue's unless overridden."""
