@@ -617,3 +617,21 @@ def test_record_is_json_with_arrays_on_one_line():
     assert json.dumps(value["theta"]) in text
     assert max(len(line) for line in text.splitlines() if "theta" not in line) <= 100
     assert wording.record({"a": [1, 2]}) == '{"a": [1, 2]}'
+
+
+def test_the_overview_counts_the_instances_that_agents_ran_on():
+    made = page(instances=[an_instance("chain"), an_instance("river"), an_instance("looked at only")])
+    assert "on 2 instances" in " ".join(made.one(id="overview")["text"].split())
+
+
+@pytest.mark.parametrize(("size", "shown"), [(259.2, "drawing"), (518.4, "drawing wide")])
+def test_a_drawing_of_two_columns_takes_the_whole_width(size, shown):
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} 100"></svg>'
+    made = page(figures=[a_figure("regret") | {"svg": drawing}])
+    assert made.one(id="f1")["attributes"]["class"] == shown
+
+
+@pytest.mark.parametrize(("title", "shown"), [("Regret", "Regret."), ("Does it matter?", "Does it matter?")])
+def test_a_title_that_asks_has_no_full_stop(title, shown):
+    text = build(**inputs(figures=[a_figure("regret") | {"title": title}]))
+    assert f"<strong>{shown}</strong>" in text

@@ -12,6 +12,7 @@ from befrl.claims.registry import VERDICTS
 from befrl.report import svg, wording
 
 ROLES_IN_TABLE = ("theory", "set", "tuned", "baseline")  # all grid points would be too many rows
+WIDE = 360.0  # points: drawings of more than one column take the page's whole width
 EXPLAINED = ("mean", "failed", "slope", "optimistic", "seconds_per_episode")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
 FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
@@ -85,7 +86,8 @@ def overview(instances, tables) -> dict:
     """What was run, in numbers."""
     rows = [row for table in tables for row in table["rows"]]
     return {
-        "instances": len(instances) or len({table["instance"] for table in tables}),
+        # Those that agents ran on; the library looks at more.
+        "instances": len({table["instance"] for table in tables}) or len(instances),
         "agents": list(dict.fromkeys(str(row["agent"]) for row in rows)),
         "tracks": list(dict.fromkeys(table["track"] for table in tables)),
         "seeds": wording.span([row["seeds"] for row in rows], "seed"),
@@ -163,6 +165,7 @@ def prepared_figures(figures, anchors) -> list[dict]:
                 "headline": bool(figure.get("headline")),
                 "seeds": figure.get("seeds"),
                 "scope": scope,
+                "wide": svg.width(figure["svg"]) > WIDE,
                 "drawing": Markup(svg.inline(figure["svg"], title, scope, source=name)),
             }
         )

@@ -42,6 +42,12 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
+def width(text: str) -> float:
+    """Width of a drawing in its own units, points for those of matplotlib; 0 if it does not say."""
+    found = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+)', text)
+    return float(found.group(1)) if found else 0.0
+
+
 def _clean(element, scope, seen):
     element.tag = _local_name(element.tag)
     element.attrib = _attributes(element.attrib, scope, seen)
