@@ -127,6 +127,14 @@ def test_greedy_takes_the_smallest_of_the_best():
     assert bellman.largest(Q).tolist() == [1.0, 2.0, 3.0, 2.0, -1.0]
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
+def test_rounding_breaks_no_tie(size, rng):
+    Q = size * rng.integers(-3, 4, (50, 40, 3)).astype(float)
+    noise = 4 * np.finfo(float).eps * np.maximum(np.abs(Q), 1.0) * rng.uniform(-1, 1, Q.shape)
+    assert (Q + noise != Q).any()
+    assert np.array_equal(bellman.greedy(Q + noise), Q.argmax(-1))
+
+
 def test_greedy_and_largest_are_argmax_and_max(rng):
     Q = rng.integers(0, 4, (5, 7, 3, 4)).astype(float)
     assert np.array_equal(bellman.greedy(Q), Q.argmax(-1))

@@ -10,6 +10,9 @@ a seed's bits do not depend on its block.
 
 import numpy as np
 
+# Actions whose values differ by less than this share of them are equal: rounding is not a preference.
+TIE = 1e-12
+
 
 def largest(Q):
     """max over the last axis; actions are few, so a loop over them beats a reduction."""
@@ -20,12 +23,16 @@ def largest(Q):
 
 
 def greedy(Q):
-    """argmax over the last axis, the smallest action among equals."""
+    """argmax over the last axis, the smallest action among equals, up to rounding."""
     best = Q[..., 0]
     # Arrays keep the memory order of Q until the end: the loops then run over contiguous memory.
     action = np.zeros_like(best, dtype=np.int8)
     for a in range(1, Q.shape[-1]):
-        better = Q[..., a] > best
+        bar = np.abs(best)
+        bar += 1.0
+        bar *= TIE
+        bar += best
+        better = Q[..., a] > bar
         # A later action that is better has the larger number.
         action = np.maximum(action, better.view(np.int8) * np.int8(a))
         best = np.maximum(best, Q[..., a])
