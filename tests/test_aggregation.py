@@ -2,6 +2,7 @@
 
 import io
 import re
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -111,6 +112,8 @@ def test_summary_is_of_the_evaluation_seeds(case, tables, instance, label):
     timing = tables["timings"].set_index("variant").loc[label]
     same(timing["seconds_per_episode"], sum(log[key].mean() for key in runfile.SECONDS))
     same(timing[list(runfile.SECONDS)].astype(float), [log[key].mean() for key in runfile.SECONDS])
+    assert timing["plans"] == (0 if label == "random" else 1)
+    assert row["fit"] == "exact"
 
 
 @pytest.mark.parametrize("label", CASE)
@@ -167,6 +170,27 @@ def test_a_higher_level_is_a_wider_interval(case, tmp_path):
     paths = written(tmp_path, {"greedy": with_regret(case["greedy"], np.arange(6.0))})
     narrow, wide = (frames(paths, level=level)["summary"].iloc[0] for level in (0.5, 0.99))
     assert wide["low"] < narrow["low"] < narrow["mean"] < narrow["high"] < wide["high"]
+
+
+@pytest.mark.parametrize("label", CASE)
+def test_returns_are_values_of_the_policies_that_were_played(case, tables, instance, label):
+    rows = tables["curves"][tables["curves"]["variant"] == label]
+    values = instance.optimal_value - evaluated(case, label)
+    same(rows["return"], values.mean(0))
+    assert np.all(rows["return_low"] <= rows["return"] + 1e-12) and np.all(rows["return"] <= rows["return_high"] + 1e-12)
+    assert np.all(values.min(0) - 1e-9 <= rows["return_low"]) and np.all(rows["return_high"] <= values.max(0) + 1e-9)
+
+
+def test_returns_between_points_are_averages(case, instance, tmp_path):
+    """With more episodes than points, a return is the mean of those since the last point."""
+    K = 900
+    run = make_run(instance, "random", "random", {}, range(TUNING, SEEDS), episodes=K)
+    regret = np.random.default_rng(0).random((SEEDS - TUNING, K))
+    rows = frames(written(tmp_path, {"random": ({**run[0], "regret": regret}, run[1])}))["curves"]
+    points = [0, *rows["episode"]]
+    assert len(points) < K
+    expected = [instance.optimal_value - regret[:, a:b].mean() for a, b in pairwise(points)]
+    same(rows["return"], expected)
 
 
 # Roles and the tuned point.

@@ -162,7 +162,7 @@ BAD = [
     (("instances", "small", "set", "bin"), 3, ["instances.small.set", "bin", "bins", "horizon"]),
     (("agents", "ours", "grids"), {}, ["agents.ours", "grids", "algorithm, set, grid"]),
     (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x", "eta", "delta"]),
-    (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, agents, headline"]),
+    (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, seeds, agents, headline"]),
     (("claims", "trails"), 3, ["claims", "trails", "trials, ids"]),
     (("library", "planner"), {}, ["library", "'planner'", "exploration, densities, estimators, planners"]),
     (("library", "planners"), {"instance": []}, ["library.planners", "'instance'", "instances, features, repetitions"]),
@@ -235,6 +235,12 @@ BAD = [
     (("agents", "ours", "set"), {"scale": 2}, ["bef-rlsvi", "x or scale"]),
     (("agents", "greedy"), {"algorithm": "bef-rlsvi", "set": {"x": 1, "scale": 2}}, ["bef-rlsvi", "x or scale"]),
     (("seeds", "tuning"), 0, ["seeds.tuning = 0", "agents.ours.grid", "1 or more"]),
+    (
+        ("study", "small", "seeds"),
+        {"tuning": 0, "evaluation": 3},
+        ["study.small.seeds.tuning = 0", "agents.ours.grid", "1 or more"],
+    ),
+    (("study", "small", "seeds"), {"tuning": 2}, ["study.small.seeds", "'evaluation' is missing"]),
     (("study",), {}, ["study", "minProperties 1"]),
     (("study", "small", "agents"), [], ["study.small.agents", "minItems 1"]),
     (("instances",), {}, ["instances", "minProperties 1"]),
@@ -456,10 +462,21 @@ def test_blocks_partition_the_seeds_that_a_variant_needs(config):
     tuning, evaluation = study["seeds"]["tuning"], study["seeds"]["evaluation"]
     for instance, _ in study.cases():
         for variant in study.variants(instance).values():
-            blocks = [seeds.parse(block) for block in study.blocks(variant)]
+            blocks = [seeds.parse(block) for block in study.blocks(instance, variant)]
             covered = [seed for block in blocks for seed in block]
             assert covered == list(range(0 if variant.grid else tuning, tuning + evaluation))
             assert all(len(block) <= study["jobs"]["seeds_per_job"] for block in blocks)
+
+
+def test_an_instance_may_have_its_own_numbers_of_seeds():
+    config = copy.deepcopy(BASE)
+    config["study"]["small"]["seeds"] = {"tuning": 4, "evaluation": 7}
+    study = check(config, SCHEMA)
+    assert study.seeds("small") == {"tuning": 4, "evaluation": 7}
+    by_grid = {variant.grid is not None: variant for variant in study.variants("small").values()}
+    for on_grid, first in ((True, 0), (False, 4)):
+        blocks = [seeds.parse(block) for block in study.blocks("small", by_grid[on_grid])]
+        assert [seed for block in blocks for seed in block] == list(range(first, 11))
 
 
 @fixed
@@ -541,4 +558,4 @@ def test_anything_anywhere_is_accepted_or_refused(config, value, data):
         assert str(error)
         return
     assert Draft202012Validator(SCHEMA).is_valid(config)
-    assert all(study.blocks(variant) for name, _ in study.cases() for variant in study.variants(name).values())
+    assert all(study.blocks(name, variant) for name, _ in study.cases() for variant in study.variants(name).values())

@@ -7,7 +7,8 @@ from scipy import interpolate
 from befrl import agents, bellman, interaction
 from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.errors import InputError
-from befrl.interaction import LOGGED, SECONDS, TOGETHER, Environment, Lookup, Regret
+from befrl.interaction import TOGETHER, Environment, Lookup, Regret
+from befrl.runfile import COST, LOGGED
 from helpers import INSTANCES, ROOT, continuum, instance, play, random_episodes, trained, value_of
 
 SMOOTH = [name for name in INSTANCES if instance(name).model.smooth]
@@ -299,9 +300,9 @@ def test_the_log_is_complete_and_steps_are_told():
         instance("dense"), "random", agents.parameters("random", {}), "U", 5, [3, 9], ROOT, "test", seen.append
     )
     assert seen == [2 * 6] * 5
-    assert set(log) == set(LOGGED) | set(SECONDS)
+    assert set(log) == set(LOGGED) | set(COST)
     assert all(log[key].shape == (2, 5) for key in LOGGED)
-    assert all(log[key].shape == (5,) for key in SECONDS)
+    assert all(log[key].shape == (5,) for key in COST)
 
 
 def test_an_unknown_track_is_refused():

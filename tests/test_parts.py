@@ -96,3 +96,20 @@ def test_what_is_not_refused_runs(key, name):
     small = instance(family, horizon=3)
     regret = interaction.run(small, "greedy", chosen(key, name), "U", 3, [0, 1], 0, family)["regret"]
     assert regret.shape == (2, 3) and (regret > -1e-9).all()
+
+
+@pytest.mark.parametrize(
+    "algorithm, values, whose",
+    [
+        ("bef-rlsvi", {}, "theory"),
+        ("bef-rlsvi", {"eta": 3.0}, "theory"),
+        ("bef-rlsvi", {"x": 3.0}, "set"),
+        ("bef-rlsvi", {"scale": 1.0}, "set"),
+        ("lsvi-phe", {"members": 10}, "set"),
+        ("opt-rlsvi", {"sigma": 1.0}, "set"),
+        ("greedy", {}, "none"),
+        ("eps-greedy", {"epsilon": 0.2}, "none"),
+    ],
+)
+def test_whose_constants_an_agent_runs_with(algorithm, values, whose):
+    assert agents.constants(algorithm, agents.parameters(algorithm, values)) == whose

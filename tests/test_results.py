@@ -200,7 +200,7 @@ def test_bad_json_is_refused_with_the_path(tmp_path, text):
 
 
 def whole_run():
-    log = {key: np.zeros((2, 3)) for key in runfile.LOGGED} | {key: np.zeros(3) for key in runfile.SECONDS}
+    log = {key: np.zeros((2, 3)) for key in runfile.LOGGED} | {key: np.zeros(3) for key in runfile.COST}
     return log, dict.fromkeys(runfile.META, "") | {"seeds": [4, 5], "episodes": 3}
 
 
@@ -212,7 +212,7 @@ def test_a_whole_run_comes_back(tmp_path):
     assert about["seeds"] == [4, 5]
 
 
-@pytest.mark.parametrize("key", [*runfile.LOGGED, *runfile.SECONDS])
+@pytest.mark.parametrize("key", [*runfile.LOGGED, *runfile.COST])
 def test_a_run_without_one_of_its_arrays_is_refused(tmp_path, key):
     log, meta = whole_run()
     del log[key]

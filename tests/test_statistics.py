@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from befrl.statistics import bootstrap_mean, failed, resampling_weights, slope
+from befrl.statistics import bootstrap_mean, failed, resampling_weights, slope, time_exponent
 
 
 @pytest.mark.parametrize(("level", "least", "most"), [(0.95, 0.91, 0.97), (0.5, 0.43, 0.57)])
@@ -91,3 +91,14 @@ def test_a_seed_failed_if_its_last_tenth_is_above_half_the_uniform_regret():
 
 def test_of_few_episodes_the_last_one_counts():
     assert failed(np.array([[0.0, 0.0, 5.0], [5.0, 5.0, 0.0]]), 2.0).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
+def test_time_exponent_is_the_power_of_k_whatever_the_outliers(power, rng):
+    K = 2000
+    seconds = 3e-4 * np.arange(1, K + 1.0) ** power
+    # A few episodes that the machine was busy with something else.
+    slow = rng.choice(K, 50, replace=False)
+    seconds[slow] *= 100
+    assert abs(time_exponent(seconds) - power) < 0.05
+    assert np.isnan(time_exponent(seconds[:19]))

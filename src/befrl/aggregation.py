@@ -24,6 +24,7 @@ SUMMARY = {
     "agent": "name of the agent in the study",
     "algorithm": "name of the algorithm that the agent runs",
     "variant": "the agent with its grid point, if it is on one",
+    "fit": "exact: the instance holds what the algorithm assumes; misspecified: it does not",
     "role": "theory: its theory's constants; set: the config's; baseline: no scale; tuned: best of a grid; grid: rest",
     "parameter": "parameter that the grid varies; empty off the grid",
     "value": "value of that parameter; off the grid, the one that the theory gives, if it is the same parameter",
@@ -53,6 +54,8 @@ TIMINGS = {
     "planning": "seconds of wall time per episode and seed spent in planning",
     "acting": "seconds of wall time per episode and seed spent in acting",
     "seconds_per_episode": "the three together",
+    "exponent_k": "growth of that with the episode k, as a power: from the second tenth of the episodes to the last",
+    "plans": "backward inductions per episode and seed",
 }
 CURVES = {
     "instance": SUMMARY["instance"],
@@ -66,6 +69,9 @@ CURVES = {
     "q10": "10 % quantile over seeds, in units of reward",
     "q50": "median over seeds, in units of reward",
     "q90": "90 % quantile over seeds, in units of reward",
+    "return": "mean over seeds of V^pi_1 in the episodes since the last point, in units of reward per episode",
+    "return_low": "lower end of the bootstrap interval of that mean",
+    "return_high": "upper end of the same",
 }
 PAIRED = {
     "instance": SUMMARY["instance"],
@@ -121,7 +127,7 @@ def collect(paths):
         if len(np.unique(log["seeds"])) < len(log["seeds"]):
             raise InputError(f"runs of '{label}' share seeds: name each block once, and none that overlap")
         weights = np.array([len(part[0]["seeds"]) for part in parts])
-        log |= {key: np.average([part[1][key].mean() for part in parts], weights=weights) for key in runfile.SECONDS}
+        log |= {key: np.average([part[1][key] for part in parts], axis=0, weights=weights) for key in runfile.COST}
         found[label] = (parts[0][0], log)
     return found
 
@@ -151,10 +157,8 @@ def aggregate(paths, tuning, resamples, level):
         finals[label] = cumulative[:, -1]
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label, **roles[label]}
         rows.append(names | _summary(meta, log, shown, cumulative, weights, level))
-        curves += [names | point for point in _curve(cumulative, weights, level)]
-        seconds = {key: log[key] for key in runfile.SECONDS}
-        total = {"seeds": len(log["seeds"]), "seconds_per_episode": sum(seconds.values())}
-        timings.append(names | seconds | total)
+        curves += [names | point for point in _curve(cumulative, meta["optimal_value"], weights, level)]
+        timings.append(names | _cost(log))
     shown = [row["variant"] for row in rows if row["role"] != "grid"]
     paired = [
         {"instance": meta["instance"], "track": meta["track"], "first": a, "second": b}
@@ -191,6 +195,7 @@ def _roles(case, tuning):
         entry = {
             "agent": agent,
             "algorithm": meta["algorithm"],
+            "fit": meta["fit"],
             "parameter": "",
             "value": np.nan,
             "tuning_mean": np.nan,
@@ -206,7 +211,7 @@ def _roles(case, tuning):
             entry["tuning_mean"] = held_out.sum(1).mean()
             by_agent.setdefault(agent, []).append(label)
         else:
-            entry["role"] = _role(meta["parameters"])
+            entry["role"] = "baseline" if meta["constants"] == "none" else meta["constants"]
         found[label] = entry
     for agent, labels in by_agent.items():
         best = min(labels, key=lambda label: found[label]["tuning_mean"])
@@ -219,13 +224,6 @@ def _roles(case, tuning):
             given = case[agent][0]["parameters"].get(parameter)
             found[agent]["value"] = case[agent][0]["facts"].get(parameter, 1.0 if given == "theory" else given)
     return found
-
-
-def _role(parameters):
-    """Off the grid: an agent with a `scale` has constants, from its theory unless the config sets them."""
-    if "scale" not in parameters:
-        return "baseline"
-    return "theory" if parameters["scale"] == "theory" and parameters.get("x") is None else "set"
 
 
 def _summary(meta, log, shown, cumulative, weights, level):
@@ -255,7 +253,20 @@ def _summary(meta, log, shown, cumulative, weights, level):
     }
 
 
-def _curve(cumulative, weights, level):
+def _cost(log):
+    """Seconds, how they grow, and plans."""
+    seconds = {key: log[key].mean() for key in runfile.SECONDS}
+    by_episode = sum(log[key] for key in runfile.SECONDS)
+    return {
+        "seeds": len(log["seeds"]),
+        **seconds,
+        "seconds_per_episode": sum(seconds.values()),
+        "exponent_k": statistics.time_exponent(by_episode),
+        "plans": log["plans"].mean(),
+    }
+
+
+def _curve(cumulative, optimal_value, weights, level):
     K = cumulative.shape[1]
     # Evenly spaced for the eye on a linear axis, and for the early episodes on a logarithmic one.
     k = np.unique(np.concatenate([np.linspace(1, K, POINTS), np.geomspace(1, K, POINTS)]).round().astype(int))
@@ -263,6 +274,9 @@ def _curve(cumulative, weights, level):
     low, high = statistics.bootstrap_mean(values, weights, level)
     q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
     columns = {"episode": k, "mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
+    returns = optimal_value - np.diff(values, axis=1, prepend=0.0) / np.diff(k, prepend=0)
+    low, high = statistics.bootstrap_mean(returns, weights, level)
+    columns |= {"return": returns.mean(0), "return_low": low, "return_high": high}
     return [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
 
 

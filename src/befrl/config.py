@@ -75,10 +75,14 @@ class Study:
             raise unknown("agent", label, variants)
         return variants[label]
 
-    def blocks(self, variant: Variant) -> list[str]:
+    def seeds(self, instance: str) -> dict:
+        """Numbers of seeds for tuning and evaluation on an instance: its own, or the study's."""
+        return self["study"][instance].get("seeds", self["seeds"])
+
+    def blocks(self, instance: str, variant: Variant) -> list[str]:
         """Ranges of seeds; only points of a grid need the tuning seeds."""
-        tuning = self["seeds"]["tuning"]
-        total = tuning + self["seeds"]["evaluation"]
+        tuning = self.seeds(instance)["tuning"]
+        total = tuning + self.seeds(instance)["evaluation"]
         first = 0 if variant.grid else tuning
         size = self["jobs"]["seeds_per_job"]
         cuts = sorted({first, *range(first - first % size + size, total, size), total})
@@ -132,10 +136,6 @@ def check(config, schema) -> Study:
         for parameter, values in entry.get("grid", {}).items():
             for value in values:
                 read(module.Parameters, {**entry["set"], parameter: value}, f"agents.{name}.grid")
-        if "grid" in entry and not config["seeds"]["tuning"]:
-            raise InputError(
-                f"seeds.tuning = 0 leaves no seeds to choose from agents.{name}.grid: it must be 1 or more"
-            )
     for name, entry in config["study"].items():
         if name not in config["instances"]:
             raise InputError(f"study.{name}: {unknown('instance', name, config['instances'])}")
@@ -143,6 +143,11 @@ def check(config, schema) -> Study:
             if agent not in config["agents"]:
                 raise InputError(f"study.{name}.agents: {unknown('agent', agent, config['agents'])}")
             _check_pairing(config, name, agent)
+            if "grid" in config["agents"][agent] and not Study(config).seeds(name)["tuning"]:
+                where = f"study.{name}.seeds" if "seeds" in entry else "seeds"
+                raise InputError(
+                    f"{where}.tuning = 0 leaves no seeds to choose from agents.{agent}.grid: it must be 1 or more"
+                )
     study = Study(config)
     for kind, name in study.library_tables():
         if name not in config["instances"]:
@@ -225,7 +230,7 @@ def with_defaults(value, schema):
             filled[key] = with_defaults(value[key], sub)
         elif "default" in sub:
             filled[key] = copy.deepcopy(sub["default"])
-        elif sub.get("type") == "object" and "properties" in sub:
+        elif sub.get("type") == "object" and "properties" in sub and "required" not in sub:
             filled[key] = with_defaults({}, sub)
     rest = schema.get("additionalProperties")
     for key in value:

@@ -194,7 +194,7 @@ def make_agent(instance, algorithm, parameters, track, episodes, root_seed, name
 
 
 def run(instance, algorithm, parameters, track, episodes, seeds, root_seed, name, tick=None):
-    """Play `episodes` episodes of every seed; returns a dictionary of (n, K) and, for seconds, (K,) arrays.
+    """Play `episodes` episodes of every seed; returns a dictionary of (n, K) and, for the cost, (K,) arrays.
 
     `name` is the instance's name in the study: it keys the random streams. `tick(steps)` is called
     after every episode with the number of steps that were taken.
@@ -204,7 +204,7 @@ def run(instance, algorithm, parameters, track, episodes, seeds, root_seed, name
     agent = make_agent(instance, algorithm, parameters, track, episodes, root_seed, name, seeds)
     regret = Regret(instance, n, episodes)
     log = {key: np.full((n, episodes), np.nan) for key in LOGGED if key != "regret"}
-    seconds = {key: np.zeros(episodes) for key in SECONDS}
+    seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
     best = instance.optimum[1][0]
     at = Lookup(instance.model.space)
     for k in range(episodes):
@@ -228,7 +228,8 @@ def run(instance, algorithm, parameters, track, episodes, seeds, root_seed, name
         seconds["estimating"][k] = time.perf_counter() - logged
         seconds["planning"][k] = planned - start
         seconds["acting"][k] = acted - planned
+        plans[k] = plan.plans
         if tick is not None:
             tick(n * instance.horizon)
     regret.flush()
-    return {"regret": regret.values, **log, **{key: value / n for key, value in seconds.items()}}
+    return {"regret": regret.values, **log, **{key: value / n for key, value in seconds.items()}, "plans": plans}

@@ -22,6 +22,7 @@ from befrl import bellman, linalg
 
 # Projected ascent: steps of length rho/(1 + j/SLOWING) in the norm of M, from the centre and from random places.
 STEPS, RESTARTS, SLOWING = 30, 3, 5.0
+TRIED = RESTARTS * (STEPS + 1)  # models that the ascent plans in
 TINY = 1e-300
 
 

@@ -16,11 +16,13 @@ SECONDS = {
     "planning": "seconds of wall time per episode and seed spent in plan()",
     "acting": "seconds of wall time per episode and seed spent in the H steps",
 }
+# By episode alone, all seeds of a block together.
+COST = SECONDS | {"plans": "backward inductions in plan(), per seed"}
 
 
 META = (
     *("instance", "family", "instance_parameters", "horizon", "optimal_value", "uniform_value", "track", "label"),
-    *("algorithm", "parameters", "fit", "facts", "episodes", "seeds", "root_seed", "seconds", "steps_per_second"),
+    *("algorithm", "parameters", "constants", "fit", "facts", "episodes", "seeds", "root_seed", "seconds", "steps_per_second"),
 )
 
 
@@ -31,7 +33,7 @@ def save(path, log, meta):
 def load(path):
     """Log and meta of a run file, with every array that it must have."""
     log, meta = results.read_arrays(path, "run")
-    missing = [key for key in (*LOGGED, *SECONDS) if key not in log] + [key for key in META if key not in meta]
+    missing = [key for key in (*LOGGED, *COST) if key not in log] + [key for key in META if key not in meta]
     if missing or log["regret"].shape != (len(meta["seeds"]), meta["episodes"]):
         raise InputError(f"{path}: not a complete befrl run file: delete it and run again")
     return log, meta

@@ -8,7 +8,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from befrl import agents, instances, interaction
 from befrl.errors import InputError
-from befrl.runfile import LOGGED, SECONDS
+from befrl.runfile import COST, LOGGED
 
 
 def run_seeds(name, instance, algorithm, parameters, track, episodes, seeds, root_seed, lockstep, threads=1, tick=None):
@@ -42,7 +42,7 @@ def run_seeds(name, instance, algorithm, parameters, track, episodes, seeds, roo
     seconds = time.perf_counter() - start
     log = {key: np.concatenate([part[key] for part in logs]) for key in LOGGED}
     sizes = np.array([len(group) for group in groups]) / len(seeds)
-    for key in SECONDS:
+    for key in COST:
         log[key] = sizes @ np.stack([part[key] for part in logs])
     _check(name, algorithm, log["regret"], seeds)
     return log, seconds
@@ -82,6 +82,7 @@ def describe(name, instance, label, algorithm, parameters, track, episodes, seed
         "label": label,
         "algorithm": algorithm,
         "parameters": asdict(parameters),
+        "constants": agents.constants(algorithm, parameters),
         "fit": agents.fit(instance.model, algorithm, parameters),
         "facts": facts(instance, algorithm, parameters, track, episodes),
         "episodes": episodes,

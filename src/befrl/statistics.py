@@ -31,6 +31,18 @@ def slope(curve):
     return round(float(np.polyfit(np.log(k), np.log(y), 1)[0]), 9)
 
 
+def time_exponent(seconds):
+    """The power of k with which seconds per episode (K,) grow, from the medians of the second tenth and of the last.
+
+    0 is flat, 1 is linear; NaN with fewer than 20 episodes, where a tenth is no sample.
+    """
+    tenth = len(seconds) // 10
+    if tenth < 2:
+        return float("nan")
+    early, late = np.median(seconds[tenth : 2 * tenth]), np.median(seconds[-tenth:])
+    return float(np.log(late / early) / np.log(9.5 / 1.5))
+
+
 def failed(regret, uniform_regret):
     """Which seeds did not learn: mean regret in the last tenth above half that of the uniformly random policy."""
     last = max(1, regret.shape[1] // 10)

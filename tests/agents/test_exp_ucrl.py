@@ -284,3 +284,16 @@ def test_relaxed_seeds_have_the_same_bytes_alone(name, relaxation):
         for seeds in ((0, 1, 2), (1,))
     )
     assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOGGED)
+
+
+@pytest.mark.parametrize("relaxation", ["gradient", "sample"])
+def test_plans_are_as_many_as_were_made(relaxation, monkeypatch):
+    agent = trained("exp-ucrl", instance("chain", bins=3), relaxation=relaxation, samples=7)
+    made, induction = [], optimism.bellman.backward_induction
+
+    def counted(*arguments):
+        made.append(1)
+        return induction(*arguments)
+
+    monkeypatch.setattr(optimism.bellman, "backward_induction", counted)
+    assert agent.plan(5).plans == len(made) > 1

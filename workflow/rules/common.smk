@@ -68,7 +68,7 @@ def instance_code(wildcards):
 def variant(wildcards):
     STUDY.check_case(wildcards.instance, wildcards.track)
     found = STUDY.variant(wildcards.instance, wildcards.variant)
-    blocks = STUDY.blocks(found)
+    blocks = STUDY.blocks(wildcards.instance, found)
     if wildcards.block not in blocks:
         raise unknown("block of seeds", wildcards.block, blocks)
     return found
@@ -121,7 +121,7 @@ def case_runs(wildcards):
     return [
         f"{RESULTS}/runs/{wildcards.instance}/{wildcards.track}/{variant.label}/{block}.npz"
         for variant in case_variants(wildcards)
-        for block in STUDY.blocks(variant)
+        for block in STUDY.blocks(wildcards.instance, variant)
     ]
 
 
@@ -130,7 +130,7 @@ def case_blocks(on_grid):
 
     def words(wildcards):
         found = [v for v in case_variants(wildcards) if (v.grid is not None) == on_grid]
-        return " ".join(STUDY.blocks(found[0])) if found else ""
+        return " ".join(STUDY.blocks(wildcards.instance, found[0])) if found else ""
 
     return words
 

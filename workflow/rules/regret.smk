@@ -24,7 +24,7 @@ rule aggregate:
         ),
         blocks=case_blocks(on_grid=False),
         grid_blocks=case_blocks(on_grid=True),
-        tuning=STUDY["seeds"]["tuning"],
+        tuning=lambda wildcards: STUDY.seeds(wildcards.instance)["tuning"],
         resamples=STUDY["statistics"]["resamples"],
         level=STUDY["statistics"]["level"],
         code=code_hash("befrl.aggregation"),

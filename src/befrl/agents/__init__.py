@@ -4,6 +4,8 @@ An agent's module has a `Parameters` dataclass and a class `Agent` (see `base.py
 `bef-rlsvi` in a config or on the command line means `befrl/agents/bef_rlsvi.py`.
 """
 
+import dataclasses
+
 import numpy as np
 
 from befrl import estimation, planning
@@ -44,6 +46,21 @@ class _Zeros:
 
     def take(self, m):
         return np.zeros((1, m))
+
+
+def constants(algorithm: str, chosen) -> str:
+    """Whose constants an algorithm runs with: "theory", "set" by the user, or "none" if its theory gives none.
+
+    What is None by default, such as an absolute noise scale, takes the place of a theory's constant when it is given.
+    """
+    if not hasattr(chosen, "scale"):
+        return "none"
+    replaced = [
+        field.name
+        for field in dataclasses.fields(chosen)
+        if field.default is None and getattr(chosen, field.name) is not None
+    ]
+    return "theory" if chosen.scale == "theory" and not replaced else "set"
 
 
 def modules(algorithm: str, chosen) -> list[str]:

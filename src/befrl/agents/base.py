@@ -51,11 +51,13 @@ class Plan:
     policy  (n, H, cells) actions, or (n, H, cells, A) probabilities
     values  (n, N)  its own V_1 on the anchors; NaN where it has none
     rewards (n, N, A)  the mean rewards that it planned with, or None
+    plans   how many backward inductions it took
     """
 
     policy: np.ndarray
     values: np.ndarray
     rewards: np.ndarray | None = None
+    plans: int = 1
 
 
 class BaseAgent(ABC):

@@ -62,6 +62,7 @@ class Agent(BaseAgent):
 
     def plan(self, k):
         problem, region, R = self.problem, self.region(), self.optimistic_reward()
+        plans = 1
         match self.parameters.relaxation:
             case "local":
                 Q, V = optimism.local(region, R, problem.horizon)
@@ -70,10 +71,12 @@ class Agent(BaseAgent):
             case "sample":
                 start, count = self.first_states.masses(), self.parameters.samples
                 Q, V = optimism.sample(region, R, problem.horizon, start, problem.normals, count)
+                plans += count
             case "gradient":
                 start = self.first_states.masses()
                 Q, V = optimism.gradient(region, R, problem.horizon, start, problem.normals)
-        return Plan(bellman.cell_policy(Q, problem.model.space), V, R)
+                plans += optimism.TRIED
+        return Plan(bellman.cell_policy(Q, problem.model.space), V, R, plans)
 
     def update(self, trajectory):
         self.first_states.add(trajectory)

@@ -21,7 +21,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self._plan = Plan(
-            np.stack([problem.optimal_policy] * problem.n), np.stack([problem.optimal_values] * problem.n)
+            np.stack([problem.optimal_policy] * problem.n), np.stack([problem.optimal_values] * problem.n), plans=0
         )
 
     def plan(self, k):

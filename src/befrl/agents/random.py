@@ -20,4 +20,4 @@ class Agent(BaseAgent):
         n, H = self.problem.n, self.problem.horizon
         model = self.problem.model
         A = model.n_actions
-        return Plan(np.full((n, H, model.n_cells, A), 1.0 / A), np.full((n, model.n_anchors), np.nan))
+        return Plan(np.full((n, H, model.n_cells, A), 1.0 / A), np.full((n, model.n_anchors), np.nan), plans=0)

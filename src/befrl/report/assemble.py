@@ -77,7 +77,7 @@ def _timings(study, root):
         results.read_meta(root / f"results/runs/{instance}/{track}/{label}/{block}.npz", "run")["seconds"]
         for instance, track in study.cases()
         for label, variant in study.variants(instance).items()
-        for block in study.blocks(variant)
+        for block in study.blocks(instance, variant)
     ]
     checks = [_claim(root / f"results/claims/{name}.json")["seconds"] for name in study.claim_ids()]
     return [
