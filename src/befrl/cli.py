@@ -94,6 +94,17 @@ def build_parser():
     sub.add_argument("--out", required=True, help="csv file to write")
 
     sub = verb(
+        "published",
+        verbs.published_table,
+        "A published experiment: the authors' numbers beside ours.",
+        "befrl published li --results results --instances custom-sin --out results/published/li.csv",
+    )
+    sub.add_argument("source", help="ayoub, cho or li")
+    sub.add_argument("--results", required=True, help="folder with instances/ and regret/")
+    sub.add_argument("--instances", nargs="+", required=True, help="instances of the study")
+    sub.add_argument("--out", required=True, help="csv file to write")
+
+    sub = verb(
         "library",
         verbs.library,
         "A study of the library: densities, estimators, exploration or planners.",

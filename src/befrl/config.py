@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 from jsonschema import Draft202012Validator
 
-from befrl import agents, claims, instances, results, seeds
+from befrl import agents, claims, figures, instances, published, results, seeds
 from befrl.errors import InputError, Refused, unknown
 from befrl.parameters import read
 
@@ -102,6 +102,19 @@ class Study:
         """(study, instance) of every table of the library."""
         return [(kind, name) for kind in self["library"] for name in self.library(kind)]
 
+    def compared_cases(self) -> list[tuple[str, str]]:
+        """The cases that repeat no published experiment: those of the study's own comparison."""
+        repeated = {
+            (instance, published.catalogue.module(source).TRACK)
+            for source, names in self["published"].items()
+            for instance in names
+        }
+        return [case for case in self.cases() if case not in repeated]
+
+    def figures(self) -> dict:
+        """Every figure by name, as in `figures.wanted`."""
+        return figures.wanted(self.compared_cases(), self.library_tables(), self["published"])
+
     def claim_ids(self) -> list[str]:
         return self["claims"]["ids"] or claims.names()
 
@@ -152,6 +165,13 @@ def check(config, schema) -> Study:
     for kind, name in study.library_tables():
         if name not in config["instances"]:
             raise InputError(f"library.{kind}: {unknown('instance', name, config['instances'])}")
+    for source, names in config["published"].items():
+        track = _named(published.catalogue.module, source, "published").TRACK
+        for name in names:
+            if name not in config["study"]:
+                raise InputError(f"published.{source}: {unknown('instance', name, config['study'])}")
+            if track not in config["study"][name]["tracks"]:
+                raise InputError(f"published.{source}: study.{name}.tracks has no {track}, which the source asks for")
     for claim in config["claims"]["ids"]:
         if claim not in claims.names():
             raise InputError(f"claims.ids: {unknown('claim', claim, claims.names())}")

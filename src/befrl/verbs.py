@@ -160,6 +160,13 @@ def instances_table(args):
     results.write_text(args.out, aggregation.tidy(rows, instance_table.COLUMNS))
 
 
+def published_table(args):
+    from befrl import aggregation, published, results
+
+    cases = published.read(args.source, args.results, args.instances)
+    results.write_text(args.out, aggregation.tidy(published.rows(args.source, cases), published.COLUMNS))
+
+
 def library(args):
     from befrl import aggregation, instances, results
     from befrl import library as studies

@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 
-from befrl import agents, claims, figures, instances, library
+from befrl import agents, claims, figures, instances, library, published
 from befrl import config as befrl_config
 from befrl.errors import InputError, unknown
 from befrl.provenance import code_hash
@@ -43,7 +43,7 @@ except InputError as error:
 
 RESULTS = (Path(STUDY["output"]) / "results").as_posix()
 FIGURES = (Path(STUDY["output"]) / "figures").as_posix()
-FIGURE_NAMES = figures.wanted(STUDY.cases(), STUDY.library_tables())
+FIGURE_NAMES = STUDY.figures()
 
 
 # Instances.
@@ -135,6 +135,31 @@ def case_blocks(on_grid):
     return words
 
 
+# Published experiments.
+
+
+@checked
+def published_instances(wildcards):
+    if wildcards.source not in STUDY["published"]:
+        raise unknown("published source", wildcards.source, STUDY["published"])
+    return STUDY["published"][wildcards.source]
+
+
+def published_inputs(wildcards):
+    track = published.catalogue.module(wildcards.source).TRACK
+    return [
+        path
+        for name in published_instances(wildcards)
+        for path in (
+            f"{RESULTS}/instances/{name}.npz",
+            *(
+                f"{RESULTS}/regret/{name}_{track}/{table}.csv"
+                for table in ("summary", "curves", "timings")
+            ),
+        )
+    ]
+
+
 # Claims.
 
 
@@ -158,15 +183,17 @@ def figure_kind(wildcards):
 
 
 def figure_tables(wildcards):
-    """The folders of its cases, or the tables of its library study."""
+    """The folders of its cases, the tables of its library study, or that of a published experiment."""
     kind, shown = figure_entry(wildcards)
     if figures.scope(kind) == "library":
         return [f"{RESULTS}/library/{kind}/{name}.csv" for name in shown]
+    if figures.scope(kind) == "published":
+        return [f"{RESULTS}/published/{source}.csv" for source in shown]
     return [f"{RESULTS}/regret/{instance}_{track}" for instance, track in shown]
 
 
 def figure_inputs(wildcards):
-    if figures.scope(figure_kind(wildcards)) == "library":
+    if figures.scope(figure_kind(wildcards)) in ("library", "published"):
         return figure_tables(wildcards)
     return [
         f"{folder}/{table}.csv"
@@ -190,3 +217,4 @@ wildcard_constraints:
     claim="[^/]+",
     figure="[^/]+",
     kind="[^/]+",
+    source="[^/]+",

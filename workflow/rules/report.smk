@@ -5,6 +5,8 @@ localrules:
     all,
     instances_table,
     ledger,
+    published,
+    published_table,
     report,
 
 

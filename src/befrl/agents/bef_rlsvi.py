@@ -16,9 +16,12 @@ place of Gbar, which lies between alpha_p and beta_p times it. Shapes: theta (n,
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
 of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
 `constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
-to that set. With a known reward (track K) the noise is added to theta*_r and x_k keeps its first term only. Planning is
-exact unless `planner` says otherwise; the paper plans by random features. The variants `noise` and `clip` plan
-exactly only.
+to that set. Directions in which psi does not vary do not count in alpha_p. x_k is printed in three forms, and that of
+Theorem 1 is taken, with K and the square, as an equality; the lemma on the learning error and its proof in the appendix
+have k for K and no square, the sketch of the proof has H on both terms, no alpha_r in the first root and 2 alpha_r in
+the second. B_i is also Theorem 1's, with log(1/delta); the appendix's corollaries have log(2 C/delta). With a known
+reward (track K) the noise is added to theta*_r and x_k keeps its first term only. Planning is exact unless `planner`
+says otherwise; the paper plans by random features. The variants `noise` and `clip` plan exactly only.
 """
 
 from dataclasses import dataclass

@@ -6,8 +6,11 @@
 Epsilon is constant: regret grows linearly at last. It is that of the mixture pi, not of the greedy policy.
 Shapes: policy (n, H, C, A).
 
-**Deviations**: none; in track K the rewards are the true ones. The agent's own value is that of its greedy policy, its
-estimate of V*.
+**Deviations.** Ayoub et al. (ICML 2020, Appendix C), who run it beside UCRL-VTR with a constant epsilon (0.01 on
+RiverSwim, 0.1 on WideTree), plan with the value of the mixture, in their code (1-epsilon/2) max Q + epsilon/2 min Q for
+two actions, cut Q to [0, H], break ties at random, and take counts/(visits + 1) or value targets for their model. Here
+the plan is the greedy policy's in the family's estimate, without clipping, and ties go to the smallest action. In track
+K the rewards are the true ones. The agent's own value is that of its greedy policy, its estimate of V*.
 """
 
 from dataclasses import dataclass

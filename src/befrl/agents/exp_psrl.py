@@ -11,7 +11,9 @@ parameter is drawn in the same way from its own posterior. With `posterior: mala
 invariant, L being the penalised likelihood: the exact one for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
 
 **Deviations.** The published algorithm assumes exact draws and a known reward: the Laplace approximation is none, and a
-chain of finite length is one up to how well it mixes. Where features vary within cells L is the interpolated one.
+chain of finite length is one up to how well it mixes. The prior is the Gaussian one only; the authors also have a
+conjugate one, exp(n_0 (theta . T(s_0'|s_0,a_0) - Z)). Their bound is Bayesian, with theta* drawn from the prior; here
+theta* is fixed. Where features vary within cells L is the interpolated one.
 """
 
 from dataclasses import dataclass

@@ -17,9 +17,11 @@ In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H
 **Deviations.** The maximum over theta is relaxed. `local` and `pinsker` act rectangularly at each (s,a,h) and clip Q,
 which the published algorithm has no need for; `gradient` and `sample` keep one theta for all and find a local maximum,
 or the best of some. They need s_1, which the authors know: here it has the law of the first states of past episodes, by
-cell, and all cells alike before the first. H is the local Hessian at the estimate. Transitions and rewards have a
-confidence set each, both at delta; B_A and beta are computed from theta* and told to the agent. The optimistic reward
-is an extension that the authors mention but do not print; it is rectangular in all relaxations.
+cell, and all cells alike before the first. H is the local Hessian at the estimate. The determinant is an upper bound of
+C_n, a ratio of two integrals, and stands in its place; Ouhamma et al., who quote it, print it like this, though the
+step before has square roots of determinants. Transitions and rewards have a confidence set each, both at delta; B_A and
+beta are computed from theta* and told to the agent. The optimistic reward is an extension that the authors mention but
+do not print; it is rectangular in all relaxations.
 """
 
 from dataclasses import dataclass

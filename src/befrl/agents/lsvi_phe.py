@@ -14,9 +14,12 @@ what is drawn, and no history is visited. With one-hot features the largest of M
 
 Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
 
-**Deviations.** The paper has sigma = O~(H sqrt d): its constant is 1 here and its logarithm that of LSVI-UCB. M is the
-paper's: a member is optimistic along x with probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so
-that log(delta/9^d)/log Phi(1) would do. The clip assumes rewards in [0, 1].
+**Deviations.** The paper's constants could not be looked up. sigma is of the order H sqrt d, with the constant 1 and
+the logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x
+with probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) would
+do. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma = 1
+and breaks ties at random. Here they go to the smallest action. In track K the targets are V and noise, and the true
+mean reward is added; sigma stays. The clip assumes rewards in [0, 1].
 """
 
 from dataclasses import dataclass

@@ -16,10 +16,12 @@ constant on cells, c is the mean of the base measure, sigma^2 is fitted,
 and the normal law is cut to the box. The law on anchors has exact masses of panels, as in `gaussian_states.py`.
 Shapes: W as a vector (n, m q), Lambda (n, blocks, ., .), sigma (n,).
 
-**Deviations.** The published algorithm knows the reward; in track U its parameter is drawn from the Laplace posterior.
-The expected next value is integrated on anchors, not by random features. sigma is plugged in, not drawn. Where features
-vary within cells sums over visits are interpolated (`data.py`). Angles are treated as numbers. The agent has no
-estimate of theta*, so that no estimation error is logged.
+**Deviations.** The paper has a general class of means; the linear one and its normal prior are chosen here. The
+published bound is Bayesian; here the law is fixed. The published algorithm knows the reward; in track U its parameter
+is drawn from the Laplace posterior. The expected next value is integrated on anchors, not by random features. sigma is
+plugged in, not drawn. The baseline in the code of Li et al. has a given sigma and no draws of W. Where features vary
+within cells sums over visits are interpolated (`data.py`). Angles are treated as numbers. The agent has no estimate of
+theta*, so that no estimation error is logged.
 """
 
 from dataclasses import dataclass

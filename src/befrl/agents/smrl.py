@@ -21,10 +21,13 @@ each, 5 steps long even if the episode ends before. `scale` multiplies rho. Shap
 
 **Deviations.** The paper's constants could not be looked up: rho is the self-normalised bound for sub-Gaussian noise,
 of which sigma is the standard deviation in the estimated model; V_n itself is random given (s,a), which the bound
-ignores. On boxes the score is weighted, without which the estimate is inconsistent. lambda is tied to eta unless
-`penalty` says otherwise (the authors' code: 1e-4). A mean of 100 returns is drawn as a normal with their exact mean and
-variance, once for every (h, cell). Rewards are known to the authors; in track U they are estimated by maximum
-likelihood, and with the bonus they are optimistic as in EXP-UCRL.
+ignores. The bonus acts at each (s,a,h) by itself and Q is clipped, in the place of a maximum over models in the set. On
+boxes the score is weighted, without which the estimate is inconsistent. lambda is tied to eta unless `penalty` says
+otherwise (the authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the
+same for full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code
+looks 10 steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is
+drawn as a normal with their exact mean and variance, once for every (h, cell). Rewards are known to the authors; in
+track U they are estimated by maximum likelihood, and with the bonus they are optimistic as in EXP-UCRL.
 """
 
 from dataclasses import dataclass

@@ -22,10 +22,14 @@ How a family of this project is shown to it (`presentation`), C cells:
 
 Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); V (n, H + 1, C or N).
 
-**Deviations.** One estimate and one M for all h, as in the authors' code. Ties go to the smallest action, not to a
-random one. `clip` H-h cuts Q_h at the steps to go, which the code does not. Known supports are not used. Rewards are
-known in the papers; in track U they are optimistic estimates (`planned_rewards.py`). Means of rewards outside [0, 1]
-break the papers' assumption: the clip stays, and values are then cut from below by 0.
+**Deviations.** It is Algorithm 3 of Ayoub et al. (Appendix C), the one that they run; their Algorithm 1, a maximum over
+a set of models, is not offered, nor are other constants such as M_1 = H^2 d I, in comments of the authors' older code.
+The first episode is planned with theta = 0, as in that listing; the authors' code starts from Q = 0 and learns nothing
+from it. One estimate and one M for all h, as in the authors' code. Ties go to the smallest action, not to a random one.
+`clip` H-h cuts Q_h at the steps to go, as the text of Appendix C says of values; the code cuts at H, which is the
+default. Known supports are not used. Rewards are known in the papers; in track U they are optimistic estimates
+(`planned_rewards.py`). Means of rewards outside [0, 1] break the papers' assumption: the clip stays, and values are
+then cut from below by 0.
 """
 
 from dataclasses import dataclass

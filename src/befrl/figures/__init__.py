@@ -1,9 +1,10 @@
 """Figures: one module each. A figure computes nothing; it draws what the tables say.
 
-A module has `SCOPE`, "case" (one figure per instance and track), "study" (one for all cases) or "library" (one for the
-library's study of the same name), `draw(tables) -> Figure` and `describe(tables) -> {title, caption}`. The `tables` are
-{"summary", "curves"} of each case, or the library's table for each instance, as data frames; a figure of the library
-names the `COLUMNS` that it reads, and its description the number of `seeds`.
+A module has `SCOPE`, "case" (one figure per instance and track), "study" (one for all cases), "library" (one for the
+library's study of the same name) or "published" (one for each published experiment), `draw(tables) -> Figure` and
+`describe(tables) -> {title, caption}`. The `tables` are {"summary", "curves"} of each case, the library's table for
+each instance, or that of the experiment, as data frames; the last two kinds of figures name the `COLUMNS` that they
+read, and their description the number of `seeds`.
 A new file here is a new figure, in the workflow and in the report.
 """
 
@@ -29,15 +30,17 @@ def module(kind: str):
     return importlib.import_module(module_name(kind))
 
 
-def wanted(cases, library=()) -> dict:
-    """Every figure of a study by name, with its kind and what it shows: cases, or instances of the library's study.
+def wanted(cases, library=(), published=()) -> dict:
+    """Every figure of a study by name, with its kind and what it shows: cases, instances of a library study, a source.
 
     `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances that planners are compared
-    on; `library` lists (study, instance).
+    on, `published_li` an experiment; `library` lists (study, instance), `published` the sources.
     """
     found = {}
     for kind in kinds():
-        if scope(kind) == "library":
+        if scope(kind) == "published":
+            found |= {f"{kind}_{source}": (kind, [source]) for source in published}
+        elif scope(kind) == "library":
             shown = [instance for study, instance in library if study == kind]
             if shown:
                 found[kind] = (kind, shown)

@@ -10,8 +10,8 @@ TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES}
 
 
 def read_tables(kind, paths):
-    """The tables in each case's folder, or the library's table of each instance."""
-    if figures.scope(kind) == "library":
+    """The tables in each case's folder, or the table at each path."""
+    if figures.scope(kind) in ("library", "published"):
         return [aggregation.read_table(path, figures.module(kind).COLUMNS) for path in paths]
     return [
         {name: aggregation.read_table(Path(folder) / f"{name}.csv", columns) for name, columns in TABLES.items()}

@@ -27,7 +27,7 @@ def write(text, schema, out):
         config=study.config,
         instances=_instances(study, root),
         summaries=[_summary(root / f"results/regret/{i}_{t}") for i, t in cases],
-        figures=[_figure(root / "figures" / name) for name in figures.wanted(cases, study.library_tables())],
+        figures=[_figure(root / "figures" / name) for name in study.figures()],
         claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},

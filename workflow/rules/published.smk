@@ -1,0 +1,31 @@
+# Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes these alone.
+
+
+rule published_table:
+    input:
+        published_inputs,
+    output:
+        f"{RESULTS}/published/{{source}}.csv",
+    log:
+        f"{RESULTS}/logs/published/{{source}}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        results=RESULTS,
+        instances=published_instances,
+        code=lambda wildcards: code_hash(
+            "befrl.published", published.catalogue.module_name(wildcards.source)
+        ),
+    shell:
+        "python -m befrl published {wildcards.source} --results {params.results:q} --instances {params.instances}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+rule published:
+    input:
+        [f"{RESULTS}/published/{source}.csv" for source in STUDY["published"]],
+        [
+            f"{FIGURES}/published_{source}.{end}"
+            for source in STUDY["published"]
+            for end in ("svg", "png")
+        ],
