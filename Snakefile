@@ -16,6 +16,7 @@ include: "workflow/rules/instances.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/regret.smk"
 include: "workflow/rules/library.smk"
+include: "workflow/rules/table1.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
@@ -28,6 +29,7 @@ rule all:
         f"{RESULTS}/report.html",
         f"{RESULTS}/claims.csv",
         f"{RESULTS}/instances.csv",
+        f"{RESULTS}/table1.csv",
         [
             f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
             for instance, track in STUDY.cases()

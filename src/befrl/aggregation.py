@@ -5,13 +5,14 @@ evaluation seeds, but for the column that says what the choice was made by, and 
 the other tables are the same whenever they are made.
 """
 
+import dataclasses
 import io
 import zlib
 
 import numpy as np
 import pandas as pd
 
-from befrl import results, runfile, statistics
+from befrl import agents, results, runfile, statistics
 from befrl.errors import InputError
 
 POINTS = 100
@@ -24,6 +25,7 @@ SUMMARY = {
     "agent": "name of the agent in the study",
     "algorithm": "name of the algorithm that the agent runs",
     "variant": "the agent with its grid point, if it is on one",
+    "setting": "parameters of the algorithm that the config sets, as name=value; empty if there are none",
     "fit": "exact: the instance holds what the algorithm assumes; misspecified: it does not",
     "role": "theory: its theory's constants; set: the config's; baseline: no scale; tuned: best of a grid; grid: rest",
     "parameter": "parameter that the grid varies; empty off the grid",
@@ -195,6 +197,7 @@ def _roles(case, tuning):
         entry = {
             "agent": agent,
             "algorithm": meta["algorithm"],
+            "setting": _setting(meta, point.partition("=")[0]),
             "fit": meta["fit"],
             "parameter": "",
             "value": np.nan,
@@ -224,6 +227,13 @@ def _roles(case, tuning):
             given = case[agent][0]["parameters"].get(parameter)
             found[agent]["value"] = case[agent][0]["facts"].get(parameter, 1.0 if given == "theory" else given)
     return found
+
+
+def _setting(meta, varied):
+    """The parameters that differ from the algorithm's defaults, but for the one that a grid varies."""
+    default = dataclasses.asdict(agents.parameters(meta["algorithm"], {}))
+    given = {key: value for key, value in meta["parameters"].items() if key != varied and value != default[key]}
+    return " ".join(f"{key}={value}" for key, value in given.items())
 
 
 def _summary(meta, log, shown, cumulative, weights, level):

@@ -94,15 +94,26 @@ def build_parser():
     sub.add_argument("--out", required=True, help="csv file to write")
 
     sub = verb(
+        "table1",
+        verbs.table1,
+        "Table 1 of the paper, measured: its marks beside the numbers of a study.",
+        "befrl table1 --results results --cases chain-8_U --scaled chain-8 --out results/table1.csv",
+    )
+    sub.add_argument("--results", required=True, help="folder with regret/ and library/scaling/")
+    sub.add_argument("--cases", nargs="+", required=True, help="instance_track")
+    sub.add_argument("--scaled", nargs="*", default=[], help="instances whose seconds were measured at other sizes")
+    sub.add_argument("--out", required=True, help="csv file to write")
+
+    sub = verb(
         "published",
-        verbs.published_table,
+        verbs.published_tables,
         "A published experiment: the authors' numbers beside ours.",
-        "befrl published li --results results --instances custom-sin --out results/published/li.csv",
+        "befrl published li --results results --instances custom-sin --out results/published/li",
     )
     sub.add_argument("source", help="ayoub, cho or li")
     sub.add_argument("--results", required=True, help="folder with instances/ and regret/")
     sub.add_argument("--instances", nargs="+", required=True, help="instances of the study")
-    sub.add_argument("--out", required=True, help="csv file to write")
+    sub.add_argument("--out", required=True, help="folder for values.csv and curves.csv")
 
     sub = verb(
         "library",
@@ -177,13 +188,17 @@ def natural(text):
     return whole(text, least=0)
 
 
+# Verbs whose --out is a folder.
+WRITE_FOLDERS = (verbs.aggregate, verbs.published_tables)
+
+
 def main(argv=None):
     """Entry point: returns the exit code."""
     args = build_parser().parse_args(argv)
     # More BLAS threads would change the last bits of a product, and Snakemake exports the number of a job's threads.
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     try:
-        if getattr(args, "out", None) and args.function is not verbs.aggregate:
+        if getattr(args, "out", None) and args.function not in WRITE_FOLDERS:
             from befrl.results import check_target
 
             check_target(args.out)

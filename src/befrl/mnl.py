@@ -2,11 +2,15 @@
 
 On the states S_sa that (s,a) can reach, with s'_0 the first of them,
 
-    P(s' | s, a) = exp( f(s,a,s')' theta + b(s') ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
+    P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
 
 This is the family itself: f differs from U'psi by what cancels. One parameter serves all steps h. Norms of theta are
 |theta|_A and penalties lam A with the bold A of this project; both are the papers' where A = I, on one-hot features,
-and elsewhere they are theirs for A^1/2 theta. f touches one block of theta, so that matrices are (n, blocks, m, m).
+and elsewhere they are theirs for A^1/2 theta. The papers have no base measure b; here it is known and part of the law.
+Which state is s'_0 changes no law, no fbar and no Hessian, but |f|, fhat and L_f, hence bonuses and noise; the papers
+only ask that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the tightest that the instance gives,
+where the papers ask for some known bound; online estimates are projected on that ball at every `scale`. f touches one
+block of theta, so that matrices are (n, blocks, m, m).
 
 Shapes: N anchors, A actions, R the largest number of reachable states; the places behind the reachable states of (s,a)
 have f = 0 and probability 0. norms and probabilities (n, N, A, R).

@@ -6,8 +6,9 @@ differ in their transitions only; penalised maximum likelihood with the confiden
     r_opt  = min(1, Z_r'( theta^_r . x + rho_r |x|_{H_r^-1} )),   H_r the Hessian of the penalised likelihood
     rho_r  = sqrt(2 beta_n),   beta_n = 1/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta_r A^-1 sum G).
 
-The penalty has weight 1. rho_r is multiplied by `reward_scale` or, if there is none, by the agent's own `scale`: radii
-of transitions that are useful at 1e-4 of the theory's leave no optimism about rewards, whose theory is tighter.
+The penalty has weight 1, and delta serves transitions and rewards each, without a union bound. rho_r is multiplied by
+`reward_scale` or, if there is none, by the agent's own `scale`: radii of transitions that are useful at 1e-4 of the
+theory's leave no optimism about rewards, whose theory is tighter.
 """
 
 from dataclasses import dataclass

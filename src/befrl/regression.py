@@ -18,6 +18,10 @@ Two presentations of an instance (`presentation`), both with |x| <= 1:
   one-hot vector of the (cell, action): D >= C A then spans all functions, and fewer do not. Each seed has its own
   omega. V at s' is interpolated between the anchors of its cell (its kinks within cells are smoothed).
 
+Actions are those of the cell, by the mean of Q over its anchors, where the papers act by Q at the visited state. The
+theory's constants are the papers', for `share: none`; with `share: steps` they are kept, though targets then depend on
+the data of the same episode's other steps.
+
 Shapes: n seeds, T = H regressions or T = 1 (`share: steps`, the laws do not depend on h), S points, A actions.
 """
 

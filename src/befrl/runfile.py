@@ -19,22 +19,11 @@ SECONDS = {
 # By episode alone, all seeds of a block together.
 COST = SECONDS | {"plans": "backward inductions in plan(), per seed"}
 
-
 META = (
     *("instance", "family", "instance_parameters", "horizon", "optimal_value", "uniform_value", "track", "label"),
-    *(
-        "algorithm",
-        "parameters",
-        "constants",
-        "fit",
-        "facts",
-        "episodes",
-        "seeds",
-        "root_seed",
-        "seconds",
-        "steps_per_second",
-    ),
-)
+    *("algorithm", "parameters", "constants", "fit", "facts", "episodes", "seeds", "root_seed", "seconds",
+      "steps_per_second"),
+)  # fmt: skip
 
 
 def save(path, log, meta):

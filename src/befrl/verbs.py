@@ -160,11 +160,30 @@ def instances_table(args):
     results.write_text(args.out, aggregation.tidy(rows, instance_table.COLUMNS))
 
 
-def published_table(args):
+def table1(args):
+    from befrl import aggregation, results
+    from befrl import table1 as table
+
+    cases = [_case(text) for text in args.cases]
+    results.write_text(args.out, aggregation.tidy(table.rows(args.results, cases, args.scaled), table.COLUMNS))
+
+
+def _case(text):
+    """'chain-8_U' -> ('chain-8', 'U')."""
+    instance, found, track = text.rpartition("_")
+    if not found:
+        raise InputError(f"--cases {text}: write instance_track, such as chain-8_U")
+    return instance, track
+
+
+def published_tables(args):
+    from pathlib import Path
+
     from befrl import aggregation, published, results
 
     cases = published.read(args.source, args.results, args.instances)
-    results.write_text(args.out, aggregation.tidy(published.rows(args.source, cases), published.COLUMNS))
+    for name, rows in published.tables(args.source, cases).items():
+        results.write_text(Path(args.out) / f"{name}.csv", aggregation.tidy(rows, published.COLUMNS))
 
 
 def library(args):

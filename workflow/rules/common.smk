@@ -183,22 +183,30 @@ def figure_kind(wildcards):
 
 
 def figure_tables(wildcards):
-    """The folders of its cases, the tables of its library study, or that of a published experiment."""
+    """What its scope asks for: folders of cases, tables of a library study or of an experiment, or one table."""
     kind, shown = figure_entry(wildcards)
-    if figures.scope(kind) == "library":
-        return [f"{RESULTS}/library/{kind}/{name}.csv" for name in shown]
-    if figures.scope(kind) == "published":
-        return [f"{RESULTS}/published/{source}.csv" for source in shown]
-    return [f"{RESULTS}/regret/{instance}_{track}" for instance, track in shown]
+    match figures.scope(kind):
+        case "library":
+            return [f"{RESULTS}/library/{kind}/{name}.csv" for name in shown]
+        case "published":
+            return [
+                f"{RESULTS}/published/{source}/{table}.csv"
+                for source in shown
+                for table in ("values", "curves")
+            ]
+        case "table":
+            return [f"{RESULTS}/{name}.csv" for name in shown]
+        case _:
+            return [f"{RESULTS}/regret/{instance}_{track}" for instance, track in shown]
 
 
 def figure_inputs(wildcards):
-    if figures.scope(figure_kind(wildcards)) in ("library", "published"):
+    if figures.scope(figure_kind(wildcards)) not in ("case", "study"):
         return figure_tables(wildcards)
     return [
         f"{folder}/{table}.csv"
         for folder in figure_tables(wildcards)
-        for table in ("summary", "curves")
+        for table in ("summary", "curves", "paired")
     ]
 
 

@@ -1,11 +1,12 @@
 # Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes these alone.
 
 
-rule published_table:
+rule published_tables:
     input:
         published_inputs,
     output:
-        f"{RESULTS}/published/{{source}}.csv",
+        f"{RESULTS}/published/{{source}}/values.csv",
+        f"{RESULTS}/published/{{source}}/curves.csv",
     log:
         f"{RESULTS}/logs/published/{{source}}.log",
     conda:
@@ -13,17 +14,18 @@ rule published_table:
     params:
         results=RESULTS,
         instances=published_instances,
+        out=f"{RESULTS}/published/{{source}}",
         code=lambda wildcards: code_hash(
             "befrl.published", published.catalogue.module_name(wildcards.source)
         ),
     shell:
         "python -m befrl published {wildcards.source} --results {params.results:q} --instances {params.instances}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --out {params.out:q} > {log:q} 2>&1"
 
 
 rule published:
     input:
-        [f"{RESULTS}/published/{source}.csv" for source in STUDY["published"]],
+        [f"{RESULTS}/published/{source}/values.csv" for source in STUDY["published"]],
         [
             f"{FIGURES}/published_{source}.{end}"
             for source in STUDY["published"]

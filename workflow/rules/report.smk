@@ -6,8 +6,9 @@ localrules:
     instances_table,
     ledger,
     published,
-    published_table,
+    published_tables,
     report,
+    table1,
 
 
 rule report:
@@ -19,6 +20,7 @@ rule report:
             for instance, track in STUDY.cases()
             for table in ("summary", "timings")
         ],
+        [f"{RESULTS}/published/{source}/values.csv" for source in STUDY["published"]],
         [f"{RESULTS}/claims/{name}.json" for name in STUDY.claim_ids()],
         [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "json")],
     output:

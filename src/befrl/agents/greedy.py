@@ -2,7 +2,8 @@
 
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
 
-BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones.
+BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones. Ties go to the smallest action:
+before the first data all actions tie in track U.
 """
 
 from dataclasses import dataclass

@@ -19,9 +19,11 @@ Shapes: theta (n, blocks, m), B (n, blocks, m, m), f' xi (n, N, A, R - 1, M) for
 **Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
 all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
 With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, eta the
-gain of least squares, for the authors tuned theirs and do not print them. |theta| is |theta|_A (`mnl.py`). Ties go to
-the smallest action. In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not
-random. Rewards outside [0, 1] break the paper's assumption; the clip stays.
+gain of least squares, for the authors tuned theirs and do not print them. The H in Gamma^A is the paper's union over
+its H parameters, kept with one. Eq. 53 ends in an unspecified constant; beta is the line before it. |theta| is
+|theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
+(`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] break the paper's assumption; the clip
+stays.
 """
 
 from dataclasses import dataclass
@@ -94,7 +96,7 @@ class Agent(BaseAgent):
             "eta": float(self.estimator.eta),
             "L_f": self.reachable.L_f,
             "samples": self.samples,
-            "beta": float(self.radius(self.problem.episodes)),
+            "beta": float(self.radius(self.problem.episodes - 1)),
         }
 
     def update(self, trajectory):

@@ -7,13 +7,16 @@ For each (s,a), with counts N(s,a,s') and rewards r_1 .. r_N of the episodes bef
     Q_h       = r~ + P~ V_{h+1},   V_h = max_a Q_h
 
 Next states that the family's known base measure forbids are not part of the Dirichlet: model-based agents know it too.
-`scale` v multiplies the posterior's standard deviations: Dirichlet parameters are divided by v^2, which keeps their
-means, and v = 0 is the posterior's mean. A Dirichlet draw is made of gamma ones, Gamma(a) = Gamma(a + 1) U^(1/a), by
-logarithms: those of small parameters underflow.
+`scale` v multiplies the standard deviation of rewards; Dirichlet parameters are divided by v^2, which keeps their means
+and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior's mean. A
+Dirichlet draw is made of gamma ones, Gamma(a) = Gamma(a + 1) U^(1/a), by logarithms: those of small parameters
+underflow.
 
 Shapes: counts (n, T, C, A, C), P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
 
 **Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
+The transition of the last step counts too, which TabulaRL leaves out. Ties go to the smallest action, there to a random
+one. With `mask: known`, the default, the prior has fewer next states than TabulaRL's, which has all.
 """
 
 from dataclasses import dataclass

@@ -19,10 +19,11 @@ Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for eac
 **Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
 all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
 With scale theory lam = L_f^2 and kappa is the lower bound of `mnl.py`; with a number lam = 1 and kappa = 1/U^2, the
-product of two probabilities at theta = 0, for the authors tuned theirs and do not print them. |theta| is |theta|_A
-(`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. Ties go to the smallest action.
-In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside
-[0, 1] break the paper's assumption; the clip stays.
+product of two probabilities at theta = 0 where b is constant and U states are reachable, for the authors tuned theirs
+and do not print them. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H:
+it is H here. Ties go to the smallest action. The argument of log2 is at least 1. In track U rewards are optimistic
+estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] break the paper's assumption;
+the clip stays.
 """
 
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ class Agent(BaseAgent):
             "kappa": self.kappa,
             "L_f": self.reachable.L_f,
             "samples": self.samples,
-            "sigma": float(self.sigma(self.problem.episodes)),
+            "sigma": float(self.sigma(self.problem.episodes - 1)),
         }
 
     def update(self, trajectory):

@@ -18,9 +18,9 @@ Shapes: visits (n, C, A, C).
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
 absolute and not given; theory means c = 1. Ayoub et al. run it with another, self-normalised radius and cut Q, not V.
 V_{h+1} is that of the same plan: their public implementation reads it from the last episode's. Ties go to the smallest
-action. One-hot on cells takes all states of a cell for one: exact where
-features are constant on cells. Known supports are not used. Rewards are known in the paper; in track U they are
-optimistic estimates (`planned_rewards.py`). Means of rewards outside [0, 1] break its assumption; the clip stays.
+action. One-hot on cells takes all states of a cell for one: exact where features are constant on cells. Known supports
+are not used. Rewards are known in the paper; in track U they are optimistic estimates (`planned_rewards.py`). Means of
+rewards outside [0, 1] break its assumption; the clip stays.
 """
 
 from dataclasses import dataclass

@@ -10,8 +10,9 @@ Shapes: counts (n, T, C, A, C), Q (n, H, C, A), on cells.
 
 **Deviations.** The paper's rewards are known; in track U their mean is estimated, with the same bonus (7 H L covers it:
 a mean of N rewards in [0, 1] is off by sqrt(L/(2N))). The clip is the paper's, H at all steps, and assumes rewards in
-[0, 1]. As Q never grows, a bonus with a small `scale` that fails once fails for ever. While all bounds exceed H, 49 L^2
-visits to each (s,a) at the theory's bonus, all actions look alike and the smallest is played.
+[0, 1]. With `share: none` L stays, although the union bound would add ln H. As Q never grows, a bonus with a small
+`scale` that fails once fails for ever. While all bounds exceed H, 49 L^2 visits to each (s,a) at the theory's bonus,
+all actions look alike and the smallest is played.
 """
 
 from dataclasses import dataclass

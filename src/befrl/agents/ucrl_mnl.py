@@ -11,12 +11,14 @@ and kappa <= inf P(s') P(s'') over |theta| <= L_theta (`mnl.py` says how it is b
 Shapes: theta (n, d), A (n, blocks, m, m), norms (n, N, A, R).
 
 **Deviations.** The authors' beta_k was not at hand: this one follows from hess >= kappa sum f f' and the
-self-normalised bound for noise of variance proxy 1 (f'(y - P) has 1/2). As theirs it takes the estimate to lie where
-kappa is a bound; the MLE is not constrained to it. With scale theory lam = max(1, L_f^2) and kappa is that bound; with
-a number lam = kappa = 1, as in public code whose c takes kappa up. Sums go over counts, not visits: an episode costs
-the same whatever its number. |theta| is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q
-and drops the penalty's gradient: not here. Ties go to the smallest action. In track U rewards are optimistic estimates
-(`planned_rewards.py`). Means of rewards outside [0, 1] break the paper's assumption; the clip stays.
+self-normalised bound for noise of variance proxy 1, where 1/2 would do: sqrt 2 larger. It takes the estimate to lie
+where kappa is a bound; the MLE is not constrained to it. The clip of Q is that of public code; the paper may cut V
+only, as UCRL-MNL+ does, which is `clip: values` here. With scale theory lam = max(1, L_f^2) and kappa is that bound;
+with a number lam = kappa = 1, as in public code whose c takes kappa up. Sums go over counts, not visits: an episode
+costs the same whatever its number. |theta| is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last
+episode's Q and drops the penalty's gradient: not here. Ties go to the smallest action. In track U rewards are
+optimistic estimates (`planned_rewards.py`). Means of rewards outside [0, 1] break the paper's assumption; the clip
+stays.
 """
 
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ import numpy as np
 from befrl import bellman, likelihood, mnl, newton
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.data import Data
-from befrl.parameters import number, optional, scale
+from befrl.parameters import choice, number, optional, scale
 from befrl.planned_rewards import PlannedRewards, RewardParameters
 
 
@@ -35,6 +37,7 @@ class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the radius beta; theory means 1")
     lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, max(1, L_f^2) with scale theory, else 1")
     kappa: float | None = optional(1e-9, 1.0, "kappa in beta; if none, a bound on it with scale theory, else 1")
+    clip: str = choice("Q", ("Q", "values"), "what is cut to [0, H]: Q, or V alone")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
@@ -74,7 +77,7 @@ class Agent(BaseAgent):
         longest = np.sqrt(self.reachable.norms(self.design()).max(-1))
         R = self.rewards.means()
         bonus = 2 * H * self.radius(k) * longest
-        Q, V = mnl.plan(R, model.kernel(self.theta), [bonus] * H, low=0.0)
+        Q, V = mnl.plan(R, model.kernel(self.theta), [bonus] * H, 0.0, self.parameters.clip == "values")
         return Plan(bellman.cell_policy(Q, model.space), V, R)
 
     def facts(self):
@@ -82,7 +85,7 @@ class Agent(BaseAgent):
             "lam": self.lam,
             "kappa": self.kappa,
             "L_f": self.reachable.L_f,
-            "beta": float(self.radius(self.problem.episodes)),
+            "beta": float(self.radius(self.problem.episodes - 1)),
         }
 
     def update(self, trajectory):

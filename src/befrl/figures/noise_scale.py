@@ -19,16 +19,6 @@ def drawable(tables):
     return [table for table in tables if all(len(rows) for rows in grid_of(table["summary"]))]
 
 
-def panels(count):
-    """A row of axes for each two cases, so that each stays readable at column width."""
-    columns = min(2, max(1, count))
-    lines = max(1, -(-count // columns))
-    figure, axes = style.subplots(lines, columns, figsize=(style.WIDTH * columns / 1.25, 2.1 * lines), squeeze=False)
-    for spare in axes.ravel()[count:]:
-        spare.set_axis_off()
-    return figure, axes.ravel()
-
-
 def finish(axis, summary):
     """What the panels over x share."""
     values = pd.concat(grid_of(summary))["value"]
@@ -38,7 +28,7 @@ def finish(axis, summary):
 
 def draw(tables):
     tables = drawable(tables)
-    figure, axes = panels(len(tables))
+    figure, axes = style.panels(len(tables))
     for axis, table in zip(axes, tables, strict=False):
         summary = table["summary"]
         grid, theory = grid_of(summary)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from befrl.figures import style
-from befrl.figures.noise_scale import drawable, finish, grid_of, panels
+from befrl.figures.noise_scale import drawable, finish, grid_of
 
 SCOPE = "study"
 PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
@@ -13,7 +13,7 @@ PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
 
 def draw(tables):
     tables = drawable(tables)
-    figure, axes = panels(len(tables))
+    figure, axes = style.panels(len(tables))
     for axis, table in zip(axes, tables, strict=False):
         summary = table["summary"]
         grid, theory = grid_of(summary)

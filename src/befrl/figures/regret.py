@@ -3,6 +3,8 @@
 from befrl.figures import style
 
 SCOPE = "case"
+# More agents than these in a panel cannot be told apart: their group is split into its algorithms.
+CROWD = 8
 
 
 def shown(tables):
@@ -11,30 +13,51 @@ def shown(tables):
     return summary[(summary["role"] != "grid") & (summary["mean"] > 1e-6)].sort_values("mean", ascending=False)
 
 
+def panels(drawn):
+    """{title: rows}: a panel for each group of algorithms, the baselines in all of them."""
+    baselines = drawn["algorithm"].isin(style.BASELINES)
+    found = {}
+    for title in (*style.GROUPS, "others"):
+        rows = drawn[~baselines & (drawn["algorithm"].map(style.group) == title)]
+        if rows["agent"].nunique() > CROWD:
+            found |= {algorithm: part for algorithm, part in rows.groupby("algorithm", sort=False)}
+        elif len(rows):
+            found[title] = rows
+    found = {title: drawn[baselines | drawn.index.isin(rows.index)] for title, rows in found.items()}
+    return found or {"baselines": drawn}
+
+
 def draw(tables):
     summary, curves = tables[0]["summary"], tables[0]["curves"]
-    figure, axes = style.subplots(figsize=(style.WIDTH, 3.5))
     drawn = shown(tables)
+    by_title = panels(drawn)
+    alone = len(by_title) == 1
+    figure, axes = style.panels(len(by_title), height=3.5 if alone else 3.1)
     bottom = drawn["mean"].min() / 100 if len(drawn) else 1.0
-    for row in drawn.itertuples():
-        curve = curves[curves["variant"] == row.variant]
-        curve = curve[curve["mean"] > 0]
-        line, colour = style.LINES[row.role], style.colour(row.agent)
-        # Dashes go on top: where the tuned constants are the theory's both curves stay visible.
-        layer = 3 if row.role == "theory" else 2
-        marks = {"marker": style.marker(row.agent), "markevery": 0.2, "markersize": 3}
-        axes.plot(
-            curve["episode"], curve["mean"], color=colour, linestyle=line, label=style.name(row), zorder=layer, **marks
-        )
-        # A band may reach zero where few seeds have erred yet; the axis cannot.
-        low = curve["low"].clip(lower=bottom)
-        axes.fill_between(curve["episode"], low, curve["high"], color=colour, alpha=0.18, linewidth=0)
-    axes.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
-    axes.set_xlim(1, summary["episodes"].max())
-    axes.set_ylim(bottom, max(summary["high"].max() * 1.6, 10 * bottom))
-    axes.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
-    figure.legend(loc="outside lower center", ncols=2, handlelength=2.2, columnspacing=1.2)
+    for axis, (title, rows) in zip(axes, by_title.items(), strict=False):
+        for row in rows.itertuples():
+            _curve(axis, row, curves[curves["variant"] == row.variant], bottom)
+        axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
+        axis.set_xlim(1, summary["episodes"].max())
+        axis.set_ylim(bottom, max(summary["high"].max() * 1.6, 10 * bottom))
+        axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}" if alone else title)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=2.2, columnspacing=1.2)
+    if not alone:
+        figure.suptitle(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}", fontsize=8.5)
     return figure
+
+
+def _curve(axis, row, curve, bottom):
+    curve = curve[curve["mean"] > 0]
+    # Dashes go on top: where the tuned constants are the theory's both curves stay visible.
+    layer = 3 if row.role == "theory" else 2
+    look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
+    # Agents have one entry in the legend: theory's curve is named only where there is no tuned one.
+    label = "_" if row.role == "theory" and isinstance(row.parameter, str) else style.variant(row)
+    axis.plot(curve["episode"], curve["mean"], label=label, markevery=0.2, markersize=3, **look)
+    # A band may reach zero where few seeds have erred yet; the axis cannot.
+    low = curve["low"].clip(lower=bottom)
+    axis.fill_between(curve["episode"], low, curve["high"], color=look["color"], alpha=0.18, linewidth=0)
 
 
 def describe(tables):
@@ -48,6 +71,6 @@ def describe(tables):
             f"Exact pseudo-regret summed over episodes, mean over {first['seeds']} seeds; shaded: bootstrap interval "
             f"of the mean (whole curves resampled). Dashed: constants as in the theory. Solid: best of the grid, "
             f"chosen on other seeds. Dotted: no constants to choose. Track {first['track']}: "
-            f"{style.track(first['track'])}.{zero}"
+            f"{style.track(first['track'])}.{style.misspecified(summary)}{zero}"
         ),
     }

@@ -6,12 +6,12 @@ from pathlib import Path
 from befrl import aggregation, figures, results
 from befrl.figures import style
 
-TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES}
+TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES, "paired": aggregation.PAIRED}
 
 
 def read_tables(kind, paths):
     """The tables in each case's folder, or the table at each path."""
-    if figures.scope(kind) in ("library", "published"):
+    if figures.scope(kind) not in ("case", "study"):
         return [aggregation.read_table(path, figures.module(kind).COLUMNS) for path in paths]
     return [
         {name: aggregation.read_table(Path(folder) / f"{name}.csv", columns) for name, columns in TABLES.items()}

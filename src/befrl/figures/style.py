@@ -35,27 +35,77 @@ LOOKS = {
     "orrl-mnl": (INDIGO, "D"),
 }
 SPARE = (TEAL, YELLOW)
+# Variants of an algorithm, named by an ending, have its colour and a hollow marker.
+VARIANTS = {"step": "^", "steps": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
+VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "D", "features": "v"}
+# Algorithms that share a panel where there are too many for one.
+GROUPS = {
+    "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
+    "mixtures, factors and tables": ("ucrl-vtr", "uc-matrixrl", "ucbvi", "psrl"),
+    "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi"),
+    "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
+}
+BASELINES = ("greedy", "eps-greedy", "random", "oracle")
+MISSPECIFIED = "†"
 LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot"}
 
 
-def colour(agent: str) -> str:
-    """Fixed for known agents; for new ones by name, so that it does not depend on who else is drawn."""
-    return LOOKS[agent][0] if agent in LOOKS else SPARE[zlib.crc32(agent.encode()) % len(SPARE)]
+def colour(agent: str, algorithm: str = "") -> str:
+    """Fixed for known agents and algorithms; for new ones by name, so that it does not depend on who else is drawn."""
+    for known in (agent, algorithm):
+        if known in LOOKS:
+            return LOOKS[known][0]
+    return SPARE[zlib.crc32(agent.encode()) % len(SPARE)]
 
 
-def marker(agent: str) -> str:
-    return LOOKS.get(agent, ("", "o"))[1]
+def look(agent: str, algorithm: str) -> dict:
+    """Colour and marker of an agent: those of its algorithm if it has the same name, else a variant's."""
+    shade = colour(agent, algorithm)
+    if agent in LOOKS:
+        return {"color": shade, "marker": LOOKS[agent][1]}
+    own = LOOKS.get(algorithm, ("", ""))[1] or "o"
+    return {
+        "color": shade,
+        "marker": VARIANTS.get(agent.removeprefix(f"{algorithm}-"), own),
+        "markerfacecolor": "white",
+    }
+
+
+def group(algorithm: str) -> str:
+    """The panel that an algorithm belongs to; users' own come after the known ones."""
+    return next((name for name, members in GROUPS.items() if algorithm in members), "others")
 
 
 def name(row) -> str:
-    """How a variant is called in a legend."""
-    if row.role == "tuned":
-        return f"{row.agent}, tuned {row.parameter} = {row.value:g}"
-    return f"{row.agent}, theory" if row.role == "theory" else row.agent
+    """How an agent is called, with the mark of a misspecified one."""
+    return f"{row.agent} {MISSPECIFIED}" if row.fit == "misspecified" else row.agent
+
+
+def variant(row) -> str:
+    """How a variant of an agent is called in a legend."""
+    setting = {"tuned": f", {row.parameter} = {row.value:g}", "theory": ", theory"}
+    return f"{name(row)}{setting.get(row.role, '')}"
+
+
+def misspecified(rows) -> str:
+    """What the mark says, if any of the rows has it."""
+    if not (rows["fit"] == "misspecified").any():
+        return ""
+    return f" {MISSPECIFIED}: the instance is not in the class that the algorithm assumes."
 
 
 def track(letter: str) -> str:
     return {"U": "reward unknown", "K": "reward known"}[letter]
+
+
+def panels(count, height=2.1):
+    """A figure with a row of axes for each two panels, so that each stays readable at column width."""
+    columns = min(2, max(1, count))
+    lines = max(1, -(-count // columns))
+    figure, axes = subplots(lines, columns, figsize=(WIDTH * columns / 1.25, height * lines), squeeze=False)
+    for spare in axes.ravel()[count:]:
+        spare.set_axis_off()
+    return figure, axes.ravel()
 
 
 def subplots(*shape, **options):

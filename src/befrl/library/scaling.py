@@ -23,6 +23,7 @@ SIZE = {"chain": "bins", "riverswim": "states"}
 VARIANTS = {
     "exp-ucrl": [{"relaxation": "gradient"}, {"relaxation": "sample"}, {"relaxation": "pinsker"}],
     "smrl": [{"bonus": "local"}],
+    **{name: [{"share": "steps"}] for name in ("lsvi-phe", "lsvi-ucb", "opt-rlsvi", "rlsvi")},
 }
 
 COLUMNS = {

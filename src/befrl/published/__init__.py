@@ -25,7 +25,7 @@ catalogue = Catalogue("published source", __name__, __path__)
 COLUMNS = {
     "source": "file of befrl/published that the row belongs to",
     "instance": "name of the instance in the study",
-    "quantity": "what is compared; `curve` for the points of the curves",
+    "quantity": "what is compared, or what a curve shows",
     "algorithm": "name of the algorithm; empty where the quantity is of the instance",
     "variant": "the agent with its grid point, if it is on one",
     "role": "theory, set, tuned or baseline, as in the regret tables",
@@ -37,7 +37,8 @@ COLUMNS = {
     "unit": "unit of both",
     "seeds": "number of our evaluation seeds",
 }
-CURVES = {"return": "reward per episode", "regret": "cumulative regret", "reward": "cumulative reward"}
+CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
+UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,14 @@ def of(row):
     return {key: row[key] for key in ("algorithm", "variant", "role")}
 
 
-def rows(source, cases) -> list[dict]:
-    """The whole table of a source: its values, then its curves."""
+def tables(source, cases) -> dict[str, list[dict]]:
+    """The rows of both tables of a source: its values, the authors' beside ours, and its curves."""
     module = catalogue.module(source)
-    found = [*module.values(cases), *(point for case in cases for point in _curves(case, module.SHOWN))]
-    return [{"source": source, **row} for row in found]
+    found = {
+        "values": module.values(cases),
+        "curves": [point for case in cases for point in _curves(case, module.SHOWN)],
+    }
+    return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
 
 
 def _curves(case, shown):
@@ -118,4 +122,4 @@ def _curves(case, shown):
                 columns = [k * case.optimal_value - curve[name].to_numpy() for name in ("mean", "high", "low")]
         for episode, ours, low, high in zip(k, *columns, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}
-            yield {**case.name, "quantity": "curve", **of(variant), **point, "unit": CURVES[shown]}
+            yield {**case.name, "quantity": CURVES[shown], **of(variant), **point, "unit": UNITS[shown]}

@@ -1,7 +1,7 @@
 """Cho, Hwang, Lee, Oh (NeurIPS 2024): four algorithms for multinomial logistic models on two RiverSwims.
 
-The authors tune and print no constants, so that ours are the best of a small grid. Their UCRL-MNL fits the likelihood of
-all data in each episode; ours has sufficient statistics, so that the price of maximum likelihood against an online
+The authors tune and print no constants, so that ours are the best of a small grid. Their UCRL-MNL fits the likelihood
+of all data in each episode; ours has sufficient statistics, so that the price of maximum likelihood against an online
 update is that of Newton's steps alone.
 """
 

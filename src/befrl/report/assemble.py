@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from befrl import aggregation, claims, config, figures, instance_table, provenance, report, results
+from befrl import aggregation, claims, config, figures, instance_table, provenance, published, report, results
 from befrl.errors import InputError
 
 
@@ -28,6 +28,7 @@ def write(text, schema, out):
         instances=_instances(study, root),
         summaries=[_summary(root / f"results/regret/{i}_{t}") for i, t in cases],
         figures=[_figure(root / "figures" / name) for name in study.figures()],
+        published=[_published(root, source) for source in study["published"]],
         claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
@@ -53,6 +54,13 @@ def _summary(folder):
     return summary.merge(timings[["variant", "seconds_per_episode"]], on="variant", how="left")
 
 
+def _published(root, source):
+    """What an experiment's authors report, and the values beside it."""
+    module = published.catalogue.module(source)
+    table = aggregation.read_table(root / f"results/published/{source}/values.csv", published.COLUMNS)
+    return {"source": source, "about": module.__doc__, "citation": module.CITATION, "values": table}
+
+
 def _claim(path):
     return claims.record(results.read_json(path), path)
 
@@ -65,7 +73,7 @@ def _everything():
     """Modules that are found by name and so by no import statement."""
     from befrl import agents, estimation, instances, library, planning
 
-    catalogues = (c.catalogue for c in (agents, estimation, instances, library, planning))
+    catalogues = (c.catalogue for c in (agents, estimation, instances, library, planning, published))
     found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
     return found + [figures.module_name(kind) for kind in figures.kinds()]

@@ -24,6 +24,7 @@ def build(
     instances: list[dict],
     summaries: list[pd.DataFrame],
     figures: list[dict],
+    published: list[dict],
     claims: list[dict],
     versions: dict[str, str],
     hashes: dict[str, str],
@@ -54,6 +55,7 @@ def build(
         tables=tables,
         level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "bootstrap",
         meanings={name: (SUMMARY | TIMINGS)[name] for name in EXPLAINED},
+        published=[prepared_experiment(experiment) for experiment in published],
         claims=ledger,
         verdicts=verdict_counts(ledger),
         instances=prepared_instances(instances),
@@ -96,7 +98,7 @@ def overview(instances, tables) -> dict:
 
 
 SUMMARY_COLUMNS = (
-    "instance", "track", "agent", "variant", "role", "parameter", "value", "seeds", "episodes", "mean",
+    "instance", "track", "agent", "variant", "fit", "role", "parameter", "value", "seeds", "episodes", "mean",
     "low", "high", "q10", "q50", "q90", "failed", "slope", "optimistic", "seconds_per_episode", "at_edge",
 )  # fmt: skip
 
@@ -119,6 +121,7 @@ def regret_tables(summaries, anchors) -> list[dict]:
                     "rows": rows,
                     "left_out": len(part) - len(rows),
                     "any_at_edge": any(row["at_edge"] for row in rows),
+                    "any_misspecified": any(row["misspecified"] for row in rows),
                 }
             )
     return tables
@@ -139,6 +142,7 @@ def regret_row(row) -> dict:
         "milliseconds": None if wording.missing(seconds) else 1000 * seconds,
         # a csv with gaps gives back True as text or as an object
         "at_edge": str(row["at_edge"]).lower() == "true",
+        "misspecified": row["fit"] == "misspecified",
     }
 
 
@@ -170,6 +174,16 @@ def prepared_figures(figures, anchors) -> list[dict]:
             }
         )
     return prepared
+
+
+def prepared_experiment(experiment) -> dict:
+    """A published experiment: its first sentence as the title, the rest as text, and its values as rows."""
+    title, _, text = experiment["about"].strip().partition("\n")
+    rows = [
+        {key: None if wording.missing(value) else value for key, value in row.items()}
+        for row in experiment["values"].to_dict("records")
+    ]
+    return {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"], "rows": rows}
 
 
 CLAIM_KEYS = (
