@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from befrl import agents, instances, runfile, runs
-from befrl.aggregation import CURVES, PAIRED, POINTS, SUMMARY, TIMINGS, aggregate, read_table
+from befrl import agents, instances, runfile, runs, tidy
+from befrl.aggregation import POINTS, aggregate
 from befrl.errors import InputError
+from befrl.tidy import CURVES, PAIRED, SUMMARY, TIMINGS
 
 TUNING, SEEDS, K = 3, 9, 12
 COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "timings": TIMINGS}
@@ -177,7 +178,8 @@ def test_returns_are_values_of_the_policies_that_were_played(case, tables, insta
     rows = tables["curves"][tables["curves"]["variant"] == label]
     values = instance.optimal_value - evaluated(case, label)
     same(rows["return"], values.mean(0))
-    assert np.all(rows["return_low"] <= rows["return"] + 1e-12) and np.all(rows["return"] <= rows["return_high"] + 1e-12)
+    assert np.all(rows["return_low"] <= rows["return"] + 1e-12)
+    assert np.all(rows["return"] <= rows["return_high"] + 1e-12)
     assert np.all(values.min(0) - 1e-9 <= rows["return_low"]) and np.all(rows["return_high"] <= values.max(0) + 1e-9)
 
 
@@ -217,6 +219,18 @@ def test_values_of_the_parameter(case, tables):
     assert rows["value"]["exp-psrl@scale=2"] == 2.0
     same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"]["x"])
     assert rows["value"]["exp-psrl"] == 1.0
+
+
+def test_the_setting_is_what_differs_from_the_defaults_off_the_grid(case, instance, tmp_path):
+    own = {
+        "mine": ("lsvi-ucb", {"share": "steps", "lam": 2.0}),
+        "mine@lam=3": ("lsvi-ucb", {"share": "steps", "lam": 3}),
+    }
+    made = {label: make_run(instance, label, *entry, range(SEEDS)) for label, entry in own.items()}
+    rows = frames(written(tmp_path, made | {"greedy": case["greedy"]}))["summary"].set_index("variant")
+    assert rows["setting"]["mine"] == "share=steps lam=2.0"
+    assert rows["setting"]["mine@lam=3"] == "share=steps"  # what the grid varies has columns of its own
+    assert rows["setting"].isna()["greedy"]
 
 
 def grid_case(case, tuning_regret, evaluation_regret):
@@ -277,7 +291,7 @@ def test_the_head_documents_every_column(case, tmp_path, name):
 def test_a_table_is_read_back(tmp_path):
     path = tmp_path / "summary.csv"
     path.write_text("# a: text, with a comma\n# b: more\na,b\nname,1.5\n")
-    assert read_table(path).to_dict("list") == {"a": ["name"], "b": [1.5]}
+    assert tidy.read(path).to_dict("list") == {"a": ["name"], "b": [1.5]}
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"a,b\n1,2,3\n4\n5,6,7,8\n"])
@@ -286,7 +300,7 @@ def test_a_bad_table_is_refused_with_its_path(tmp_path, content):
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=r"summary\.csv: cannot be read as a befrl table"):
-        read_table(path)
+        tidy.read(path)
 
 
 # What is refused.

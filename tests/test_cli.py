@@ -17,7 +17,6 @@ import pytest
 
 from befrl import (
     agents,
-    aggregation,
     benchmark,
     claims,
     cli,
@@ -27,15 +26,19 @@ from befrl import (
     instances,
     library,
     planning,
+    published,
     results,
     runfile,
     runs,
+    table1,
+    tidy,
 )
-from befrl.aggregation import CURVES, PAIRED, SUMMARY
 from befrl.errors import Refused
+from befrl.tidy import CURVES, PAIRED, SUMMARY
 
 SCHEMA = str(Path(__file__).resolve().parents[1] / "config" / "schema.yaml")
-VERBS = ["instance", "run", "aggregate", "instances", "library", "claim", "figure", "report", "list", "bench"]
+VERBS = ["instance", "run", "aggregate", "instances", "table1", "published", "library"]
+VERBS += ["claim", "figure", "report", "list", "bench"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.
@@ -162,7 +165,9 @@ LIBRARY = {
     "densities": "transitions=20",
     "estimators": "sizes=[100] repetitions=2",
     "planners": "'features=[4, 8]' repetitions=2",
+    "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
 }
+MEASURED = ("seconds", "exponent")
 
 
 @pytest.mark.parametrize("kind", library.catalogue.names())
@@ -170,12 +175,12 @@ def test_library_writes_the_rows_of_its_study(good, kind):
     good("instance chain --set bins=3 horizon=4 --name tiny --out tiny.npz")
     assert good(f"library {kind} --instance tiny.npz --set {LIBRARY[kind]} --root-seed 5 --out table.csv") == ""
     module = library.catalogue.module(kind)
-    table = aggregation.read_table("table.csv")
+    table = tidy.read("table.csv")
     assert list(table.columns) == list(module.COLUMNS)
     settings = {key: json.loads(value) for key, value in (word.split("=") for word in shlex.split(LIBRARY[kind]))}
     rows = module.study("tiny", instances.build("chain", {"bins": 3, "horizon": 4}), 5, **settings)
     assert set(table["instance"]) == {"tiny"}
-    numbers = [name for name in table.columns if name not in ("instance", "seconds") and table[name].dtype.kind in "if"]
+    numbers = [name for name in table.columns if name not in ("instance", *MEASURED) and table[name].dtype.kind in "if"]
     assert len(numbers) >= 3
     for name in numbers:
         expected = np.array([row[name] for row in rows], dtype=float)
@@ -186,9 +191,24 @@ def test_instances_writes_a_row_for_each_name(good):
     for name in ("one", "two"):
         good(f"instance chain --set bins=3 horizon=4 --name {name} --out results/instances/{name}.npz")
     good("instances --results results --names two one --out table.csv")
-    table = aggregation.read_table("table.csv")
+    table = tidy.read("table.csv")
     assert list(table.columns) == list(instance_table.COLUMNS)
     assert list(table["name"]) == ["two", "one"]
+
+
+def test_table1_and_published_write_their_tables(good, tmp_path):
+    good("instance riverswim-ayoub-3 --set horizon=3 --name riverswim-ayoub-3 --out results/instances/swim.npz")
+    run = "run --instance results/instances/swim.npz --track K --episodes 4 --seeds 2 --quiet"
+    for agent in ("ucrl-vtr", "greedy"):
+        good(f"{run} --agent {agent} --out runs/{agent}/0-1.npz")
+    good("aggregate --runs runs --labels ucrl-vtr greedy --blocks 0-1 --tuning 0 --out results/regret/swim_K")
+    good("table1 --results results --cases swim_K --out table1.csv")
+    table = tidy.read("table1.csv", table1.COLUMNS)
+    assert list(table["agent"]) == ["ucrl-vtr", "greedy"]
+    good("published ayoub --results results --instances swim --out results/published/ayoub")
+    good("published ayoub --results results --instances swim --out results/published/ayoub")  # the folder is there now
+    for name in ("values", "curves"):
+        assert len(tidy.read(tmp_path / f"results/published/ayoub/{name}.csv", published.COLUMNS))
 
 
 def test_claim_prints_its_record_and_writes_it(good):
@@ -406,6 +426,14 @@ BAD = {
     f"{LIBRARY_OF} estimators --set sizes=[9] repetitions=1.5 --out new.csv": "repetitions = 1.5 is not allowed",
     "library densities --instance none.npz --set transitions=9 --out new.csv": "none.npz: there is no such file",
     "library densities --instance text.npz --set transitions=9 --out new.csv": "text.npz: truncated",
+    f"{LIBRARY_OF} scaling --set sizes=[2,3] horizons=[2,3] episodes=2 seeds=0 --out new.csv": "seeds = 0 is not",
+    # table1
+    "table1 --results . --cases good --out new.csv": "--cases good: write instance_track",
+    "table1 --results . --cases good_U --out new.csv": "good_U/summary.csv: cannot be read",
+    "table1 --results . --cases good_U --out folder": "folder",
+    # published
+    "published nobody --results . --instances good --out new": "unknown published source 'nobody': choose one of ayoub",
+    "published li --results . --instances none --out new": "none.npz: there is no such file",
     # claim
     "claim C999 --out new.json": "unknown claim 'C999': choose one of C31",
     "claim C31 C999 --trials 5": "C999",

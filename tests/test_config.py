@@ -164,7 +164,7 @@ BAD = [
     (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x", "eta", "delta"]),
     (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, seeds, agents, headline"]),
     (("claims", "trails"), 3, ["claims", "trails", "trials, ids"]),
-    (("library", "planner"), {}, ["library", "'planner'", "exploration, densities, estimators, planners"]),
+    (("library", "planner"), {}, ["library", "'planner'", "exploration, densities, estimators, planners, scaling"]),
     (("library", "planners"), {"instance": []}, ["library.planners", "'instance'", "instances, features, repetitions"]),
     # unknown names
     (("instances", "small", "family"), "ring", ["instances.small.family", "ring", "chain", "riverswim"]),
@@ -177,9 +177,14 @@ BAD = [
     (("library", "exploration"), {"episodes": {"large": 5}}, ["library.exploration", "'large'", "small"]),
     *(
         (("library", kind), {"instances": ["large"]}, [f"library.{kind}: unknown instance 'large'", "small"])
-        for kind in ("densities", "estimators", "planners")
+        for kind in ("densities", "estimators", "planners", "scaling")
     ),
+    (("published",), {"nobody": ["small"]}, ["published: unknown published source 'nobody'", "ayoub, cho, li"]),
+    (("published",), {"li": ["large"]}, ["published.li", "'large'", "small"]),
+    (("published",), {"li": ["small"]}, ["published.li", "study.small.tracks has no K"]),
+    (("published",), {"li": []}, ["published.li", "minItems 1"]),
     # pairings that cannot work
+    (("agents", "greedy", "algorithm"), "ucrl-mnl", ["study.small.agents", "'greedy'", "finite state space"]),
     (("agents", "greedy", "set"), {"estimator": "gaussian"}, ["study.small.agents", "'greedy'", "'gaussian'", "lds"]),
     (("agents", "ours", "set"), {"planner": "jacobi-anger"}, ["study.small.agents", "'ours'", "'jacobi-anger'"]),
     # out of range
@@ -207,6 +212,7 @@ BAD = [
     (("library", "densities"), {"transitions": 0}, ["library.densities.transitions", "minimum 1"]),
     (("library", "estimators"), {"sizes": [10]}, ["library.estimators.sizes", "minItems 2"]),
     (("library", "estimators"), {"sizes": [10, 0]}, ["library.estimators.sizes.1", "minimum 1"]),
+    (("library", "scaling"), {"sizes": [4]}, ["library.scaling.sizes", "minItems 2"]),
     (("library", "planners"), {"features": [1, 2]}, ["library.planners.features.0", "minimum 2"]),
     (("library", "planners"), {"instances": ["small", "small"]}, ["library.planners.instances", "uniqueItems"]),
     # wrong types
@@ -325,6 +331,17 @@ def test_the_settings_of_the_library_by_instance():
     assert check(BASE, SCHEMA).library_tables() == []
     with pytest.raises(InputError, match="unknown library study 'pies': choose one of exploration, densities"):
         study.library("pies")
+
+
+def test_published_cases_are_left_out_of_the_comparison():
+    config = copy.deepcopy(BASE) | {"published": {"ayoub": ["small"]}}
+    config["study"]["small"]["tracks"] = ["U", "K"]
+    study = check(config, SCHEMA)
+    assert study.cases() == [("small", "U"), ("small", "K")]
+    assert study.compared_cases() == [("small", "U")]
+    names = set(study.figures())
+    assert {"regret_small_U", "ordering_small_U", "published_ayoub", "table1"} <= names
+    assert "regret_small_K" not in names
 
 
 # Random configs.

@@ -17,15 +17,19 @@ import befrl
 from befrl import (
     agents,
     aggregation,
+    config,
     estimation,
     figures,
     instances,
     library,
     planning,
     provenance,
+    published,
     results,
     runfile,
     runs,
+    table1,
+    tidy,
 )
 from befrl.errors import InputError
 from befrl.figures import render, style
@@ -61,7 +65,7 @@ def folders(tmp_path_factory):
             log, seconds = runs.run_seeds(name, instance, *common, lockstep=7)
             paths.append(root / track / label / "run.npz")
             runfile.save(paths[-1], log, runs.describe(name, instance, label, *common, seconds))
-        folder = root / f"{name}_{track}"
+        folder = root / "regret" / f"{name}_{track}"
         for table, text in aggregation.aggregate(paths, TUNING, 200, 0.95).items():
             results.write_text(folder / f"{table}.csv", text)
         made.append(folder)
@@ -115,6 +119,29 @@ def planner_table(names, repetitions, rng):
     ]
 
 
+def published_tables():
+    """Values and curves of an experiment on two instances; the authors have a number for one of them."""
+    common = {"source": "ayoub", "seeds": 4, "algorithm": "ucrl-vtr", "variant": "ucrl-vtr", "role": "theory"}
+    values = [
+        {**common, "instance": "one", "quantity": "regret", "episode": 20, "ours": 9.0, "authors": 12.0},
+        {**common, "instance": "two", "quantity": "regret", "episode": 20, "ours": 8.0},
+    ]
+    curves = [
+        {
+            **common,
+            "instance": name,
+            "quantity": "cumulative regret",
+            "episode": k,
+            "ours": 2.0 * k,
+            "low": k,
+            "high": 3 * k,
+        }
+        for name in ("one", "two")
+        for k in (1, 10, 20)
+    ]
+    return values, curves
+
+
 REPETITIONS = 5
 
 
@@ -134,7 +161,13 @@ def sources(folders, tmp_path_factory):
         found[kind] = [root / kind / f"{name}.csv" for name in ("first", "second")]
         columns = library.catalogue.module(kind).COLUMNS
         for path, rows in zip(found[kind], tables, strict=True):
-            results.write_text(path, aggregation.tidy([{"instance": path.stem} | row for row in rows], columns))
+            results.write_text(path, tidy.text([{"instance": path.stem} | row for row in rows], columns))
+    found["published"] = [root / f"published/{name}.csv" for name in ("values", "curves")]
+    for path, rows in zip(found["published"], published_tables(), strict=True):
+        results.write_text(path, tidy.text(rows, published.COLUMNS))
+    found["table1"] = [root / "table1.csv"]
+    made = table1.rows(folders[0].parents[1], [("tiny", "U")], [])
+    results.write_text(found["table1"][0], tidy.text(made, table1.COLUMNS))
     for kind in figures.kinds():
         if kind not in found:
             found[kind] = folders if figures.scope(kind) == "study" else folders[:1]
@@ -209,7 +242,10 @@ CAPTIONS = {
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
+    "published": (4, "4 seeds", "Stars: the authors' numbers. Dashed: constants as in the theory."),
 }
+# What is drawn in the place of bands or bars.
+THICK = {"ordering", "table1"}
 SHOWN = SEEDS - TUNING
 
 
@@ -222,13 +258,17 @@ def test_the_sidecar_says_what_is_drawn(rendered, kind):
     assert about["seeds"] == seeds
     assert about["title"]
     assert words in about["caption"] and bands in about["caption"]
-    if kind not in CAPTIONS:
+    if kind in THICK:
+        assert "thick: bootstrap interval of the mean, thin: 10 to 90 % of the seeds" in about["caption"]
+    elif kind not in CAPTIONS:
         assert "shaded: " in about["caption"] or "bars: " in about["caption"]
 
 
 def test_every_figure_of_the_library_has_its_caption_checked():
-    assert sorted(CAPTIONS) == [kind for kind in figures.kinds() if figures.scope(kind) == "library"]
-    assert sorted(CAPTIONS) == library.catalogue.names()
+    drawn_studies = [kind for kind in figures.kinds() if figures.scope(kind) == "library"]
+    assert set(drawn_studies) <= set(CAPTIONS)
+    # Table 1 shows what scaling measures.
+    assert sorted([*drawn_studies, "scaling"]) == library.catalogue.names()
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
@@ -261,39 +301,121 @@ def test_curves_are_those_of_the_table(folders):
     (tables,) = render.read_tables("regret", folders[:1])
     summary, curves = tables["summary"], tables["curves"]
     expected = summary[(summary["role"] != "grid") & (summary["variant"] != "oracle")]
-    lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    assert set(lines) == {style.name(row) for row in expected.itertuples()}
-    for row in expected.itertuples():
+    lines = axes.get_lines()
+    assert len(axes.collections) == len(lines) == len(expected)
+    # In the order of drawing, the worst first; theory's curve has no entry of its own where there is a tuned one.
+    for line, row in zip(lines, expected.sort_values("mean", ascending=False).itertuples(), strict=True):
         mean = curves[curves["variant"] == row.variant]["mean"]
-        assert np.array_equal(lines[style.name(row)], mean[mean > 0])
-    assert len(axes.collections) == len(lines)
+        assert np.array_equal(line.get_ydata(), mean[mean > 0])
+        named = "_" if row.variant == "bef-rlsvi" else style.variant(row)
+        assert line.get_label().startswith(named)
+    tuned = summary[summary["role"] == "tuned"]["value"].iloc[0]
+    labels = {text.get_text() for text in axes.get_legend().get_texts()}
+    assert labels == {f"bef-rlsvi, x = {tuned:g}", "greedy", "random", "newcomer"}
+
+
+def crowd(counts, baselines=("greedy",)):
+    """Rows of a summary: {algorithm: number of agents}."""
+    rows = [(f"{name}-{i}", name) for name, count in counts.items() for i in range(count)]
+    rows += [(name, name) for name in baselines]
+    return pd.DataFrame(rows, columns=["agent", "algorithm"])
+
+
+def test_many_agents_are_drawn_in_groups_with_the_baselines_in_each():
+    panels = figures.module("regret").panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
+    assert {title: list(rows["algorithm"]) for title, rows in panels.items()} == {
+        "exponential family": ["exp-ucrl", "exp-ucrl", "greedy"],
+        "mixtures, factors and tables": ["psrl", "greedy"],
+        "others": ["mine", "greedy"],
+    }
+    assert list(figures.module("regret").panels(crowd({}))) == ["baselines"]
+
+
+def test_a_crowded_group_is_split_into_its_algorithms():
+    limit = figures.module("regret").CROWD
+    panels = figures.module("regret").panels(crowd({"bef-rlsvi": limit - 1, "exp-ucrl": 2}))
+    assert {title: len(rows) for title, rows in panels.items()} == {"bef-rlsvi": limit, "exp-ucrl": 3}
+
+
+def test_the_order_is_that_of_the_means_and_differences_are_paired(folders):
+    (tables,) = render.read_tables("ordering", folders[:1])
+    module = figures.module("ordering")
+    rows = module.ordered(tables["summary"])
+    assert list(rows["mean"]) == sorted(rows["mean"])
+    # One row for each agent that has regret: the tuned one where there is a grid.
+    assert sorted(rows["agent"]) == ["bef-rlsvi", "greedy", "newcomer", "random"]
+    assert rows.set_index("agent").loc["bef-rlsvi", "role"] == "tuned"
+    better, worse = rows["variant"].iloc[:2]
+    mean, low, high = module.difference(tables["paired"], worse, better)
+    assert mean == pytest.approx(rows["mean"].iloc[1] - rows["mean"].iloc[0])
+    assert low <= mean <= high
+    assert module.difference(tables["paired"], better, worse) == pytest.approx((-mean, -high, -low))
+
+
+def test_the_authors_numbers_are_stars(sources):
+    figure = drawn("published", sources["published"])
+    stars = [line for axes in figure.axes for line in axes.get_lines() if line.get_marker() == "*"]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(20, 12.0)]
+    assert [axes.get_title() for axes in figure.axes] == ["one", "two"]
+
+
+def test_table1_shows_both_scales_and_the_papers_marks(sources):
+    figure = drawn("table1", sources["table1"])
+    (table,) = render.read_tables("table1", sources["table1"])
+    words, regret = figure.axes[:2]
+    texts = [text.get_text() for text in words.texts]
+    assert "√(d³H³K)" in texts and texts.count("✓") == 3
+    means = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == "o"}
+    rows = table[table["theory_mean"] > 1e-6]
+    assert means == {*rows["theory_mean"], *rows["tuned_mean"].dropna()}
+    assert figures.module("table1").shown(table)["agent"].iloc[0] == "bef-rlsvi"
+
+
+def test_a_misspecified_agent_is_marked_and_the_mark_explained():
+    row = pd.DataFrame([{"agent": "ren-ts", "fit": "misspecified"}, {"agent": "greedy", "fit": "exact"}])
+    assert [style.name(each) for each in row.itertuples()] == ["ren-ts †", "greedy"]
+    assert "†: the instance is not in the class" in style.misspecified(row) and style.misspecified(row[1:]) == ""
 
 
 def colours(kind, folders):
-    """{agent of a label: colours of its lines} of a figure."""
-    found = {}
-    for axes in drawn(kind, folders).axes:
-        for line in axes.get_lines():
-            found.setdefault(line.get_label().split(",")[0], set()).add(to_hex(line.get_color()))
-    return found
+    """Colours of the lines of a figure."""
+    return {to_hex(line.get_color()) for axes in drawn(kind, folders).axes for line in axes.get_lines()}
 
 
 def test_an_agent_has_the_same_colour_in_all_figures(folders):
-    first, second = (colours("regret", [folder]) for folder in folders)
-    assert set(first) & set(second) >= {"greedy", "random"}
-    for agent, used in [*first.items(), *second.items()]:
-        assert used == {to_hex(style.colour(agent))}
-    everywhere = set.union(*colours("noise-scale", folders).values())
-    lines = {to_hex("black"), *(to_hex(style.colour(agent)) for agent in ("bef-rlsvi", "greedy", "random"))}
-    assert lines <= everywhere <= lines.union(*first.values(), *second.values())
-    assert to_hex(style.colour("bef-rlsvi")) in set.union(*colours("optimism", folders).values())
+    (own, other), greedy, random = (
+        [to_hex(style.colour(name)) for name in ("bef-rlsvi", "exp-psrl")],
+        *(to_hex(style.colour(name)) for name in ("greedy", "random")),
+    )
+    # The newcomer runs greedy's algorithm and has its colour.
+    assert style.colour("newcomer", "greedy") == style.colour("greedy")
+    assert colours("regret", folders[:1]) == {own, greedy, random}
+    assert colours("regret", folders[1:]) == {other, greedy, random}
+    assert colours("ordering", folders[:1]) == {own, greedy, random, to_hex("black")}
+    assert colours("noise-scale", folders) == {own, greedy, random, to_hex("black")}
+    assert own in colours("optimism", folders)
 
 
 def test_known_agents_have_looks_of_their_own():
     assert set(agents.catalogue.names()) <= set(style.LOOKS)
-    looks = {(to_hex(style.colour(agent)), style.marker(agent)) for agent in style.LOOKS}
+    looks = {(to_hex(colour), marker) for colour, marker in style.LOOKS.values()}
     assert len(looks) == len(style.LOOKS)
     assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in style.SPARE}
+
+
+@pytest.mark.parametrize("path", sorted(config.SCHEMA.parent.glob("*.yaml")), ids=lambda path: path.stem)
+def test_agents_of_a_panel_look_different(path):
+    """In the configs that come with the project: colour and marker tell the agents of each panel apart."""
+    if path == config.SCHEMA:
+        assert path.stem == "schema"
+        return
+    study = config.load(path, config.SCHEMA)
+    for instance, _ in study.compared_cases():
+        rows = [(v.agent, v.algorithm) for v in study.variants(instance).values() if v.grid is None]
+        panels = figures.module("regret").panels(pd.DataFrame(rows, columns=["agent", "algorithm"]))
+        for title, part in panels.items():
+            looks = [tuple(sorted(style.look(row.agent, row.algorithm).items())) for row in part.itertuples()]
+            assert len(set(looks)) == len(looks), (instance, title)
 
 
 @pytest.mark.parametrize("name", ["newcomer", "my-agent", "ξ"])
@@ -429,7 +551,7 @@ def test_estimators_and_planners_have_looks_of_their_own():
 @pytest.mark.parametrize("kind", figures.kinds())
 def test_a_figure_computes_no_regret(kind):
     modules = provenance.closure("befrl.figures.render", figures.module_name(kind))
-    forbidden = ("runs", "interaction", "planning", "estimation", "instances", "agents", "library")
+    forbidden = ("runs", "interaction", "planning", "estimation", "instances", "agents", "library", "aggregation")
     assert not modules & {f"befrl.{name}" for name in forbidden}
 
 
@@ -445,6 +567,13 @@ def test_figures_of_a_study_are_found_by_name():
     assert wanted["noise-scale"] == ("noise-scale", cases)
     with pytest.raises(InputError, match=r"unknown figure 'pie': choose one of .*noise-scale"):
         figures.module("pie")
+
+
+def test_published_experiments_have_a_figure_each_and_table1_its_own():
+    wanted = figures.wanted([("a", "U")], published=["li", "cho"])
+    assert wanted["published_li"] == ("published", ["li"])
+    assert wanted["published_cho"] == ("published", ["cho"])
+    assert wanted["table1"] == ("table1", ["table1"])
 
 
 def test_figures_of_the_library_show_the_instances_of_their_study():

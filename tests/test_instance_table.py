@@ -2,7 +2,7 @@
 
 import pytest
 
-from befrl import aggregation, instance_table, instances, results
+from befrl import instance_table, instances, results, tidy
 from befrl.errors import InputError
 from befrl.library import exploration
 from helpers import instance
@@ -20,14 +20,14 @@ def folder(tmp_path):
         {"role": "random", "agent": "random", "mean": 60.0},
         {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 0.3, "mean": 4.5},
     ]
-    table = aggregation.tidy([ends | row for row in rows], exploration.COLUMNS)
+    table = tidy.text([ends | row for row in rows], exploration.COLUMNS)
     results.write_text(tmp_path / "library" / "exploration" / "walk.csv", table)
     return tmp_path
 
 
 def read_back(rows, path):
-    results.write_text(path, aggregation.tidy(rows, instance_table.COLUMNS))
-    return aggregation.read_table(path, instance_table.COLUMNS).set_index("name")
+    results.write_text(path, tidy.text(rows, instance_table.COLUMNS))
+    return tidy.read(path, instance_table.COLUMNS).set_index("name")
 
 
 def test_numbers_are_those_of_the_instances(folder):

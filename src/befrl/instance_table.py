@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from befrl import aggregation, results
+from befrl import results, tidy
 from befrl.library import exploration
 
 FACTS = {
@@ -50,6 +50,6 @@ def rows(folder, names) -> list[dict]:
         row = {key: meta[key] for key in FACTS} | {key: meta["constants"][key] for key in CONSTANTS}
         path = Path(folder) / "library" / "exploration" / f"{name}.csv"
         if path.exists():
-            row |= exploration.answer(aggregation.read_table(path, exploration.COLUMNS))
+            row |= exploration.answer(tidy.read(path, exploration.COLUMNS))
         found.append(row)
     return found

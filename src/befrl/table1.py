@@ -7,8 +7,7 @@ is what the table is for. d means another thing in each row: parameters of the f
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from befrl import aggregation
-from befrl.library import scaling
+from befrl import tidy
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ PRINTED = {
 
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "optimistic")
 COLUMNS = {
-    "instance": aggregation.SUMMARY["instance"],
-    "track": aggregation.SUMMARY["track"],
-    "agent": aggregation.SUMMARY["agent"],
-    "algorithm": aggregation.SUMMARY["algorithm"],
-    "setting": aggregation.SUMMARY["setting"],
+    "instance": tidy.SUMMARY["instance"],
+    "track": tidy.SUMMARY["track"],
+    "agent": tidy.SUMMARY["agent"],
+    "algorithm": tidy.SUMMARY["algorithm"],
+    "setting": tidy.SUMMARY["setting"],
     "printed": "the algorithm's name in the paper's Table 1; empty if it is not there",
     "rate": "regret bound that the table prints, without logarithms",
     "tractable_exploration": "the table's mark",
@@ -56,16 +55,16 @@ COLUMNS = {
     "free_of_clipping": "the table's mark",
     "assumes": "model and assumptions that the table prints",
     "rewards": "whether the algorithm knows the rewards, as the table prints it",
-    "fit": aggregation.SUMMARY["fit"],
-    "seeds": aggregation.SUMMARY["seeds"],
-    "episodes": aggregation.SUMMARY["episodes"],
+    "fit": tidy.SUMMARY["fit"],
+    "seeds": tidy.SUMMARY["seeds"],
+    "episodes": tidy.SUMMARY["episodes"],
     "constants": "whose constants the columns theory_* are with: theory, set (by the config) or baseline (it has none)",
-    **{f"theory_{name}": f"without tuning: {aggregation.SUMMARY[name]}" for name in MEASURED},
+    **{f"theory_{name}": f"without tuning: {tidy.SUMMARY[name]}" for name in MEASURED},
     "parameter": "parameter that was tuned; empty if there is no grid",
     "value": "its best value, chosen on other seeds",
-    "at_edge": aggregation.SUMMARY["at_edge"],
-    **{f"tuned_{name}": f"tuned: {aggregation.SUMMARY[name]}" for name in MEASURED},
-    "plans": aggregation.TIMINGS["plans"],
+    "at_edge": tidy.SUMMARY["at_edge"],
+    **{f"tuned_{name}": f"tuned: {tidy.SUMMARY[name]}" for name in MEASURED},
+    "plans": tidy.TIMINGS["plans"],
     "seconds": "seconds of wall time per episode and seed, tuned if there is a grid",
     "exponent_k": "power of the episode k with which they grow",
     "exponent_d": "power of d with which they grow, on larger instances of the family; empty if not measured",
@@ -81,7 +80,8 @@ def rows(folder, cases, scaled) -> list[dict]:
 
 def _growth(folder, instance):
     """{(instance, algorithm, setting): exponents in d and in H}."""
-    table = aggregation.read_table(folder / "library" / "scaling" / f"{instance}.csv", scaling.COLUMNS)
+    needed = ("role", "varied", "algorithm", "setting", "exponent")
+    table = tidy.read(folder / "library" / "scaling" / f"{instance}.csv", needed)
     found = {}
     for row in table[table["role"] == "exponent"].fillna({"setting": ""}).itertuples():
         found.setdefault((instance, row.algorithm, row.setting), {})[f"exponent_{row.varied}"] = row.exponent
@@ -89,8 +89,8 @@ def _growth(folder, instance):
 
 
 def _rows(folder, growth):
-    summary = aggregation.read_table(folder / "summary.csv", aggregation.SUMMARY).fillna({"setting": ""})
-    timings = aggregation.read_table(folder / "timings.csv", aggregation.TIMINGS).set_index("variant")
+    summary = tidy.read(folder / "summary.csv", tidy.SUMMARY).fillna({"setting": ""})
+    timings = tidy.read(folder / "timings.csv", tidy.TIMINGS).set_index("variant")
     for _, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
         tuned = by_role.pop("tuned", None)

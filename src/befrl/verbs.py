@@ -154,18 +154,18 @@ def aggregate(args):
 
 
 def instances_table(args):
-    from befrl import aggregation, instance_table, results
+    from befrl import instance_table, results, tidy
 
     rows = instance_table.rows(args.results, args.names)
-    results.write_text(args.out, aggregation.tidy(rows, instance_table.COLUMNS))
+    results.write_text(args.out, tidy.text(rows, instance_table.COLUMNS))
 
 
 def table1(args):
-    from befrl import aggregation, results
+    from befrl import results, tidy
     from befrl import table1 as table
 
     cases = [_case(text) for text in args.cases]
-    results.write_text(args.out, aggregation.tidy(table.rows(args.results, cases, args.scaled), table.COLUMNS))
+    results.write_text(args.out, tidy.text(table.rows(args.results, cases, args.scaled), table.COLUMNS))
 
 
 def _case(text):
@@ -179,21 +179,21 @@ def _case(text):
 def published_tables(args):
     from pathlib import Path
 
-    from befrl import aggregation, published, results
+    from befrl import published, results, tidy
 
     cases = published.read(args.source, args.results, args.instances)
     for name, rows in published.tables(args.source, cases).items():
-        results.write_text(Path(args.out) / f"{name}.csv", aggregation.tidy(rows, published.COLUMNS))
+        results.write_text(Path(args.out) / f"{name}.csv", tidy.text(rows, published.COLUMNS))
 
 
 def library(args):
-    from befrl import aggregation, instances, results
+    from befrl import instances, results, tidy
     from befrl import library as studies
 
     module = studies.catalogue.module(args.kind)
     name, instance = instances.load(args.instance)
     rows = studies.rows(args.kind, name, instance, args.root_seed, pairs(args.set))
-    results.write_text(args.out, aggregation.tidy(rows, module.COLUMNS))
+    results.write_text(args.out, tidy.text(rows, module.COLUMNS))
 
 
 def claim(args):

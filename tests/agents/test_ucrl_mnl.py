@@ -101,10 +101,11 @@ def test_estimate_solves_the_penalised_score_equations(name, values):
 
 @pytest.mark.parametrize(("name", "values"), FINITE)
 @pytest.mark.parametrize("scale", [1e-4, "theory"])
-def test_plan_by_loops(name, values, scale):
+@pytest.mark.parametrize("clip", ["Q", "values"])
+def test_plan_by_loops(name, values, scale, clip):
     problem = instance(name, **values)
     H, d = problem.horizon, problem.model.d
-    agent = trained("ucrl-mnl", problem, "K", scale=scale, delta=0.1)
+    agent = trained("ucrl-mnl", problem, "K", scale=scale, delta=0.1, clip=clip)
     plan, L_f = agent.plan(5), agent.reachable.L_f
     lam, kappa, c = (max(1, L_f**2), agent.reachable.kappa(), 1) if scale == "theory" else (1.0, 1.0, scale)
     U = max(len(support(problem, s, a)) for s, a in np.ndindex(problem.R.shape))
@@ -116,9 +117,12 @@ def test_plan_by_loops(name, values, scale):
         Q = np.empty(problem.R.shape)
         for s, a in np.ndindex(Q.shape):
             longest = max(math.sqrt(x @ np.linalg.solve(A, x)) for x in features_of(problem, s, a))
-            Q[s, a] = np.clip(problem.R[s, a] + P[s, a] @ V + 2 * H * beta * longest, 0, H)
-        V = Q.max(1)
-        assert np.allclose(Q[np.arange(len(V)), plan.policy[0, h]], V, rtol=0, atol=1e-8)
+            Q[s, a] = problem.R[s, a] + P[s, a] @ V + 2 * H * beta * longest
+        if clip == "Q":
+            Q = np.clip(Q, 0, H)
+        # Uncut values at the theory's radius are of the order of 1e8.
+        assert np.allclose(Q[np.arange(len(Q)), plan.policy[0, h]], Q.max(1), rtol=1e-10, atol=1e-8)
+        V = np.clip(Q.max(1), 0, H)
     assert np.allclose(plan.values[0], V, rtol=0, atol=1e-8)
     assert scale == "theory" or V.max() < H  # not all of it is cut
 

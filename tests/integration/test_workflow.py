@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from befrl import aggregation, claims, figures, results, runfile
+from befrl import claims, figures, results, runfile, tidy
 
 pytestmark = pytest.mark.slow
 
@@ -60,14 +60,14 @@ TABLES = {f"results/regret/tiny_U/{name}.csv" for name in ("summary", "curves", 
 CLAIM, LEDGER, REPORT = "results/claims/C31.json", "results/claims.csv", "results/report.html"
 LIBRARY = {kind: f"results/library/{kind}/tiny.csv" for kind in STUDY["library"]}
 # Those that hold measured seconds; their figures are never the same again.
-TIMED = {"planners"}
-INSTANCES = "results/instances.csv"
+TIMED = {"planners", "table1"}
+INSTANCES, TABLE1 = "results/instances.csv", "results/table1.csv"
 FIGURES = {
     name: {f"figures/{name}.{end}" for end in ("svg", "png", "json")}
     for name in figures.wanted([("tiny", "U")], [(kind, "tiny") for kind in LIBRARY])
 }
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = {INSTANCE, INSTANCES, CLAIM, LEDGER, REPORT, *LIBRARY.values()} | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING = {INSTANCE, INSTANCES, TABLE1, CLAIM, LEDGER, REPORT, *LIBRARY.values()} | ALL_RUNS | TABLES | ALL_FIGURES
 
 
 class Project:
@@ -180,8 +180,8 @@ def test_the_report_shows_the_study(project):
 
 
 def test_the_table_of_instances_has_the_librarys_answer(project):
-    (row,) = aggregation.read_table(project.folder / INSTANCES).to_dict("records")
-    table = aggregation.read_table(project.folder / LIBRARY["exploration"]).set_index("role")
+    (row,) = tidy.read(project.folder / INSTANCES).to_dict("records")
+    table = tidy.read(project.folder / LIBRARY["exploration"]).set_index("role")
     assert (row["name"], row["family"], row["episodes"], row["seeds"]) == ("tiny", "chain", 3, 2)
     assert (row["greedy"], row["best"]) == (table.loc["greedy", "mean"], table.loc["best", "mean"])
     assert row["matters"] == (table.loc["difference", "low"] > 0)
@@ -189,8 +189,8 @@ def test_the_table_of_instances_has_the_librarys_answer(project):
 
 def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
     logs = project.folder / "results" / "logs"
-    # one instance, table of instances, claim, ledger, case and report
-    assert len(list(logs.rglob("*.log"))) == 6 + len(ALL_RUNS) + len(LIBRARY) + len(FIGURES)
+    # one instance, table of instances, Table 1, claim, ledger, case and report
+    assert len(list(logs.rglob("*.log"))) == 7 + len(ALL_RUNS) + len(LIBRARY) + len(FIGURES)
     assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
 
 
@@ -217,7 +217,7 @@ def test_comments_cost_nothing(project):
 
 
 LIBRARY_FIGURES = set().union(*(FIGURES[kind] for kind in LIBRARY))
-AFTER_RUNS = TABLES | (ALL_FIGURES - LIBRARY_FIGURES) | {REPORT}
+AFTER_RUNS = TABLES | (ALL_FIGURES - LIBRARY_FIGURES) | {TABLE1, REPORT}
 # The library is made with all agents, estimators and planners.
 AFTER_LIBRARY = {*LIBRARY.values(), INSTANCES, REPORT} | LIBRARY_FIGURES
 # Where several modules are named together, none of them costs more than what stands there.
@@ -232,6 +232,7 @@ EDITS = {
     "befrl.library.exploration": {LIBRARY["exploration"], INSTANCES, REPORT} | FIGURES["exploration"],
     "befrl.instance_table befrl.figures.planners": {INSTANCES, REPORT} | FIGURES["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
+    "befrl.table1": FIGURES["table1"] | {TABLE1, REPORT},
     claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
     "befrl.instances.lds befrl.library.densities befrl.figures.densities": set(),
 }
@@ -330,7 +331,7 @@ def test_a_terminated_run_resumes(project, tmp_path):
     same |= {name for kind, name in LIBRARY.items() if kind not in TIMED}
     assert other.hashes(same) == project.hashes(same)
     for kind in TIMED:
-        tables = [aggregation.read_table(each.folder / LIBRARY[kind]) for each in (project, other)]
+        tables = [tidy.read(each.folder / LIBRARY[kind]) for each in (project, other)]
         one, two = (table.drop(columns="seconds") for table in tables)
         assert one.equals(two)
 

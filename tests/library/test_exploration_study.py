@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from befrl import agents, aggregation, interaction
+from befrl import agents, interaction, tidy
 from befrl.library import exploration
 from helpers import instance
 
@@ -108,7 +108,7 @@ def made_up(low, high, tried=1.0):
         {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 30.0, "mean": 4.5}
         | {"low": low, "high": high},
     ]
-    return aggregation.tidy([numbers | row for row in rows], exploration.COLUMNS)
+    return tidy.text([numbers | row for row in rows], exploration.COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def made_up(low, high, tried=1.0):
 )
 def test_exploration_matters_where_the_interval_lies_above_zero(tmp_path, low, high, matters):
     (tmp_path / "table.csv").write_text(made_up(low, high))
-    answer = exploration.answer(aggregation.read_table(tmp_path / "table.csv", exploration.COLUMNS))
+    answer = exploration.answer(tidy.read(tmp_path / "table.csv", exploration.COLUMNS))
     assert answer == {
         "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
         "best_agent": "bef-rlsvi, x = 30", "low": low, "high": high, "matters": matters,

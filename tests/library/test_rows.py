@@ -11,6 +11,7 @@ GOOD = {
     "densities": {"transitions": 10},
     "estimators": {"sizes": [100], "repetitions": 2},
     "planners": {"features": [3], "repetitions": 2},
+    "scaling": {"sizes": [2, 3], "horizons": [2], "episodes": 2, "seeds": 1},
 }
 
 
@@ -19,7 +20,7 @@ def small():
 
 
 def timeless(rows):
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+    return [{key: value for key, value in row.items() if key not in ("seconds", "exponent")} for row in rows]
 
 
 def refusal(kind, settings):
@@ -44,9 +45,9 @@ def test_settings_are_passed_on_and_every_column_is_explained(kind):
     assert {row["instance"] for row in rows} == {"chain-3"}
 
 
-@pytest.mark.parametrize("kind", GOOD)
+@pytest.mark.parametrize("kind", [kind for kind in GOOD if kind != "scaling"])
 def test_the_root_seed_changes_the_numbers(kind):
-    """Those of random planners and of all that plays; the exact planner alone would not."""
+    """Those of random planners and of all that plays; the exact planner alone, or a measurement of cost, would not."""
     one, two = (timeless(library.rows(kind, "chain-3", small(), root, GOOD[kind])) for root in (0, 1))
     assert one and two and one != two
 

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from befrl import aggregation, instance_table, results
-from befrl.aggregation import SUMMARY, TIMINGS
+from befrl import instance_table, results, tidy
 from befrl.errors import InputError
 from befrl.report import assemble, build, svg, wording
+from befrl.tidy import SUMMARY, TIMINGS
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 EMPTY = {
-    "config": {}, "instances": [], "summaries": [], "figures": [], "claims": [],
+    "config": {}, "instances": [], "summaries": [], "figures": [], "published": [], "claims": [],
     "versions": {}, "hashes": {}, "timings": [],
 }  # fmt: skip
 
@@ -135,6 +135,19 @@ def an_instance(name, **changes):
     } | changes  # fmt: skip
 
 
+def an_experiment():
+    """Two values: one of the instance, one of an agent."""
+    values = [
+        {"instance": "river", "quantity": "optimal value", "ours": 5.6013, "authors": 5.6, "unit": "reward"},
+        {"instance": "river", "quantity": "regret", "algorithm": "ucrl-vtr", "role": "theory", "episode": 50_000,
+         "ours": 1.1e5, "low": 1.0e5, "high": 1.2e5, "unit": "reward"},
+    ]  # fmt: skip
+    return {
+        "source": "ayoub", "about": "Ayoub et al.: a river.\n\nHow ours differs.\n", "citation": "Section 6",
+        "values": pd.DataFrame(values),
+    }  # fmt: skip
+
+
 def inputs(**changes):
     return {
         "config": {"seeds": 20, "agents": {"bef-rlsvi": {"c": [0.1, 1.0]}}},
@@ -144,6 +157,7 @@ def inputs(**changes):
             pd.DataFrame([a_row("bef-rlsvi", "theory", 90.0, instance="river", track="U")]),
         ],
         "figures": [a_figure("sensitivity"), a_figure("regret", headline=True), a_figure("optimism")],
+        "published": [an_experiment()],
         "claims": [a_claim("C10", "holds"), a_claim("C9", "fails"), a_claim("C45b", "holds")],
         "versions": {"numpy": "2.0"},
         "hashes": {"config": "ab12", "code": "cd34"},
@@ -183,9 +197,13 @@ def test_same_inputs_same_bytes():
 
 def test_inputs_are_left_as_they_were():
     given = inputs()
-    before = json.dumps(given | {"summaries": [frame.to_json() for frame in given["summaries"]]})
+
+    def frozen():
+        return json.dumps(given, default=pd.DataFrame.to_json)
+
+    before = frozen()
     build(**given)
-    assert json.dumps(given | {"summaries": [frame.to_json() for frame in given["summaries"]]}) == before
+    assert frozen() == before
 
 
 # -- ids
@@ -486,7 +504,7 @@ def test_the_answer_read_back_from_the_table_of_instances(tmp_path):
         facts | {"name": "chain"} | ANSWER,
         facts | {"name": "ring"} | ANSWER | {"matters": False},
     ]
-    results.write_text(tmp_path / "results/instances.csv", aggregation.tidy(rows, instance_table.COLUMNS))
+    results.write_text(tmp_path / "results/instances.csv", tidy.text(rows, instance_table.COLUMNS))
     for name in ("chain", "river", "ring"):
         results.write_arrays(tmp_path / f"results/instances/{name}.npz", "instance", {}, an_instance(name))
     given = assemble._instances({"instances": {"chain": {}, "river": {}, "ring": {}}}, tmp_path)
@@ -509,10 +527,34 @@ def test_provenance():
     assert config == "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
 
 
+def test_published_numbers_stand_beside_ours():
+    made = page()
+    assert made.rows("published") == [
+        ["river", "optimal value", "", "", "", "5.60", "", "5.60", "reward"],
+        ["river", "regret", "ucrl-vtr", "theory", "50,000", "110,000", "[100,000, 120,000]", "–", "reward"],
+    ]
+    text = " ".join(made.one(id="published")["text"].split())
+    assert "Ayoub et al.: a river" in text and "How ours differs." in text and "Section 6." in text
+
+
+def test_without_published_experiments_there_is_no_section():
+    made = page(published=[])
+    assert made.all(id="published") == []
+    assert "#published" not in {element["attributes"].get("href") for element in made.all("a")}
+
+
+def test_a_misspecified_agent_is_marked():
+    rows = [a_row("ren-ts", "tuned", 50.0, fit="misspecified"), a_row("exp-psrl", "tuned", 40.0, fit="exact")]
+    made = page(summaries=[pd.DataFrame(rows)])
+    assert [row[0] for row in made.rows("regret-chain-K")] == ["exp-psrl", "ren-ts †"]
+    assert "† Misspecified" in made.one(id="regret-chain-K")["text"]
+    assert "Misspecified" not in page(summaries=[pd.DataFrame(rows[1:])]).one(id="regret")["text"]
+
+
 # -- robustness
 
 
-@pytest.mark.parametrize("key", [*EMPTY, "all"])
+@pytest.mark.parametrize("key", [*(key for key in EMPTY if key != "published"), "all"])
 def test_what_is_empty_is_said_to_be_missing(key):
     made = Page(build(**EMPTY)) if key == "all" else page(**{key: EMPTY[key]})
     missing = [" ".join(e["text"].split()) for e in made.all(class_="nothing")]
@@ -572,6 +614,10 @@ def test_hostile_text_stays_text():
         ],
         "summaries": [pd.DataFrame([row])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
+        "published": [
+            {"source": evil, "about": f"{evil}\n\n{evil}", "citation": evil}
+            | {"values": pd.DataFrame([dict.fromkeys(("instance", "quantity", "algorithm", "role", "unit"), evil)])}
+        ],
         "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],
         "versions": {evil: evil},
         "hashes": {evil: evil},

@@ -48,7 +48,7 @@ def draw(tables):
             fontsize=6.5,
         )
         for row in summary[summary["algorithm"].isin(("greedy", "random")) & (summary["mean"] > 1e-6)].itertuples():
-            axis.axhline(row.mean, color=style.colour(row.agent), linestyle=style.LINES["baseline"])
+            axis.axhline(row.mean, color=style.colour(row.agent, row.algorithm), linestyle=style.LINES["baseline"])
             axis.annotate(
                 row.agent,
                 (0.3, row.mean),
@@ -56,7 +56,7 @@ def draw(tables):
                 xytext=(0, 1.5),
                 textcoords="offset points",
                 fontsize=6.5,
-                color=style.colour(row.agent),
+                color=style.colour(row.agent, row.algorithm),
             )
         axis.set(yscale="log", ylabel="regret after K episodes")
         axis.set_ylim(top=summary["mean"].max() * 2.2)

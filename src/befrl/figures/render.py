@@ -3,19 +3,18 @@
 import io
 from pathlib import Path
 
-from befrl import aggregation, figures, results
+from befrl import figures, results, tidy
 from befrl.figures import style
 
-TABLES = {"summary": aggregation.SUMMARY, "curves": aggregation.CURVES, "paired": aggregation.PAIRED}
+TABLES = {"summary": tidy.SUMMARY, "curves": tidy.CURVES, "paired": tidy.PAIRED}
 
 
 def read_tables(kind, paths):
     """The tables in each case's folder, or the table at each path."""
     if figures.scope(kind) not in ("case", "study"):
-        return [aggregation.read_table(path, figures.module(kind).COLUMNS) for path in paths]
+        return [tidy.read(path, figures.module(kind).COLUMNS) for path in paths]
     return [
-        {name: aggregation.read_table(Path(folder) / f"{name}.csv", columns) for name, columns in TABLES.items()}
-        for folder in paths
+        {name: tidy.read(Path(folder) / f"{name}.csv", columns) for name, columns in TABLES.items()} for folder in paths
     ]
 
 

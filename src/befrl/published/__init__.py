@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from befrl import aggregation, results
+from befrl import results, tidy
 from befrl.catalogue import Catalogue
 
 catalogue = Catalogue("published source", __name__, __path__)
@@ -80,16 +80,16 @@ def read(source, folder, instances) -> list[Case]:
 
 def _read(folder, instance, track):
     def table(name, columns):
-        found = aggregation.read_table(folder / "regret" / f"{instance}_{track}" / f"{name}.csv", columns)
+        found = tidy.read(folder / "regret" / f"{instance}_{track}" / f"{name}.csv", columns)
         # Losers of a grid are no result of a source; timings have no role.
         return found[found["role"] != "grid"] if "role" in found else found
 
     return Case(
         instance=instance,
         optimal_value=results.read_meta(folder / "instances" / f"{instance}.npz", "instance")["optimal_value"],
-        summary=table("summary", aggregation.SUMMARY),
-        curves=table("curves", aggregation.CURVES),
-        timings=table("timings", aggregation.TIMINGS),
+        summary=table("summary", tidy.SUMMARY),
+        curves=table("curves", tidy.CURVES),
+        timings=table("timings", tidy.TIMINGS),
     )
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from befrl import aggregation, claims, config, figures, instance_table, provenance, published, report, results
+from befrl import claims, config, figures, instance_table, provenance, published, report, results, tidy
 from befrl.errors import InputError
 
 
@@ -39,7 +39,7 @@ def write(text, schema, out):
 
 def _instances(study, root):
     """What is known about each instance, with the answer to whether exploration matters there."""
-    table = aggregation.read_table(root / "results/instances.csv", instance_table.COLUMNS).set_index("name")
+    table = tidy.read(root / "results/instances.csv", instance_table.COLUMNS).set_index("name")
     return [
         results.read_meta(root / f"results/instances/{name}.npz", "instance")
         | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
@@ -49,15 +49,15 @@ def _instances(study, root):
 
 def _summary(folder):
     """The summary of a case, with the seconds beside it."""
-    summary = aggregation.read_table(folder / "summary.csv", aggregation.SUMMARY)
-    timings = aggregation.read_table(folder / "timings.csv", aggregation.TIMINGS)
+    summary = tidy.read(folder / "summary.csv", tidy.SUMMARY)
+    timings = tidy.read(folder / "timings.csv", tidy.TIMINGS)
     return summary.merge(timings[["variant", "seconds_per_episode"]], on="variant", how="left")
 
 
 def _published(root, source):
     """What an experiment's authors report, and the values beside it."""
     module = published.catalogue.module(source)
-    table = aggregation.read_table(root / f"results/published/{source}/values.csv", published.COLUMNS)
+    table = tidy.read(root / f"results/published/{source}/values.csv", published.COLUMNS)
     return {"source": source, "about": module.__doc__, "citation": module.CITATION, "values": table}
 
 

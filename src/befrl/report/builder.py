@@ -7,9 +7,9 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from befrl.aggregation import SUMMARY, TIMINGS
 from befrl.claims.registry import VERDICTS
 from befrl.report import svg, wording
+from befrl.tidy import SUMMARY, TIMINGS
 
 ROLES_IN_TABLE = ("theory", "set", "tuned", "baseline")  # all grid points would be too many rows
 WIDE = 360.0  # points: drawings of more than one column take the page's whole width
@@ -176,12 +176,17 @@ def prepared_figures(figures, anchors) -> list[dict]:
     return prepared
 
 
+EXPERIMENT_KEYS = (
+    "instance", "quantity", "algorithm", "variant", "role", "episode", "ours", "low", "high", "authors", "unit",
+)  # fmt: skip
+
+
 def prepared_experiment(experiment) -> dict:
     """A published experiment: its first sentence as the title, the rest as text, and its values as rows."""
     title, _, text = experiment["about"].strip().partition("\n")
     rows = [
         {key: None if wording.missing(value) else value for key, value in row.items()}
-        for row in experiment["values"].to_dict("records")
+        for row in experiment["values"].reindex(columns=EXPERIMENT_KEYS).to_dict("records")
     ]
     return {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"], "rows": rows}
 
