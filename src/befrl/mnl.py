@@ -131,13 +131,16 @@ class Reachable:
         return turned @ self.features.local(z)
 
     def visit(self, cell, action):
-        """f (n, R, m), log base (n, R), gram (n, m, m) and block (n,) of one visited (s,a) of each seed."""
+        """f (n, R, m), log base (n, R), gram (n, m, m) and block (n,) of one visited (s,a) of each seed.
+
+        For several visits of each seed, (n, T), these have T as their second axis.
+        """
         at = (cell, action)
         return self.f[at], self.log_base[at], self.gram[at], self.features.block[at]
 
     def chosen(self, cell, action, following):
-        """Which of the reachable states came, (n, R) of 0 and 1."""
-        return (self.states[cell, action] == following[:, None]) & self.real[cell, action]
+        """Which of the reachable states came, (n, R) of 0 and 1, or (n, T, R)."""
+        return (self.states[cell, action] == following[..., None]) & self.real[cell, action]
 
     def project(self, theta, matrices):
         """The point of |theta|_A <= L_theta nearest to theta (n, blocks, m) in the norm of matrices; theta in place.
@@ -176,15 +179,15 @@ class Reachable:
 
 
 def laws(f, log_base, theta):
-    """Softmax over the reachable states of one (s,a) of each seed: P (n, R) for f (n, R, m) and theta (n, m)."""
+    """Softmax over the reachable states of (s,a): P (..., R) for f (..., R, m) and theta (..., m)."""
     logits = (f @ theta[..., None])[..., 0] + log_base
     P = np.exp(logits - logits.max(-1, keepdims=True))
     return P / P.sum(-1, keepdims=True)
 
 
 def hessian(f, P):
-    """sum P fbar fbar', (n, m, m)."""
-    fbar = f - (P[..., None] * f).sum(1, keepdims=True)
+    """sum P fbar fbar', (..., m, m)."""
+    fbar = f - (P[..., None] * f).sum(-2, keepdims=True)
     return np.swapaxes(fbar, -1, -2) @ (P[..., None] * fbar)
 
 

@@ -12,9 +12,9 @@ LOGGED = {
     "saturated": "share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1; NaN if unbounded",
 }
 SECONDS = {
-    "estimating": "seconds of wall time per episode and seed spent in update()",
-    "planning": "seconds of wall time per episode and seed spent in plan()",
-    "acting": "seconds of wall time per episode and seed spent in the H steps",
+    "estimating": "seconds of processor time per episode and seed spent in update()",
+    "planning": "seconds of processor time per episode and seed spent in plan()",
+    "acting": "seconds of processor time per episode and seed spent in the H steps",
 }
 # By episode alone, all seeds of a block together.
 COST = SECONDS | {"plans": "backward inductions in plan(), per seed"}

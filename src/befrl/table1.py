@@ -65,7 +65,7 @@ COLUMNS = {
     "at_edge": tidy.SUMMARY["at_edge"],
     **{f"tuned_{name}": f"tuned: {tidy.SUMMARY[name]}" for name in MEASURED},
     "plans": tidy.TIMINGS["plans"],
-    "seconds": "seconds of wall time per episode and seed, tuned if there is a grid",
+    "seconds": "seconds of processor time per episode and seed, tuned if there is a grid",
     "exponent_k": "power of the episode k with which they grow",
     "exponent_d": "power of d with which they grow, on larger instances of the family; empty if not measured",
     "exponent_H": "power of H with which they grow, on the same instance; empty if not measured",

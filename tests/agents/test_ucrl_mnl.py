@@ -100,6 +100,24 @@ def test_estimate_solves_the_penalised_score_equations(name, values):
 
 
 @pytest.mark.parametrize(("name", "values"), FINITE)
+def test_sums_over_visits_and_over_counts_are_the_same(name, values):
+    """The published algorithm visits all data in every episode; ours need not."""
+    problem = instance(name, **values)
+    counted, visited = (trained("ucrl-mnl", problem, likelihood=word, lam=0.6) for word in ("counts", "visits"))
+    assert np.allclose(counted.theta, visited.theta, rtol=0, atol=1e-7)
+    theta = np.linspace(-1, 1, counted.theta.size).reshape(counted.theta.shape)
+    rows = np.array([1, 0])
+    value, *slopes = counted._loss(theta, rows)
+    other, *other_slopes = visited._loss_by_visits(theta, rows)
+    for one, two in zip(slopes, other_slopes, strict=True):
+        assert np.allclose(one, two, rtol=1e-10, atol=1e-10)
+    # The values differ by what does not depend on theta: base measures and psi(s'_0).
+    assert np.allclose(
+        value - counted._loss(-theta, rows)[0], other - visited._loss_by_visits(-theta, rows)[0], rtol=0, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(("name", "values"), FINITE)
 @pytest.mark.parametrize("scale", [1e-4, "theory"])
 @pytest.mark.parametrize("clip", ["Q", "values"])
 def test_plan_by_loops(name, values, scale, clip):

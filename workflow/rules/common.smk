@@ -211,9 +211,11 @@ def figure_inputs(wildcards):
 
 
 def figure_headline(wildcards):
-    """The regret figures of the study's headline instances open the report."""
+    """Table 1 and the regret figures of the study's headline instances open the report."""
     kind, shown = figure_entry(wildcards)
-    first = kind == "regret" and STUDY["study"][shown[0][0]]["headline"]
+    first = kind == "table1" or (
+        kind in ("ordering", "regret") and STUDY["study"][shown[0][0]]["headline"]
+    )
     return "--headline" if first else ""
 
 

@@ -15,10 +15,10 @@ self-normalised bound for noise of variance proxy 1, where 1/2 would do: sqrt 2 
 where kappa is a bound; the MLE is not constrained to it. The clip of Q is that of public code; the paper may cut V
 only, as UCRL-MNL+ does, which is `clip: values` here. With scale theory lam = max(1, L_f^2) and kappa is that bound;
 with a number lam = kappa = 1, as in public code whose c takes kappa up. Sums go over counts, not visits: an episode
-costs the same whatever its number. |theta| is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last
-episode's Q and drops the penalty's gradient: not here. Ties go to the smallest action. In track U rewards are
-optimistic estimates (`planned_rewards.py`). Means of rewards outside [0, 1] break the paper's assumption; the clip
-stays.
+costs the same whatever its number; with `likelihood: visits` they go over all visits, as published. |theta| is
+|theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient: not
+here. Ties go to the smallest action. In track U rewards are optimistic estimates (`planned_rewards.py`). Means of
+rewards outside [0, 1] break the paper's assumption; the clip stays.
 """
 
 from dataclasses import dataclass
@@ -37,6 +37,7 @@ class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the radius beta; theory means 1")
     lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, max(1, L_f^2) with scale theory, else 1")
     kappa: float | None = optional(1e-9, 1.0, "kappa in beta; if none, a bound on it with scale theory, else 1")
+    likelihood: str = choice("counts", ("counts", "visits"), "sums over counts, or over all visits in every episode")
     clip: str = choice("Q", ("Q", "values"), "what is cut to [0, H]: Q, or V alone")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
@@ -59,6 +60,7 @@ class Agent(BaseAgent):
             self.kappa = self.reachable.kappa() if theory else 1.0
         self.theta = np.zeros((problem.n, problem.model.d))
         self.data = Data(problem.model, problem.n)
+        self.visits = []
         self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
 
     def radius(self, k):
@@ -90,8 +92,29 @@ class Agent(BaseAgent):
 
     def update(self, trajectory):
         self.data.add(trajectory)
-        self.theta, _ = newton.minimise(self._loss, self.theta)
+        loss = self._loss
+        if self.parameters.likelihood == "visits":
+            self.visits.append((trajectory.cells, trajectory.actions, trajectory.next_states))
+            loss = self._loss_by_visits
+        self.theta, _ = newton.minimise(loss, self.theta)
         self.rewards.update()
 
     def _loss(self, theta, rows):
         return likelihood.transitions(self.problem.model, self.data, self.lam, theta, rows)
+
+    def _loss_by_visits(self, theta, rows):
+        """The same sum, one term for each visit (k, T)."""
+        r = self.reachable
+        cells, actions, following = (np.concatenate(part, axis=1)[rows] for part in zip(*self.visits, strict=True))
+        f, log_base, _, block = r.visit(cells, actions)
+        at = (np.arange(len(theta))[:, None], block)
+        P, y = (
+            mnl.laws(f, log_base, theta.reshape(len(theta), -1, r.features.m)[at]),
+            r.chosen(cells, actions, following),
+        )
+        size, pull = likelihood.penalty(r.features, self.lam, theta)
+        gradient = np.zeros((len(theta), r.features.n_blocks, r.features.m))
+        np.add.at(gradient, at, ((P - y)[..., None] * f).sum(-2))
+        hessian = np.zeros((*gradient.shape, r.features.m)) + self.lam * r.features.trace
+        np.add.at(hessian, at, mnl.hessian(f, P))
+        return size - np.log(P[y]).reshape(cells.shape).sum(1), gradient.reshape(theta.shape) + pull, hessian

@@ -61,14 +61,13 @@ def describe(tables):
     summary = tables[0]["summary"]
     first, rows = summary.iloc[0], ordered(summary)
     edge = " (edge): the best point is the first or last of its grid." if rows["at_edge"].any() else ""
-    zero = summary[(summary["role"] != "grid") & (summary["mean"] <= 1e-6)]["variant"]
-    left_out = f" Zero regret, hence left out: {', '.join(zero)}." if len(zero) else ""
     return {
         "title": f"The order of the agents on {first['instance']}, {style.track(first['track'])}",
         "caption": (
             f"Left: mean regret after {first['episodes']} episodes over {first['seeds']} seeds, each agent tuned on "
             f"other seeds if it has a grid; thick: bootstrap interval of the mean, thin: 10 to 90 % of the seeds. "
             f"Right: regret less that of the agent one place better, paired by seed, as a share of the agent's own; "
-            f"where the interval meets zero the two places are not settled.{style.misspecified(rows)}{edge}{left_out}"
+            f"where the interval meets zero the two places are not settled."
+            f"{style.misspecified(rows)}{edge}{style.without_regret(summary)}"
         ),
     }

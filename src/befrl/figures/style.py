@@ -10,16 +10,16 @@ ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 # From Tol's muted palette, for the families of agents that those seven do not reach.
 WINE, INDIGO, OLIVE, TEAL = "#882255", "#332288", "#999933", "#44AA99"
-# A colour for each kind of agent, and a marker that tells its members apart; the first of a kind goes without.
+# A colour for each kind of agent, and a marker that tells its members apart, or curves that often lie on each other.
 LOOKS = {
     "bef-rlsvi": (BLUE, ""),
     "exp-ucrl": (VERMILION, ""),
-    "exp-psrl": (GREEN, ""),
+    "exp-psrl": (GREEN, "^"),
     "greedy": (ORANGE, ""),
     "eps-greedy": (ORANGE, "s"),
     "random": (GREY, ""),
     "oracle": ("black", ""),
-    "smrl": (PURPLE, ""),
+    "smrl": (PURPLE, "D"),
     "ren-ts": (PURPLE, "s"),
     "ucrl-vtr": (SKY, ""),
     "uc-matrixrl": (SKY, "s"),
@@ -92,6 +92,12 @@ def misspecified(rows) -> str:
     if not (rows["fit"] == "misspecified").any():
         return ""
     return f" {MISSPECIFIED}: the instance is not in the class that the algorithm assumes."
+
+
+def without_regret(summary) -> str:
+    """Who has no place on a logarithmic axis of regret."""
+    names = summary[(summary["role"] != "grid") & (summary["mean"] <= 1e-6)]["variant"]
+    return f" Zero regret, hence not drawn: {', '.join(names)}." if len(names) else ""
 
 
 def track(letter: str) -> str:

@@ -57,9 +57,9 @@ def study(name, instance, root_seed, sizes: list, repetitions: int):
         trajectory = environment.rollout(actor, actor.plan(k).policy)
         data.add(trajectory)
         for key, estimator in fitted.items():
-            start = time.perf_counter()
+            start = time.process_time()
             theta = estimator.update(data, trajectory)
-            seconds[key].append(time.perf_counter() - start)
+            seconds[key].append(time.process_time() - start)
             if k in checkpoints:
                 each = float(np.median(seconds[key][-TIMED:])) / repetitions
                 rows += [

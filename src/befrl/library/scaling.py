@@ -35,8 +35,8 @@ COLUMNS = {
     "d": "dimension of theta; empty for an exponent in d",
     "H": "steps per episode; empty for an exponent in H",
     "plans": "backward inductions per episode and seed; empty for an exponent",
-    "seconds": "seconds of wall time per episode and seed of estimating, planning and acting, the median over the last "
-    "half of the episodes; empty for an exponent",
+    "seconds": "seconds of processor time per episode and seed of estimating, planning and acting, the median over the "
+    "last half of the episodes; empty for an exponent",
     "exponent": "slope of log seconds against log d, or log H; empty for a point, and with less than two values",
 }
 

@@ -4,8 +4,8 @@ A source's module has
 
     CITATION   where the authors' numbers are printed, and how they were read
     TRACK      whether its agents know the reward
-    SHOWN      what its curves show: "return" (per episode), "regret" (so far) or "reward" (so far)
     values(cases) -> rows, each with the `authors`' number where they have one
+    curves(cases) -> rows, by `curves_of`
 
 A `Case` is one of its instances with the tables of its runs. The config's `published` names the instances of each
 source; they are cases of the study like all others.
@@ -52,12 +52,16 @@ class Case:
     timings: pd.DataFrame
 
     @property
+    def episodes(self):
+        return int(self.summary["episodes"].iloc[0])
+
+    @property
     def name(self):
         return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
 
     def variants(self, *roles):
         """Rows of the summary by algorithm, with the seconds beside them."""
-        rows = self.summary.merge(self.timings[["variant", "seconds_per_episode"]], on="variant")
+        rows = self.summary.merge(self.timings[["variant", "seconds_per_episode", "estimating"]], on="variant")
         rows = rows[rows["role"].isin(roles)] if roles else rows
         return [row for _, row in rows.iterrows()]
 
@@ -101,11 +105,13 @@ def of(row):
 def tables(source, cases) -> dict[str, list[dict]]:
     """The rows of both tables of a source: its values, the authors' beside ours, and its curves."""
     module = catalogue.module(source)
-    found = {
-        "values": module.values(cases),
-        "curves": [point for case in cases for point in _curves(case, module.SHOWN)],
-    }
+    found = {"values": module.values(cases), "curves": module.curves(cases)}
     return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
+
+
+def curves_of(cases, shown) -> list[dict]:
+    """Points of the curves of some cases: "return" (per episode), "regret" (so far) or "reward" (so far)."""
+    return [point for case in cases for point in _curves(case, shown)]
 
 
 def _curves(case, shown):

@@ -4,14 +4,13 @@ Their UC-MatrixRL takes the values of an episode from the Q of the last one and 
 Wang's. Their epsilon-greedy is a table of counts, ours the same exploration on the family's estimate.
 """
 
-from befrl.published import of
+from befrl.published import curves_of, of
 
 CITATION = (
     "Ayoub et al., Model-based reinforcement learning with value-targeted regression, ICML 2020, Section 6: RiverSwim "
     "with S = 3, 4, 5 and H = 4S, ten runs; optimal values printed, regret read off the figure for S = 5"
 )
 TRACK = "K"
-SHOWN = "regret"
 AT = (10_000, 50_000)
 
 OPTIMAL = {"riverswim-ayoub-3": 5.72, "riverswim-ayoub-4": 5.66, "riverswim-ayoub-5": 5.6}
@@ -34,3 +33,7 @@ def values(cases):
                 numbers = case.regret_at(variant["variant"], episode) | {"authors": authors, "unit": "reward"}
                 found.append({**case.name, "quantity": "regret", **of(variant), "episode": episode, **numbers})
     return found
+
+
+def curves(cases):
+    return curves_of(cases, "regret")

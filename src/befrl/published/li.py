@@ -4,14 +4,13 @@ Their curves are the rewards that were collected, ours the expected ones, which 
 Gaussian model is the least-squares one; ours draws from its posterior.
 """
 
-from befrl.published import of
+from befrl.published import curves_of, of
 
 CITATION = (
     "Li et al., Exponential family model-based reinforcement learning via score matching, NeurIPS 2022: reward summed "
     "over 50 episodes, five seeds, read off the figure"
 )
 TRACK = "K"
-SHOWN = "reward"
 AFTER = 50
 TRUTH = 236.0
 REWARD = {"smrl": 235.0, "ren-ts": 171.0}
@@ -28,3 +27,7 @@ def values(cases):
             numbers = {"ours": best - lost["ours"], "low": best - lost["high"], "high": best - lost["low"]}
             found.append({**common, **of(variant), **numbers, "authors": REWARD.get(variant["algorithm"])})
     return found
+
+
+def curves(cases):
+    return curves_of(cases, "reward")
