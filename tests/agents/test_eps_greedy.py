@@ -25,6 +25,36 @@ def test_policies_mix_the_greedy_one_with_the_uniform_one(name):
     assert plan.values.tobytes() == greedy.values.tobytes()
 
 
+@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
+@pytest.mark.parametrize("track", ["U", "K"])
+def test_plan_in_counts_by_loops(name, track):
+    """Ayoub et al.'s baseline, from the whole history."""
+    problem = light(name, horizon=4)
+    space, H, epsilon = problem.model.space, 4, 0.1
+    parameters = agents.parameters("eps-greedy", {"epsilon": epsilon, "model": "counts"})
+    agent = interaction.make_agent(problem, "eps-greedy", parameters, track, 5, ROOT, "test", [0, 1])
+    plans, history = played(agent, problem, [0, 1], 5)
+    for i in range(2):
+        visits = np.zeros((space.n_cells, problem.model.n_actions, space.n_cells))
+        for t in history[:4]:
+            following = space.cell(t.next_states[i])
+            for h in range(H):
+                visits[t.cells[i, h], t.actions[i, h], following[h]] += 1
+        R = plans[4].rewards[i].reshape(space.n_cells, space.per_cell, -1)
+        R = np.einsum("cja,j->ca", R, space.cell_shares)
+        V = np.zeros(space.n_cells)
+        for h in reversed(range(H)):
+            Q = np.empty_like(R)
+            for s, a in np.ndindex(Q.shape):
+                Q[s, a] = min(max(R[s, a] + visits[s, a] @ V / (visits[s, a].sum() + 1), 0), H)
+            best = Q.max(1)
+            played_here = plans[4].policy[i, h].argmax(-1)
+            assert np.allclose(Q[np.arange(len(Q)), played_here], best, rtol=0, atol=1e-10)
+            # For two actions as in the authors' code: (1 - eps/2) max + eps/2 min.
+            V = (1 - epsilon / 2) * best + epsilon / 2 * Q.min(1)
+        assert np.allclose(plans[4].values[i].reshape(space.n_cells, -1), V[:, None], rtol=0, atol=1e-10)
+
+
 def test_regret_is_that_of_the_mixture():
     problem = light("chain")
     agent = interaction.make_agent(

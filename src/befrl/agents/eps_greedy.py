@@ -3,30 +3,38 @@
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
     pi_h(a | s) = (1 - epsilon) 1[a = argmax Q_h(s,.)] + epsilon/A
 
-Epsilon is constant: regret grows linearly at last. It is that of the mixture pi, not of the greedy policy.
-Shapes: policy (n, H, C, A).
+Epsilon is constant: regret grows linearly at last. It is that of the mixture pi, not of the greedy policy. With `model:
+counts` it is the baseline of Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020, Appendix C), on cells, with N(s,a,s')
+visits:
 
-**Deviations.** Ayoub et al. (ICML 2020, Appendix C), who run it beside UCRL-VTR with a constant epsilon (0.01 on
-RiverSwim, 0.1 on WideTree), plan with the value of the mixture, in their code (1-epsilon/2) max Q + epsilon/2 min Q for
-two actions, cut Q to [0, H], break ties at random, and take counts/(visits + 1) or value targets for their model. Here
-the plan is the greedy policy's in the family's estimate, without clipping, and ties go to the smallest action. In track
-K the rewards are the true ones. The agent's own value is that of its greedy policy, its estimate of V*.
+    P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
+
+Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
+
+**Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. Ayoub et al.
+break ties at random; here they go to the smallest action. Their epsilon is 0.01 on RiverSwim. In track K the rewards
+are the true ones, in track U the family's estimates for both models. The agent's own value is that of its greedy
+policy, its estimate of V*; with counts it is that of the mixture.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman
-from befrl.agents.base import BaseAgent, Plan
+from befrl import bellman, cells
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import number
+from befrl.parameters import choice, number
+from befrl.planned_rewards import on_cells
 from befrl.planning.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)
 class Parameters(LearnerParameters, PlannerParameters):
     epsilon: float = number(0.05, 0.0, 1.0, "probability of a uniformly random action at each step")
+    model: str = choice(
+        "family", ("family", "counts"), "what is planned in: the family's estimate, or a table of counts"
+    )
 
 
 def mixture(greedy, epsilon, A):
@@ -35,20 +43,41 @@ def mixture(greedy, epsilon, A):
 
 
 class Agent(BaseAgent):
+    @classmethod
+    def fit(cls, model, parameters):
+        return MISSPECIFIED if parameters.model == "counts" and not cells.exact(model) else EXACT
+
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
+        self.counts = cells.Counts(problem, "steps")
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner
         R = model.mean_reward(learner.theta_r)
+        if self.parameters.model == "counts":
+            Q, V = self._in_counts(on_cells(R, model.space))
+            policy = mixture(bellman.greedy(Q), self.parameters.epsilon, model.n_actions)
+            return Plan(policy, cells.on_anchors(V, model.space), R)
         Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
         policy = mixture(bellman.cell_policy(Q, model.space), self.parameters.epsilon, model.n_actions)
         return Plan(policy, V[:, 0], R)
+
+    def _in_counts(self, R):
+        """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
+        H, epsilon = self.problem.horizon, self.parameters.epsilon
+        n, C, A = R.shape
+        P = (self.counts.following / (self.counts.visits[..., None] + 1.0)).reshape(n, C * A, C)
+        Q, V = np.empty((n, H, C, A)), np.zeros((n, C))
+        for h in reversed(range(H)):
+            Q[:, h] = np.clip(R + (P @ V[..., None]).reshape(n, C, A), 0.0, float(H))
+            V = (1.0 - epsilon) * bellman.largest(Q[:, h]) + epsilon * Q[:, h].mean(-1)
+        return Q, V
 
     def facts(self):
         return {"epsilon": self.parameters.epsilon}
 
     def update(self, trajectory):
         self.learner.update(trajectory)
+        self.counts.add(trajectory)

@@ -10,11 +10,8 @@ COLUMNS = tuple(published.COLUMNS)
 def draw(tables):
     values, curves = tables
     instances = list(dict.fromkeys(curves["instance"]))
-    columns = min(3, len(instances))
-    figure, axes = style.subplots(
-        1, columns, figsize=(style.WIDTH * (0.5 + 0.5 * columns), 2.6), squeeze=False, sharey=len(instances) > 2
-    )
-    for axis, instance in zip(axes[0], instances, strict=True):
+    figure, axes = style.panels(len(instances), height=2.8, most=3)
+    for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
         for (algorithm, role), curve in shown.groupby(["algorithm", "role"], sort=False):
             look = style.look(algorithm, algorithm) | {"linestyle": style.LINES[role]}
@@ -34,10 +31,8 @@ def draw(tables):
         axis.set(title=instance, xlabel="episode k", xlim=(1, shown["episode"].max()))
         if curves["quantity"].iloc[0] == published.CURVES["return"]:
             axis.set_xscale("log")
-    axes[0, 0].set_ylabel(curves["quantity"].iloc[0])
-    handles = {
-        label: handle for axis in axes[0] for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
+    axes[0].set_ylabel(curves["quantity"].iloc[0])
+    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2 * min(2, len(instances)))
     return figure
 
@@ -59,7 +54,7 @@ def describe(tables):
         "baseline": "Dotted: no constants to choose.",
     }
     roles = " ".join(text for role, text in lines.items() if (curves["role"] == role).any())
-    starred = any(len(_authors(values, instance)) for instance in set(values["instance"]))
+    starred = any(len(_authors(values, instance)) for instance in set(curves["instance"]))
     stars = "Stars: the authors' numbers. " if starred else ""
     return {
         "title": f"Published experiment: {source.__doc__.splitlines()[0].rstrip('.')}",

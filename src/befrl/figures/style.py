@@ -104,9 +104,9 @@ def track(letter: str) -> str:
     return {"U": "reward unknown", "K": "reward known"}[letter]
 
 
-def panels(count, height=2.1):
-    """A figure with a row of axes for each two panels, so that each stays readable at column width."""
-    columns = min(2, max(1, count))
+def panels(count, height=2.1, most=2):
+    """A figure with `most` axes in a row, so that each stays readable at column width."""
+    columns = min(most, max(1, count))
     lines = max(1, -(-count // columns))
     figure, axes = subplots(lines, columns, figsize=(WIDTH * columns / 1.25, height * lines), squeeze=False)
     for spare in axes.ravel()[count:]:

@@ -1,7 +1,7 @@
 """Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states.
 
 Their UC-MatrixRL takes the values of an episode from the Q of the last one and has another bonus; ours is Yang and
-Wang's. Their epsilon-greedy is a table of counts, ours the same exploration on the family's estimate.
+Wang's. Ties go to the smallest action, left, in the authors' code to a random one.
 """
 
 from befrl.published import curves_of, of
