@@ -83,13 +83,18 @@ def _growth(folder, instance):
     needed = ("role", "varied", "algorithm", "setting", "exponent")
     table = tidy.read(folder / "library" / "scaling" / f"{instance}.csv", needed)
     found = {}
-    for row in table[table["role"] == "exponent"].fillna({"setting": ""}).itertuples():
+    for row in _with_settings(table[table["role"] == "exponent"]).itertuples():
         found.setdefault((instance, row.algorithm, row.setting), {})[f"exponent_{row.varied}"] = row.exponent
     return found
 
 
+def _with_settings(table):
+    """An empty setting is no setting; a column of nothing else was read as numbers."""
+    return table.assign(setting=table["setting"].astype(object).fillna(""))
+
+
 def _rows(folder, growth):
-    summary = tidy.read(folder / "summary.csv", tidy.SUMMARY).fillna({"setting": ""})
+    summary = _with_settings(tidy.read(folder / "summary.csv", tidy.SUMMARY))
     timings = tidy.read(folder / "timings.csv", tidy.TIMINGS).set_index("variant")
     for _, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
