@@ -12,9 +12,9 @@ rule published_tables:
     conda:
         ENVIRONMENT
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: Path(output[0]).parents[2].as_posix(),
         instances=published_instances,
-        out=f"{RESULTS}/published/{{source}}",
+        out=lambda wildcards, output: Path(output[0]).parent.as_posix(),
         code=lambda wildcards: code_hash(
             "befrl.published", published.catalogue.module_name(wildcards.source)
         ),

@@ -16,7 +16,7 @@ rule table1:
     conda:
         ENVIRONMENT
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: Path(output[0]).parent.as_posix(),
         cases=[f"{instance}_{track}" for instance, track in STUDY.compared_cases()],
         scaled=list(STUDY.library("scaling")),
         code=code_hash("befrl.table1"),
