@@ -13,9 +13,11 @@ def draw(tables):
     figure, axes = style.panels(len(instances), height=2.8, most=3)
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
-        for (algorithm, role), curve in shown.groupby(["algorithm", "role"], sort=False):
+        for (algorithm, role, _), curve in shown.groupby(["algorithm", "role", "variant"], sort=False):
             look = style.look(algorithm, algorithm) | {"linestyle": style.LINES[role]}
-            label = f"{algorithm}, {role}" if role in ("theory", "tuned") else algorithm
+            label = f"{algorithm}, {role}" if role in ("theory", "tuned", "grid") else algorithm
+            if role == "grid":
+                look |= {"linewidth": 0.7, "markerfacecolor": "white"}
             axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, markersize=3, **look)
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
@@ -50,6 +52,7 @@ def describe(tables):
     lines = {
         "theory": "Dashed: constants as in the theory.",
         "tuned": "Solid: best of the grid, chosen on other seeds.",
+        "grid": "Thin: the other points of the grid.",
         "set": "Dash-dotted: constants as the authors set them.",
         "baseline": "Dotted: no constants to choose.",
     }

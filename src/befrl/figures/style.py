@@ -47,7 +47,7 @@ GROUPS = {
 }
 BASELINES = ("greedy", "eps-greedy", "random", "oracle")
 MISSPECIFIED = "†"
-LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot"}
+LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "grid": "solid"}
 
 
 def colour(agent: str, algorithm: str = "") -> str:

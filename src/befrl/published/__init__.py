@@ -43,7 +43,7 @@ UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 
 @dataclass(frozen=True)
 class Case:
-    """An instance, V*_1 of its first state, and the tables of its runs without the points of grids that lost."""
+    """An instance, V*_1 of its first state, and the tables of its runs."""
 
     instance: str
     optimal_value: float
@@ -60,9 +60,9 @@ class Case:
         return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
 
     def variants(self, *roles):
-        """Rows of the summary by algorithm, with the seconds beside them."""
+        """Rows of the summary, with seconds: of these roles, or of all but the points of grids that lost."""
         rows = self.summary.merge(self.timings[["variant", "seconds_per_episode", "estimating"]], on="variant")
-        rows = rows[rows["role"].isin(roles)] if roles else rows
+        rows = rows[rows["role"].isin(roles) if roles else rows["role"] != "grid"]
         return [row for _, row in rows.iterrows()]
 
     def curve(self, variant):
@@ -84,9 +84,7 @@ def read(source, folder, instances) -> list[Case]:
 
 def _read(folder, instance, track):
     def table(name, columns):
-        found = tidy.read(folder / "regret" / f"{instance}_{track}" / f"{name}.csv", columns)
-        # Losers of a grid are no result of a source; timings have no role.
-        return found[found["role"] != "grid"] if "role" in found else found
+        return tidy.read(folder / "regret" / f"{instance}_{track}" / f"{name}.csv", columns)
 
     return Case(
         instance=instance,
@@ -109,13 +107,16 @@ def tables(source, cases) -> dict[str, list[dict]]:
     return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
 
 
-def curves_of(cases, shown) -> list[dict]:
-    """Points of the curves of some cases: "return" (per episode), "regret" (so far) or "reward" (so far)."""
-    return [point for case in cases for point in _curves(case, shown)]
+def curves_of(cases, shown, *roles) -> list[dict]:
+    """Points of the curves of some cases: "return" (per episode), "regret" (so far) or "reward" (so far).
+
+    Of the variants with these roles, or of all but the points of grids that lost.
+    """
+    return [point for case in cases for point in _curves(case, shown, roles)]
 
 
-def _curves(case, shown):
-    for variant in case.variants():
+def _curves(case, shown, roles):
+    for variant in case.variants(*roles):
         curve = case.curve(variant["variant"])
         k = curve["episode"].to_numpy()
         match shown:
