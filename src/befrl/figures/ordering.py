@@ -46,6 +46,7 @@ def draw(tables):
     left.set(xscale="log", xlabel="regret after K episodes")
     # Quantiles may be zero.
     left.set_xlim(left=rows["mean"].min() / 3 if len(rows) else None)
+    left.xaxis.set_minor_formatter("")
     right.axvline(0.0, color="black", linestyle=":", linewidth=0.9)
     right.set(xlabel="less that of the one above,\nas a share", xlim=(-1.05, 1.05))
     right.tick_params(axis="y", length=0)
