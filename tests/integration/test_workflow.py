@@ -392,6 +392,7 @@ BAD_TARGETS = {
     "results/regret/tiny_K/summary.csv": "unknown track 'K': choose one of U",
     "results/claims/C999.json": "unknown claim 'C999'",
     "results/library/pies/tiny.csv": "unknown library study 'pies': choose one of exploration, densities",
+    "results/published/nobody/values.csv": "unknown published source 'nobody'",
     "figures/pie.svg": "unknown figure 'pie'",
 }
 

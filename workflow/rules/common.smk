@@ -146,10 +146,11 @@ def published_instances(wildcards):
 
 
 def published_inputs(wildcards):
+    names = published_instances(wildcards)
     track = published.catalogue.module(wildcards.source).TRACK
     return [
         path
-        for name in published_instances(wildcards)
+        for name in names
         for path in (
             f"{RESULTS}/instances/{name}.npz",
             *(
