@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from befrl.model import Model
+from befrl.model.model import Model
 
 
 @pytest.fixture

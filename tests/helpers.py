@@ -2,20 +2,24 @@
 
 import functools
 import itertools
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 from scipy import special
 
-from befrl import agents, constants, instances, interaction
-from befrl.family import ContinuousFamily, FiniteFamily
-from befrl.features import Features, KroneckerFeatures
+from befrl import agents, instances
+from befrl.experiment import loop
 from befrl.instances import custom_sin
-from befrl.model import Instance, Model
-from befrl.rewards import Bernoulli, Gaussian
-from befrl.spaces import FiniteSpace, SmoothBox
+from befrl.model import constants
+from befrl.model.families.base import ContinuousFamily, FiniteFamily
+from befrl.model.features import Features, KroneckerFeatures
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Bernoulli, Gaussian
+from befrl.model.spaces import FiniteSpace, SmoothBox
 
 ROOT = 7
+PROJECT = Path(__file__).resolve().parents[1]
 # Every family of the catalogue, and two whose (anchor, action) share all their parameters, one of them smooth.
 INSTANCES = [*instances.catalogue.names(), "dense", "waves"]
 
@@ -101,12 +105,12 @@ def waves_instance(horizon=5, cells=3, order=10):
 def play(algorithm, problem, track="U", seeds=(0, 1, 2), episodes=8, **values):
     """`interaction.run` with the agent's parameters `values`."""
     parameters = agents.parameters(algorithm, values)
-    return interaction.run(problem, algorithm, parameters, track, episodes, list(seeds), ROOT, "test")
+    return loop.run(problem, algorithm, parameters, track, episodes, list(seeds), ROOT, "test")
 
 
 def trained(algorithm, problem, track="U", seeds=(0, 1), episodes=5, same_data=False, **values):
     """An agent after some episodes; with `same_data` all seeds learn from the first one's episodes."""
-    agent = interaction.make_agent(
+    agent = loop.make_agent(
         problem, algorithm, agents.parameters(algorithm, values), track, episodes, ROOT, "test", list(seeds)
     )
     for episode in random_episodes(problem, [seeds[0]] * len(seeds) if same_data else seeds, episodes):
@@ -128,17 +132,17 @@ class Idle:
 
 def random_episodes(problem, seeds, episodes):
     """Trajectories of the uniformly random agent."""
-    actor = interaction.make_agent(
+    actor = loop.make_agent(
         problem, "random", agents.parameters("random", {}), "U", episodes, ROOT, "test", list(seeds)
     )
-    environment = interaction.Environment(problem, ROOT, "test", list(seeds))
+    environment = loop.Environment(problem, ROOT, "test", list(seeds))
     return [environment.rollout(actor, actor.plan(k).policy) for k in range(episodes)]
 
 
 def learner(problem, seeds=(0, 1), track="U", **values):
     """A learner before any data, told what an agent of these seeds is told."""
     parameters = agents.parameters("greedy", values)
-    return interaction.make_agent(problem, "greedy", parameters, track, 1, ROOT, "test", list(seeds)).learner
+    return loop.make_agent(problem, "greedy", parameters, track, 1, ROOT, "test", list(seeds)).learner
 
 
 def samples(data, i):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from befrl import cli, config, gym, instances
-from befrl.errors import InputError
-from befrl.interaction import Environment
-from befrl.streams import ENVIRONMENT, Stream
+from befrl import cli, gym, instances
+from befrl.common.errors import InputError
+from befrl.common.streams import ENVIRONMENT, Stream
+from befrl.experiment.loop import Environment
+from befrl.study import config
 from helpers import ROOT, dense_instance
 
 NAMES = [*instances.catalogue.names(), *instances.PRESETS]

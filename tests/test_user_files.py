@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from befrl import agents, constants, instances, interaction
+from befrl import agents, instances
 from befrl.agents.base import BaseAgent, Plan
-from befrl.catalogue import Catalogue
-from befrl.errors import InputError
-from befrl.family import ContinuousFamily, FiniteFamily
-from befrl.features import Features, WrongShape
-from befrl.model import Instance, Model, OutsideDomain
-from befrl.parameters import describe, read
-from befrl.rewards import Gaussian
-from befrl.spaces import FiniteSpace, SmoothBox
+from befrl.common.catalogue import Catalogue
+from befrl.common.errors import InputError
+from befrl.common.parameters import describe, read
+from befrl.experiment import loop
+from befrl.model import constants
+from befrl.model.families.base import ContinuousFamily, FiniteFamily
+from befrl.model.features import Features, WrongShape
+from befrl.model.model import Instance, Model, OutsideDomain
+from befrl.model.rewards import Gaussian
+from befrl.model.spaces import FiniteSpace, SmoothBox
 
 
 def small(**changes):
@@ -167,9 +169,9 @@ class Mixed(BaseAgent):
 def test_probabilities_are_played_as_they_are_planned():
     """300 x 40 draws with p = 0.3: the share is within 4 standard errors (error rate 6e-5)."""
     problem = instances.build("chain", {"bins": 3})
-    template = interaction.make_agent(problem, "random", agents.parameters("random", {}), "U", 1, 0, "x", range(300))
+    template = loop.make_agent(problem, "random", agents.parameters("random", {}), "U", 1, 0, "x", range(300))
     agent = Mixed(template.problem, None)
-    environment = interaction.Environment(problem, 0, "x", range(300))
+    environment = loop.Environment(problem, 0, "x", range(300))
     trajectory = environment.rollout(agent, agent.plan(0).policy)
     share = trajectory.actions.mean()
     assert abs(share - 0.3) < 4 * np.sqrt(0.21 / trajectory.actions.size)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import yaml
 
-from befrl import agents, cli, config
-from befrl.interaction import LOGGED, TRACKS
+from befrl import agents, cli
+from befrl.experiment.loop import LOGGED, TRACKS
+from befrl.study import config
 from helpers import INSTANCES, light, play
 
 ROOT = Path(__file__).parents[1]

@@ -11,9 +11,12 @@ import yaml
 from gymnasium.utils.env_checker import check_env
 from scipy.special import expit
 
-from befrl import agents, cli, config, features, instances, interaction, model
-from befrl.errors import InputError
+from befrl import agents, cli, instances
+from befrl.common.errors import InputError
+from befrl.experiment import loop
 from befrl.gym import BefEnv
+from befrl.model import features, model
+from befrl.study import config
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your-own-mdp.md").read_text()
 EXCEPTIONS = {
@@ -100,7 +103,7 @@ def test_the_page_prints_what_the_command_prints(drop, capsys):
 def test_an_agent_learns_to_heat_where_greedy_does_not(thermostat):
     def late(algorithm, **values):
         parameters = agents.parameters(algorithm, values)
-        log = interaction.run(thermostat, algorithm, parameters, "U", 60, [0, 1], 7, "thermostat")
+        log = loop.run(thermostat, algorithm, parameters, "U", 60, [0, 1], 7, "thermostat")
         assert np.all(log["regret"] > 0)
         return log["regret"][:, -20:].mean()
 

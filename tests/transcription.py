@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from befrl import interaction
-from befrl.regression import OneHot
+from befrl.agents.shared.regression import OneHot
+from befrl.experiment import loop
 
 
 def features(agent, i):
@@ -80,7 +80,7 @@ def assert_plan_is(agent, plan, Q, i, atol=1e-9):
 
 def played(agent, problem, seeds, episodes):
     """Let an agent play: its plans, and the trajectories that it has learned from."""
-    environment = interaction.Environment(problem, 7, "test", list(seeds))
+    environment = loop.Environment(problem, 7, "test", list(seeds))
     plans, trajectories = [], []
     for k in range(episodes):
         plans.append(agent.plan(k))

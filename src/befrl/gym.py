@@ -14,9 +14,9 @@ import gymnasium
 import numpy as np
 
 from befrl import instances
-from befrl.errors import InputError
-from befrl.interaction import Environment
-from befrl.model import Instance
+from befrl.common.errors import InputError
+from befrl.experiment.loop import Environment
+from befrl.model.model import Instance
 
 # That of the command line and of a study which names none.
 ROOT_SEED = 20221005

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl.interaction import LOGGED, TRACKS
+from befrl.experiment.loop import LOGGED, TRACKS
 from helpers import INSTANCES, assert_optimal, optimal, play, random_episodes, trained, value_of
 from helpers import light as instance
 

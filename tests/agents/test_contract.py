@@ -7,10 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from befrl import agents, interaction
+from befrl import agents
 from befrl.agents.base import Trajectory
-from befrl.errors import Refused
-from befrl.interaction import LOGGED, TRACKS
+from befrl.common.errors import Refused
+from befrl.experiment import loop
+from befrl.experiment.loop import LOGGED, TRACKS
 from helpers import INSTANCES, play
 from helpers import light as instance
 
@@ -36,7 +37,7 @@ each_track = pytest.mark.parametrize("track", TRACKS)
 
 @pytest.fixture(autouse=True)
 def together(monkeypatch):
-    monkeypatch.setattr(interaction, "TOGETHER", 5)
+    monkeypatch.setattr(loop, "TOGETHER", 5)
 
 
 def run(algorithm, name, track, seeds=(0, 1, 2, 3, 4), episodes=None, **values):
@@ -57,7 +58,7 @@ def same_bits(one, other):
 def record(monkeypatch, tamper=None):
     """Keep every trajectory that `rollout` returns; `tamper(k, trajectory)` may replace it."""
     episodes = []
-    original = interaction.Environment.rollout
+    original = loop.Environment.rollout
 
     def rollout(self, agent, policy):
         trajectory = original(self, agent, policy)
@@ -66,7 +67,7 @@ def record(monkeypatch, tamper=None):
         episodes.append((policy, trajectory))
         return trajectory
 
-    monkeypatch.setattr(interaction.Environment, "rollout", rollout)
+    monkeypatch.setattr(loop.Environment, "rollout", rollout)
     return episodes
 
 

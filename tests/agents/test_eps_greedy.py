@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from befrl import agents, interaction
+from befrl import agents
 from befrl.agents.eps_greedy import mixture
-from befrl.interaction import LOGGED
+from befrl.experiment import loop
+from befrl.experiment.loop import LOGGED
 from helpers import ROOT, light, play, trained, value_of
 from transcription import played
 
@@ -32,7 +33,7 @@ def test_plan_in_counts_by_loops(name, track):
     problem = light(name, horizon=4)
     space, H, epsilon = problem.model.space, 4, 0.1
     parameters = agents.parameters("eps-greedy", {"epsilon": epsilon, "model": "counts"})
-    agent = interaction.make_agent(problem, "eps-greedy", parameters, track, 5, ROOT, "test", [0, 1])
+    agent = loop.make_agent(problem, "eps-greedy", parameters, track, 5, ROOT, "test", [0, 1])
     plans, history = played(agent, problem, [0, 1], 5)
     for i in range(2):
         visits = np.zeros((space.n_cells, problem.model.n_actions, space.n_cells))
@@ -57,7 +58,7 @@ def test_plan_in_counts_by_loops(name, track):
 
 def test_regret_is_that_of_the_mixture():
     problem = light("chain")
-    agent = interaction.make_agent(
+    agent = loop.make_agent(
         problem, "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), "U", 6, ROOT, "test", [0, 1]
     )
     plans, history = played(agent, problem, [0, 1], 6)
@@ -72,7 +73,7 @@ def test_regret_is_that_of_the_mixture():
 def test_actions_have_the_mixture_s_frequencies():
     """First actions of 4000 seeds: a binomial count within 5 standard deviations."""
     problem = light("chain", horizon=1)
-    agent = interaction.make_agent(
+    agent = loop.make_agent(
         problem, "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), "U", 1, ROOT, "test", range(4000)
     )
     plans, history = played(agent, problem, range(4000), 1)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from befrl import likelihood
-from befrl.interaction import LOGGED
+from befrl.experiment.loop import LOGGED
+from befrl.learning import likelihood
 from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from befrl import linalg, optimism
-from befrl.interaction import LOGGED
+from befrl.experiment.loop import LOGGED
+from befrl.numerics import linalg
+from befrl.planning import optimism
 from helpers import INSTANCES, assert_optimal, derivative, full, full_U, play, random_episodes, trained
 from helpers import light as instance
 

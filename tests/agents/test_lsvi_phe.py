@@ -6,7 +6,7 @@ from scipy import stats
 
 from befrl import agents
 from befrl.agents import lsvi_phe
-from befrl.errors import InputError
+from befrl.common.errors import InputError
 from helpers import assert_standard_normal, light, random_episodes, trained
 from transcription import assert_plan_is, features, plan, reader, regress, spy_on_values
 

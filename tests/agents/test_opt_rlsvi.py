@@ -5,7 +5,7 @@ import pytest
 
 from befrl import agents
 from befrl.agents import opt_rlsvi
-from befrl.errors import InputError
+from befrl.common.errors import InputError
 from helpers import light, play, random_episodes, trained
 from transcription import assert_plan_is, plan, spy_on_values
 

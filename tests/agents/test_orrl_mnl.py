@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from befrl import mnl
+from befrl.agents.shared import mnl
 from helpers import full, full_U, play, random_episodes, trained
 from helpers import light as instance
 

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from befrl import agents
 from befrl.agents.ren_ts import normal_masses
-from befrl.errors import Refused
+from befrl.common.errors import Refused
 from helpers import (
     INSTANCES,
     Idle,

@@ -5,7 +5,7 @@ import pytest
 
 from befrl import agents
 from befrl.agents import rlsvi
-from befrl.errors import InputError
+from befrl.common.errors import InputError
 from helpers import assert_standard_normal, light, random_episodes, trained
 from transcription import assert_plan_is, features, plan, regress, spy_on_values
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from befrl import agents, mnl
+from befrl import agents
 from befrl.agents.base import EXACT
-from befrl.errors import Refused
+from befrl.agents.shared import mnl
+from befrl.common.errors import Refused
 from helpers import INSTANCES, full, full_U, matrices_at, play, random_episodes, samples, trained
 from helpers import light as instance
 

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from befrl import agents, bellman, interaction
+from befrl import agents
 from befrl.agents.base import EXACT, MISSPECIFIED
+from befrl.experiment import loop
+from befrl.numerics import bellman
 from helpers import INSTANCES, ROOT, full, full_U, matrices_at, play
 from helpers import light as instance
 
@@ -16,8 +18,8 @@ SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "hori
 def history(problem, episodes, seeds=(0, 1), track="K", **values):
     """An agent after some episodes of its own, with the values and the trajectory of each."""
     parameters = agents.parameters("ucrl-vtr", values)
-    agent = interaction.make_agent(problem, "ucrl-vtr", parameters, track, episodes, ROOT, "test", list(seeds))
-    environment = interaction.Environment(problem, ROOT, "test", list(seeds))
+    agent = loop.make_agent(problem, "ucrl-vtr", parameters, track, episodes, ROOT, "test", list(seeds))
+    environment = loop.Environment(problem, ROOT, "test", list(seeds))
     past = []
     for k in range(episodes):
         plan = agent.plan(k)
@@ -146,8 +148,8 @@ def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     problem = instance(name, **values)
     n, episodes = 120, 25
     parameters = agents.parameters("ucrl-vtr", {"scale": 0.05, "delta": 0.1})
-    agent = interaction.make_agent(problem, "ucrl-vtr", parameters, "K", episodes, ROOT, "test", list(range(n)))
-    environment = interaction.Environment(problem, ROOT, "test", list(range(n)))
+    agent = loop.make_agent(problem, "ucrl-vtr", parameters, "K", episodes, ROOT, "test", list(range(n)))
+    environment = loop.Environment(problem, ROOT, "test", list(range(n)))
     truth = problem.P.reshape(1, -1, problem.model.n_cells)
     covered = np.ones(n, dtype=bool)
     for k in range(episodes):

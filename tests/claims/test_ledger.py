@@ -9,7 +9,7 @@ import pytest
 
 from befrl import claims
 from befrl.claims.registry import CLAIMS, Finding, Worst, claim, decide, number_of
-from befrl.errors import InputError
+from befrl.common.errors import InputError
 
 KEYS = "id section where statement verdict worst_case meaning instance correction rule trials seed".split()
 KEYS += ["seconds", "details"]

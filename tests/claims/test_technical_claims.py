@@ -18,7 +18,7 @@ from befrl.claims.technical import (
     derivative_errors,
     segment_gap,
 )
-from befrl.rewards import Bernoulli, Gaussian
+from befrl.model.rewards import Bernoulli, Gaussian
 
 
 def rng():

@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from befrl import claims, figures, results, runfile, tidy
+from befrl import claims, figures
+from befrl.common import storage, tidy
+from befrl.experiment import run_file
 
 pytestmark = pytest.mark.slow
 
@@ -153,8 +155,8 @@ def project(tmp_path_factory):
 def assert_same_runs(project, other):
     """All arrays of all runs bit by bit, but for the seconds."""
     for name in ALL_RUNS:
-        (log, _), (again, _) = (runfile.load(each.folder / name) for each in (project, other))
-        for key in runfile.LOGGED:
+        (log, _), (again, _) = (run_file.load(each.folder / name) for each in (project, other))
+        for key in run_file.LOGGED:
             assert log[key].tobytes() == again[key].tobytes(), (name, key)
 
 
@@ -196,11 +198,11 @@ def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
 
 
 def test_runs_know_what_made_them(project):
-    meta = results.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz", "run")
+    meta = storage.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz", "run")
     assert (meta["instance"], meta["label"], meta["seeds"]) == ("tiny", "bef-rlsvi@x=3", [0, 1, 2, 3])
     assert (meta["parameters"]["x"], meta["episodes"], meta["instance_parameters"]["bins"]) == (3.0, 20, 3)
     (other,) = RUNS["other"]
-    parameters = results.read_meta(project.folder / other, "run")["parameters"]
+    parameters = storage.read_meta(project.folder / other, "run")["parameters"]
     assert (parameters["estimator"], parameters["planner"], parameters["features"]) == (
         "online-newton",
         "rff-paired",
@@ -212,7 +214,12 @@ def test_runs_know_what_made_them(project):
 
 
 def test_comments_cost_nothing(project):
-    modules = ("befrl.agents.bef_rlsvi", "befrl.interaction", "befrl.figures.regret", claims.describe("C31")["module"])
+    modules = (
+        "befrl.agents.bef_rlsvi",
+        "befrl.experiment.loop",
+        "befrl.figures.regret",
+        claims.describe("C31")["module"],
+    )
     with project.edited(*map(project.module, modules), text="\n\n# a remark\n"):
         assert project.planned() == set()
 
@@ -225,17 +232,17 @@ AFTER_LIBRARY = {*LIBRARY.values(), INSTANCES, REPORT} | LIBRARY_FIGURES
 EDITS = {
     "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | AFTER_RUNS | AFTER_LIBRARY,
     "befrl.agents.random": RUNS["random"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.learning.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
     # The parts of agents: the runs whose parameters name them.
-    "befrl.estimation.mle": RUNS["bef-rlsvi"] | RUNS["greedy"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.planning.rff_paired": RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.estimation.shah befrl.planning.chebyshev befrl.agents.exp_psrl": AFTER_LIBRARY,
-    "befrl.library.exploration": {LIBRARY["exploration"], INSTANCES, REPORT} | FIGURES["exploration"],
-    "befrl.instance_table befrl.figures.planners": {INSTANCES, REPORT} | FIGURES["planners"],
+    "befrl.learning.estimators.mle": RUNS["bef-rlsvi"] | RUNS["greedy"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.planning.planners.rff_paired": RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.learning.estimators.shah befrl.planning.planners.chebyshev befrl.agents.exp_psrl": AFTER_LIBRARY,
+    "befrl.analysis.components.exploration": {LIBRARY["exploration"], INSTANCES, REPORT} | FIGURES["exploration"],
+    "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES, REPORT} | FIGURES["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
-    "befrl.table1": FIGURES["table1"] | {TABLE1, REPORT},
+    "befrl.analysis.table1": FIGURES["table1"] | {TABLE1, REPORT},
     claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
-    "befrl.instances.lds befrl.library.densities befrl.figures.densities": set(),
+    "befrl.instances.lds befrl.analysis.components.densities befrl.figures.densities": set(),
 }
 
 
@@ -420,7 +427,7 @@ def test_a_bad_target_is_one_sentence(project, target):
 
 def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
     (broken,) = RUNS["random"]
-    log, _ = runfile.load(project.folder / broken)
+    log, _ = run_file.load(project.folder / broken)
     kept = EVERYTHING - TABLES - {broken}
     before = project.hashes(kept)
     path = project.folder / broken
@@ -433,7 +440,7 @@ def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
     path.unlink()
     project.finish()
     assert project.existing(EVERYTHING) == EVERYTHING
-    assert np.array_equal(runfile.load(path)[0]["regret"], log["regret"])
+    assert np.array_equal(run_file.load(path)[0]["regret"], log["regret"])
     same = kept - {REPORT, TABLE1} - FIGURES["table1"]
     assert project.hashes(same) == {name: before[name] for name in same}
     assert "Nothing to be done" in project.finish()

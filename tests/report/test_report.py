@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from befrl import instance_table, results, tidy
-from befrl.errors import InputError
+from befrl.analysis import instance_table
+from befrl.common import storage, tidy
+from befrl.common.errors import InputError
+from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import assemble, build, svg, wording
-from befrl.tidy import SUMMARY, TIMINGS
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 EMPTY = {
@@ -504,9 +505,9 @@ def test_the_answer_read_back_from_the_table_of_instances(tmp_path):
         facts | {"name": "chain"} | ANSWER,
         facts | {"name": "ring"} | ANSWER | {"matters": False},
     ]
-    results.write_text(tmp_path / "results/instances.csv", tidy.text(rows, instance_table.COLUMNS))
+    storage.write_text(tmp_path / "results/instances.csv", tidy.text(rows, instance_table.COLUMNS))
     for name in ("chain", "river", "ring"):
-        results.write_arrays(tmp_path / f"results/instances/{name}.npz", "instance", {}, an_instance(name))
+        storage.write_arrays(tmp_path / f"results/instances/{name}.npz", "instance", {}, an_instance(name))
     given = assemble._instances({"instances": {"chain": {}, "river": {}, "ring": {}}}, tmp_path)
     assert [instance["name"] for instance in given] == ["chain", "river", "ring"]
     made = page(instances=given)

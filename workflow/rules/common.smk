@@ -4,10 +4,11 @@ import json
 import shlex
 import sys
 
-from befrl import agents, claims, figures, instances, library, published
-from befrl import config as befrl_config
-from befrl.errors import InputError, unknown
-from befrl.provenance import code_hash
+from befrl import agents, claims, figures, instances
+from befrl.analysis import components, published
+from befrl.common.errors import InputError, unknown
+from befrl.study import config as befrl_config
+from befrl.study.provenance import code_hash
 
 ENVIRONMENT = "../../environment.yml"
 
@@ -79,8 +80,8 @@ def run_code(wildcards):
     found = variant(wildcards)
     parameters = agents.parameters(found.algorithm, found.values)
     return code_hash(
-        "befrl.runs",
-        "befrl.seeds",
+        "befrl.experiment.runs",
+        "befrl.experiment.seeds",
         instances.module_name(family),
         *agents.modules(found.algorithm, parameters),
     )
@@ -101,8 +102,8 @@ def library_code(wildcards):
     family = STUDY["instances"][wildcards.instance]["family"]
     catalogues = (agents.catalogue, *agents.PARTS.values())
     return code_hash(
-        "befrl.library",
-        library.catalogue.module_name(wildcards.kind),
+        "befrl.analysis.components",
+        components.catalogue.module_name(wildcards.kind),
         instances.module_name(family),
         *(part.module_name(name) for part in catalogues for name in part.names()),
     )

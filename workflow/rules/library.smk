@@ -38,6 +38,6 @@ rule instances_table:
     params:
         results=lambda wildcards, output: Path(output[0]).parent.as_posix(),
         names=list(STUDY["instances"]),
-        code=code_hash("befrl.instance_table"),
+        code=code_hash("befrl.analysis.instance_table"),
     shell:
         "python -m befrl instances --results {params.results:q} --names {params.names} --out {output:q} > {log:q} 2>&1"

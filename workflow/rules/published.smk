@@ -16,7 +16,8 @@ rule published_tables:
         instances=published_instances,
         out=lambda wildcards, output: Path(output[0]).parent.as_posix(),
         code=lambda wildcards: code_hash(
-            "befrl.published", published.catalogue.module_name(wildcards.source)
+            "befrl.analysis.published",
+            published.catalogue.module_name(wildcards.source),
         ),
     shell:
         "python -m befrl published {wildcards.source} --results {params.results:q} --instances {params.instances}"

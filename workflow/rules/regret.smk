@@ -27,7 +27,7 @@ rule aggregate:
         tuning=lambda wildcards: STUDY.seeds(wildcards.instance)["tuning"],
         resamples=STUDY["statistics"]["resamples"],
         level=STUDY["statistics"]["level"],
-        code=code_hash("befrl.aggregation"),
+        code=code_hash("befrl.analysis.aggregation"),
     shell:
         "python -m befrl aggregate --runs {params.runs:q} --labels {params.labels} --blocks {params.blocks}"
         " --grid-blocks {params.grid_blocks} --tuning {params.tuning} --resamples {params.resamples}"

@@ -19,7 +19,7 @@ rule table1:
         results=lambda wildcards, output: Path(output[0]).parent.as_posix(),
         cases=[f"{instance}_{track}" for instance, track in STUDY.compared_cases()],
         scaled=list(STUDY.library("scaling")),
-        code=code_hash("befrl.table1"),
+        code=code_hash("befrl.analysis.table1"),
     shell:
         "python -m befrl table1 --results {params.results:q} --cases {params.cases} --scaled {params.scaled}"
         " --out {output:q} > {log:q} 2>&1"

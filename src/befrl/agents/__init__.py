@@ -8,9 +8,10 @@ import dataclasses
 
 import numpy as np
 
-from befrl import estimation, planning
-from befrl.catalogue import Catalogue
-from befrl.parameters import read
+from befrl.common.catalogue import Catalogue
+from befrl.common.parameters import read
+from befrl.learning import estimators
+from befrl.planning import planners
 
 catalogue = Catalogue("agent", __name__, __path__)
 
@@ -21,7 +22,7 @@ def parameters(algorithm: str, values: dict, where: str | None = None):
 
 
 # The parts of an agent that are chosen by a parameter of their name.
-PARTS = {"estimator": estimation.catalogue, "planner": planning.catalogue}
+PARTS = {"estimator": estimators.catalogue, "planner": planners.catalogue}
 
 
 def fit(model, algorithm: str, chosen) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.streams import Stream
+from befrl.common.streams import Stream
 
 EXACT, MISSPECIFIED = "exact", "misspecified"
 

@@ -28,12 +28,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, linalg
 from befrl.agents.base import EXACT, BaseAgent, Plan
-from befrl.errors import InputError, Refused
-from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import choice, number, optional, scale
-from befrl.planning.base import PlannerParameters, planner_for
+from befrl.common.errors import InputError, Refused
+from befrl.common.parameters import choice, number, optional, scale
+from befrl.learning.learner import Learner, LearnerParameters
+from befrl.numerics import bellman, linalg
+from befrl.planning.planners.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, cells
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import choice, number
-from befrl.planned_rewards import on_cells
-from befrl.planning.base import PlannerParameters, planner_for
+from befrl.agents.shared import cells
+from befrl.agents.shared.planned_rewards import on_cells
+from befrl.common.parameters import choice, number
+from befrl.learning.learner import Learner, LearnerParameters
+from befrl.numerics import bellman
+from befrl.planning.planners.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,12 @@ theta* is fixed. Where features vary within cells L is the interpolated one.
 
 from dataclasses import dataclass
 
-from befrl import bellman, langevin, likelihood, linalg
 from befrl.agents.base import BaseAgent, Plan
-from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import choice, integer, scale
-from befrl.planning.base import PlannerParameters, planner_for
+from befrl.common.parameters import choice, integer, scale
+from befrl.learning import likelihood
+from befrl.learning.learner import Learner, LearnerParameters
+from befrl.numerics import bellman, langevin, linalg
+from befrl.planning.planners.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,11 @@ do not print; it is rectangular in all relaxations.
 
 from dataclasses import dataclass
 
-from befrl import bellman, optimism
 from befrl.agents.base import BaseAgent, Plan
-from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import choice, integer, number, scale
+from befrl.common.parameters import choice, integer, number, scale
+from befrl.learning.learner import Learner, LearnerParameters
+from befrl.numerics import bellman
+from befrl.planning import optimism
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ before the first data all actions tie in track U.
 
 from dataclasses import dataclass
 
-from befrl import bellman
 from befrl.agents.base import BaseAgent, Plan
-from befrl.learner import Learner, LearnerParameters
-from befrl.planning.base import PlannerParameters, planner_for
+from befrl.learning.learner import Learner, LearnerParameters
+from befrl.numerics import bellman
+from befrl.planning.planners.base import PlannerParameters, planner_for
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ import numpy as np
 from scipy import special
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.errors import InputError
-from befrl.parameters import number, optional, scale
-from befrl.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.common.errors import InputError
+from befrl.common.parameters import number, optional, scale
 
 
 @dataclass(frozen=True)

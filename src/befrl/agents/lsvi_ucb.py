@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.parameters import number, scale
-from befrl.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.common.parameters import number, scale
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from befrl import bellman, cells
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.parameters import choice, number, scale
+from befrl.agents.shared import cells
+from befrl.common.parameters import choice, number, scale
+from befrl.numerics import bellman
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from befrl import bellman, likelihood, linalg, newton
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.data import Data
-from befrl.errors import Refused
-from befrl.features import Features, KroneckerFeatures
-from befrl.gaussian_states import GaussianStates
-from befrl.parameters import number, scale
-from befrl.spaces import legendre_rule
-from befrl.visits import Visits
+from befrl.common.errors import Refused
+from befrl.common.parameters import number, scale
+from befrl.learning import likelihood
+from befrl.learning.data import Data
+from befrl.learning.visits import Visits
+from befrl.model.families.gaussian import GaussianStates
+from befrl.model.features import Features, KroneckerFeatures
+from befrl.model.spaces import legendre_rule
+from befrl.numerics import bellman, linalg, newton
 
 # Means are kept within so many standard deviations of the box, where its mass does not underflow.
 BEYOND = 8.0

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.errors import InputError
-from befrl.parameters import optional, scale
-from befrl.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.common.errors import InputError
+from befrl.common.parameters import optional, scale
 
 
 @dataclass(frozen=True)

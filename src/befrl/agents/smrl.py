@@ -34,12 +34,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, linalg, optimism
 from befrl.agents.base import EXACT, BaseAgent, Plan
-from befrl.errors import InputError, Refused
-from befrl.estimation import score_matching
-from befrl.learner import Learner, LearnerParameters
-from befrl.parameters import choice, number, optional, scale
+from befrl.common.errors import InputError, Refused
+from befrl.common.parameters import choice, number, optional, scale
+from befrl.learning.estimators import score_matching
+from befrl.learning.learner import Learner, LearnerParameters
+from befrl.numerics import bellman, linalg
+from befrl.planning import optimism
 
 LOOKAHEAD, TRIALS = 5, 100
 

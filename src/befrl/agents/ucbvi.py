@@ -19,9 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, cells
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.parameters import number, scale
+from befrl.agents.shared import cells
+from befrl.common.parameters import number, scale
+from befrl.numerics import bellman
 
 
 @dataclass(frozen=True)

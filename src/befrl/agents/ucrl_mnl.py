@@ -25,11 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, likelihood, mnl, newton
 from befrl.agents.base import EXACT, BaseAgent, Plan
-from befrl.data import Data
-from befrl.parameters import choice, number, optional, scale
-from befrl.planned_rewards import PlannedRewards, RewardParameters
+from befrl.agents.shared import mnl
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.common.parameters import choice, number, optional, scale
+from befrl.learning import likelihood
+from befrl.learning.data import Data
+from befrl.numerics import bellman, newton
 
 
 @dataclass(frozen=True)

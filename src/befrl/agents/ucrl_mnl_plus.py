@@ -30,11 +30,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, mnl
 from befrl.agents.base import EXACT, BaseAgent, Plan
-from befrl.data import Data
-from befrl.parameters import number, optional, scale
-from befrl.planned_rewards import PlannedRewards, RewardParameters
+from befrl.agents.shared import mnl
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.common.parameters import number, optional, scale
+from befrl.learning.data import Data
+from befrl.numerics import bellman
 
 
 @dataclass(frozen=True)

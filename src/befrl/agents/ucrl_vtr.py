@@ -36,11 +36,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl import bellman, linalg
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.data import Data
-from befrl.parameters import choice, number, optional, scale
-from befrl.planned_rewards import PlannedRewards, RewardParameters, on_cells
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters, on_cells
+from befrl.common.parameters import choice, number, optional, scale
+from befrl.learning.data import Data
+from befrl.numerics import bellman, linalg
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from befrl.claims.registry import CLAIMS, number_of
-from befrl.errors import InputError, unknown
+from befrl.common.errors import InputError, unknown
 
 COLUMNS = {
     "id": "number of the claim in the ledger",

@@ -8,11 +8,11 @@ formulas for its derivatives with the package's own families.
 
 import numpy as np
 
-from befrl.family import Family
-from befrl.features import Features
-from befrl.rewards import Bernoulli, Gaussian, TruncatedExponential
-from befrl.spaces import BinnedInterval, FiniteSpace
-from befrl.truncated_normal import TruncatedNormal
+from befrl.model.families.base import Family
+from befrl.model.families.truncated_normal import TruncatedNormal
+from befrl.model.features import Features
+from befrl.model.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.model.spaces import BinnedInterval, FiniteSpace
 
 TRANSITIONS = ("finite", "cosines", "truncated normal")
 REWARDS = {

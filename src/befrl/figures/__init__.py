@@ -16,7 +16,7 @@ A new file here is a new figure, in the workflow and in the report.
 import importlib
 import pkgutil
 
-from befrl.errors import unknown
+from befrl.common.errors import unknown
 
 SUPPORT = {"style", "render"}
 

@@ -1,6 +1,6 @@
 """A published experiment run again: our curves, and the authors' numbers where they give some."""
 
-from befrl import published
+from befrl.analysis import published
 from befrl.figures import style
 
 SCOPE = "published"

@@ -3,7 +3,8 @@
 import io
 from pathlib import Path
 
-from befrl import figures, results, tidy
+from befrl import figures
+from befrl.common import storage, tidy
 from befrl.figures import style
 
 TABLES = {"summary": tidy.SUMMARY, "curves": tidy.CURVES, "paired": tidy.PAIRED}
@@ -31,9 +32,9 @@ def render(kind, paths, out, command, headline=False):
     ):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, **options)
-        with results.replacing(f"{out}.{suffix}") as file:
+        with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = module.describe(tables)
     if "seeds" not in about:
         about["seeds"] = min(int(n) for table in tables for n in table["summary"]["seeds"])
-    results.write_json(f"{out}.json", {"name": out.name, **about, "command": command, "headline": headline})
+    storage.write_json(f"{out}.json", {"name": out.name, **about, "command": command, "headline": headline})

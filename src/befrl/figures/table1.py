@@ -1,6 +1,6 @@
 """Table 1 of the paper, measured: its marks beside regret, optimism and cost of our runs."""
 
-from befrl import table1
+from befrl.analysis import table1
 from befrl.figures import style
 
 SCOPE = "table"

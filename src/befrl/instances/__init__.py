@@ -9,11 +9,12 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from befrl import constants, results
-from befrl.catalogue import Catalogue
-from befrl.errors import InputError, unknown
-from befrl.model import Instance
-from befrl.parameters import read
+from befrl.common import storage
+from befrl.common.catalogue import Catalogue
+from befrl.common.errors import InputError, unknown
+from befrl.common.parameters import read
+from befrl.model import constants
+from befrl.model.model import Instance
 
 catalogue = Catalogue("instance", __name__, __path__)
 
@@ -101,12 +102,12 @@ def save(path, name, instance, provenance: dict):
         "V_star": V,
         "Q_star": Q,
     }
-    results.write_arrays(path, "instance", arrays, {**facts(name, instance), **provenance})
+    storage.write_arrays(path, "instance", arrays, {**facts(name, instance), **provenance})
 
 
 def load(path):
     """Name and instance of a file made by `save`; the stored truth must be that of the code."""
-    arrays, meta = results.read_arrays(path, "instance")
+    arrays, meta = storage.read_arrays(path, "instance")
     instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
     for key in ("theta_p", "theta_r"):
         if not np.array_equal(arrays[key], getattr(instance, key)):

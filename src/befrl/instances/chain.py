@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.features import Features
-from befrl.model import Instance, Model
-from befrl.parameters import choice, integer, number
-from befrl.rewards import Bernoulli, Gaussian, TruncatedExponential
-from befrl.spaces import BinnedInterval
-from befrl.truncated_normal import TruncatedNormal
+from befrl.common.parameters import choice, integer, number
+from befrl.model.families.truncated_normal import TruncatedNormal
+from befrl.model.features import Features
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.model.spaces import BinnedInterval
 
 
 @dataclass(frozen=True)

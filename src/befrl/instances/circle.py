@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.model import Instance, Model
-from befrl.parameters import integer, number
-from befrl.rewards import Bernoulli
-from befrl.spaces import SmoothBox
-from befrl.von_mises import VonMises
+from befrl.common.parameters import integer, number
+from befrl.model.families.von_mises import VonMises
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Bernoulli
+from befrl.model.spaces import SmoothBox
 
 ORDER = 5
 

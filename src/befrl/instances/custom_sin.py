@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.family import ContinuousFamily
-from befrl.model import Instance, Model
-from befrl.parameters import integer, number
-from befrl.rewards import Gaussian
-from befrl.spaces import SmoothBox
+from befrl.common.parameters import integer, number
+from befrl.model.families.base import ContinuousFamily
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Gaussian
+from befrl.model.spaces import SmoothBox
 
 ACTIONS = np.array([-1.0, 1.0])
 REACH, ORDER = 9.0, 9

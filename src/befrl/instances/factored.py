@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logit
 
-from befrl.family import FiniteFamily
-from befrl.features import Features
-from befrl.model import Instance, Model
-from befrl.parameters import integer, number
-from befrl.rewards import Gaussian
-from befrl.spaces import FiniteSpace
+from befrl.common.parameters import integer, number
+from befrl.model.families.base import FiniteFamily
+from befrl.model.features import Features
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Gaussian
+from befrl.model.spaces import FiniteSpace
 
 # Probability of being on, by (own bit, left neighbour's bit), and after a reboot.
 STAYS_ON = {(0, 0): 0.05, (0, 1): 0.1, (1, 0): 0.5, (1, 1): 0.9}

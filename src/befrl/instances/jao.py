@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logit
 
-from befrl.family import FiniteFamily
-from befrl.features import Features
-from befrl.model import Instance, Model
-from befrl.parameters import integer, number
-from befrl.rewards import Bernoulli
-from befrl.spaces import FiniteSpace
+from befrl.common.parameters import integer, number
+from befrl.model.families.base import FiniteFamily
+from befrl.model.features import Features
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Bernoulli
+from befrl.model.spaces import FiniteSpace
 
 BAD, GOOD = 0, 1
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.gaussian_states import GaussianStates
-from befrl.model import Instance, Model
-from befrl.parameters import integer, number
-from befrl.rewards import Gaussian
-from befrl.spaces import SmoothBox
+from befrl.common.parameters import integer, number
+from befrl.model.families.gaussian import GaussianStates
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Gaussian
+from befrl.model.spaces import SmoothBox
 
 # Nodes a side of a cell, by dimension; two dimensions cost the square of the nodes.
 ORDER = {1: 5, 2: 3}

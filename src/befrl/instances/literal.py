@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.features import Features
-from befrl.model import Instance, Model
-from befrl.parameters import integer, number
-from befrl.rewards import TruncatedExponential
-from befrl.spaces import BinnedInterval
-from befrl.truncated_exponential import TruncatedExponentialStates
+from befrl.common.parameters import integer, number
+from befrl.model.families.truncated_exponential import TruncatedExponentialStates
+from befrl.model.features import Features
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import TruncatedExponential
+from befrl.model.spaces import BinnedInterval
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.errors import InputError
-from befrl.features import Features
-from befrl.model import Instance, Model
-from befrl.parameters import choice, integer, number
-from befrl.rewards import Gaussian
-from befrl.softmax import Softmax
-from befrl.spaces import FiniteSpace
+from befrl.common.errors import InputError
+from befrl.common.parameters import choice, integer, number
+from befrl.model.families.softmax import Softmax
+from befrl.model.features import Features
+from befrl.model.model import Instance, Model
+from befrl.model.rewards import Gaussian
+from befrl.model.spaces import FiniteSpace
 
 # first (stay, right), middle (left, stay, right), last (left, stay), small reward
 KERNELS = {

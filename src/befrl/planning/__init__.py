@@ -1,9 +1,1 @@
-"""Planners: how P_theta V is computed, one file each, interchangeable by an agent's parameter `planner`.
-
-A planner's module has a class `Planner` with `plan(R, theta_p, horizon)`. `exact` sums over the quadrature nodes; the
-others approximate the kernel by features, as the paper does.
-"""
-
-from befrl.catalogue import Catalogue
-
-catalogue = Catalogue("planner", __name__, __path__)
+"""How agents plan in a model: planners and optimism."""

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
-from befrl import claims, config, figures, instance_table, provenance, published, report, results, tidy
-from befrl.errors import InputError
+from befrl import claims, figures, report
+from befrl.analysis import instance_table, published
+from befrl.common import storage, tidy
+from befrl.common.errors import InputError
+from befrl.study import config, provenance
 
 
 def read_study(text, schema):
@@ -34,14 +37,14 @@ def write(text, schema, out):
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
         timings=_timings(study, root),
     )
-    results.write_text(out, page)
+    storage.write_text(out, page)
 
 
 def _instances(study, root):
     """What is known about each instance, with the answer to whether exploration matters there."""
     table = tidy.read(root / "results/instances.csv", instance_table.COLUMNS).set_index("name")
     return [
-        results.read_meta(root / f"results/instances/{name}.npz", "instance")
+        storage.read_meta(root / f"results/instances/{name}.npz", "instance")
         | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
         for name in study["instances"]
     ]
@@ -62,18 +65,21 @@ def _published(root, source):
 
 
 def _claim(path):
-    return claims.record(results.read_json(path), path)
+    return claims.record(storage.read_json(path), path)
 
 
 def _figure(path):
-    return {**results.read_json(f"{path}.json"), "svg": Path(f"{path}.svg").read_text()}
+    return {**storage.read_json(f"{path}.json"), "svg": Path(f"{path}.svg").read_text()}
 
 
 def _everything():
     """Modules that are found by name and so by no import statement."""
-    from befrl import agents, estimation, instances, library, planning
+    from befrl import agents, instances
+    from befrl.analysis import components
+    from befrl.learning import estimators
+    from befrl.planning import planners
 
-    catalogues = (c.catalogue for c in (agents, estimation, instances, library, planning, published))
+    catalogues = (c.catalogue for c in (agents, estimators, instances, components, planners, published))
     found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
     return found + [figures.module_name(kind) for kind in figures.kinds()]
@@ -82,7 +88,7 @@ def _everything():
 def _timings(study, root):
     """Seconds of the stages that do the work, added up over their jobs."""
     runs = [
-        results.read_meta(root / f"results/runs/{instance}/{track}/{label}/{block}.npz", "run")["seconds"]
+        storage.read_meta(root / f"results/runs/{instance}/{track}/{label}/{block}.npz", "run")["seconds"]
         for instance, track in study.cases()
         for label, variant in study.variants(instance).items()
         for block in study.blocks(instance, variant)

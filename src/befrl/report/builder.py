@@ -8,8 +8,8 @@ import yaml
 from markupsafe import Markup
 
 from befrl.claims.registry import VERDICTS
+from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import svg, wording
-from befrl.tidy import SUMMARY, TIMINGS
 
 ROLES_IN_TABLE = ("theory", "set", "tuned", "baseline")  # all grid points would be too many rows
 WIDE = 360.0  # points: drawings of more than one column take the page's whole width

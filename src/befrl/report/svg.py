@@ -8,7 +8,7 @@ something is dropped.
 import re
 import xml.etree.ElementTree as ElementTree
 
-from befrl.errors import InputError
+from befrl.common.errors import InputError
 
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}"

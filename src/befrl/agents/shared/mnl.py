@@ -1,0 +1,259 @@
+"""The multinomial logistic view of a finite family, which the MNL agents share.
+
+On the states S_sa that (s,a) can reach, with s'_0 the first of them,
+
+    P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
+
+This is the family itself: f differs from U'psi by what cancels. One parameter serves all steps h. Norms of theta are
+|theta|_A and penalties lam A with the bold A of this project; both are the papers' where A = I, on one-hot features,
+and elsewhere they are theirs for A^1/2 theta. The papers have no base measure b; here it is known and part of the law.
+Which state is s'_0 changes no law, no fbar and no Hessian, but |f|, fhat and L_f, hence bonuses and noise; the papers
+only ask that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the tightest that the instance gives,
+where the papers ask for some known bound; online estimates are projected on that ball at every `scale`. f touches one
+block of theta, so that matrices are (n, blocks, m, m).
+
+Shapes: N anchors, A actions, R the largest number of reachable states; the places behind the reachable states of (s,a)
+have f = 0 and probability 0. norms and probabilities (n, N, A, R).
+"""
+
+import numpy as np
+
+from befrl.common.errors import Refused
+from befrl.model.features import Features
+from befrl.numerics import bellman, linalg
+
+
+def check_finite(model, algorithm):
+    """Raise `Refused` where next states are not finitely many."""
+    if not model.space.discrete:
+        raise Refused(f"agent '{algorithm}' sums over the reachable next states, so that it needs a finite state space")
+
+
+class Reachable:
+    """The features f of a model, its constants and what agents compute with them.
+
+    states (N, A, R)  the reachable next states; real (N, A, R)  which places hold one; log_base (N, A, R)
+    contrast (N, A, R, p)  psi(s') - psi(s'_0);   f (N, A, R, m)  within the block of (s,a)
+    gram (N, A, m, m)  sum over s' of f f'
+    U  the largest number of reachable states;   L_f = sup |f|_{A^-1};   L_theta = B_A >= |theta*|_A
+    """
+
+    def __init__(self, model, constants):
+        self.model, self.family = model, model.family
+        features = model.features
+        if not hasattr(features, "block"):
+            # Kronecker features have no blocks of their own: all of theta is one.
+            block = np.zeros((features.n_anchors, features.n_actions), dtype=int)
+            features = Features(features.U, block, np.eye(features.d)[None])
+        self.features, self.d = features, features.d
+        self.own_blocks = np.array_equal(features.block.ravel(), np.arange(features.n_blocks))
+        self._plain = bool(np.all(features.trace == np.eye(features.m)))
+        shape = (features.n_anchors, features.n_actions, model.space.n_cells)
+        log_base = np.broadcast_to(self.family.log_base, shape)
+        can = np.isfinite(log_base)
+        self.U = int(can.sum(-1).max())
+        self.states = np.argsort(~can, axis=-1, kind="stable")[..., : self.U]
+        self.real = np.take_along_axis(can, self.states, -1)
+        self.log_base = np.where(self.real, np.take_along_axis(log_base, self.states, -1), -np.inf)
+        psi = self.family.psi[self.states]
+        self.contrast = np.where(self.real[..., None], psi - psi[..., :1, :], 0.0)
+        self.f = self.contrast @ features.U
+        self.gram = np.swapaxes(self.f, -1, -2) @ self.f
+        self.L_f = float(np.sqrt(self.norms(features.trace[None]).max()))
+        self.L_theta = constants["B_A"]
+
+    def natural_radius(self):
+        """sup of |U(s,a) theta| over |theta|_A <= L_theta and all (s,a)."""
+        spread = self.features.spread(self.features.trace[None])[0]
+        return self.L_theta * float(np.sqrt(np.linalg.eigvalsh(spread)[..., -1].max()))
+
+    def kappa(self):
+        """A lower bound on inf P_theta(s') P_theta(s'') over |theta|_A <= L_theta, (s,a) and s' != s'' (Assumption 4).
+
+        With r = sup |U theta| and c the middle of psi(s') and psi(s''),
+        sqrt(P P'') = 1/sum_t exp( (psi(t) - c)'U theta + b(t) - (b(s') + b(s''))/2 ) >= the same with r |psi(t) - c|.
+        """
+        r, least = self.natural_radius(), 1.0
+        for x, a in np.ndindex(self.states.shape[:2]):
+            real = self.real[x, a]
+            if real.sum() < 2:
+                continue
+            psi, b = self.family.psi[self.states[x, a][real]], self.log_base[x, a][real]
+            first, second = np.triu_indices(len(psi), 1)
+            middle, base = (psi[first] + psi[second]) / 2, (b[first] + b[second]) / 2
+            reach = np.linalg.norm(psi[None] - middle[:, None], axis=-1)
+            total = np.exp(b - base[:, None] + r * reach).sum(-1)
+            least = min(least, float((total**-2.0).min()))
+        return least
+
+    def norms(self, matrix):
+        """|f|^2 in matrix^-1, (n, N, A, R)."""
+        return self.quadratic(self.contrast, self.features.spread(matrix))
+
+    def quadratic(self, contrast, spread):
+        """|U'v|^2 in matrix^-1 for the v of contrast, with spread = U matrix^-1 U'."""
+        return np.maximum(((contrast @ spread) * contrast).sum(-1), 0.0)
+
+    def probabilities(self, kernel):
+        """P(s') on the reachable states, from the kernel (n, N, A, S)."""
+        return np.where(self.real, np.take_along_axis(kernel, self.states[None], -1), 0.0)
+
+    def centred(self, P):
+        """psi(s') less its mean, (n, N, A, R, p): fbar = U' times it."""
+        return self.contrast - (P[..., None] * self.contrast).sum(-2, keepdims=True)
+
+    def turned(self, contrast, matrix):
+        """L^-1 f with L L' = matrix for the f = U'v of contrast (n, N, A, R, p): f . xi = turned . z if xi = L^-T z.
+
+        (n, N, A, R, m). Where each (s,a) has a block to itself the law of all f . xi is that of the triangle of a QR
+        decomposition of these vectors, (n, N, A, R, R), in the place of them, and R < m normals do for m.
+        """
+        inverse = self.features.local(linalg.inverse(linalg.cholesky(matrix)))
+        vectors = (contrast @ self.features.U) @ np.swapaxes(inverse, -1, -2)
+        if self.own_blocks and vectors.shape[-2] < vectors.shape[-1]:
+            vectors = np.swapaxes(np.linalg.qr(np.swapaxes(vectors, -1, -2), mode="r"), -1, -2)
+        return vectors
+
+    def noise(self, turned, normals, M):
+        """f . xi^(m) for M new vectors xi^(m) ~ N(0, matrix^-1), (n, N, A, R, M)."""
+        n, N, A, R, q = turned.shape
+        blocks = self.features.n_blocks
+        if self.own_blocks:
+            # No noise for what is certain: with one reachable state f is zero.
+            some = np.flatnonzero(self.real.sum(-1) > 1)
+            z = normals.take(len(some) * q * M).reshape(n, len(some), q, M)
+            along = np.zeros((n, N * A, R, M))
+            along[:, some] = turned.reshape(n, N * A, R, q)[:, some] @ z
+            return along.reshape(n, N, A, R, M)
+        z = normals.take(blocks * q * M).reshape(n, blocks, q, M)
+        if blocks == 1:
+            return (turned.reshape(n, -1, q) @ z[:, 0]).reshape(n, N, A, R, M)
+        return turned @ self.features.local(z)
+
+    def visit(self, cell, action):
+        """f (n, R, m), log base (n, R), gram (n, m, m) and block (n,) of one visited (s,a) of each seed.
+
+        For several visits of each seed, (n, T), these have T as their second axis.
+        """
+        at = (cell, action)
+        return self.f[at], self.log_base[at], self.gram[at], self.features.block[at]
+
+    def chosen(self, cell, action, following):
+        """Which of the reachable states came, (n, R) of 0 and 1, or (n, T, R)."""
+        return (self.states[cell, action] == following[..., None]) & self.real[cell, action]
+
+    def project(self, theta, matrices):
+        """The point of |theta|_A <= L_theta nearest to theta (n, blocks, m) in the norm of matrices; theta in place.
+
+        (matrix + mu A) x = matrix theta with |x|_A = L_theta: Newton's method on 1/L - 1/|x| as a function of mu, from
+        mu = 0, which approaches the root from one side. `matrices(rows)` gives those of some seeds.
+        """
+        L, trace = self.L_theta, self.features.trace
+        size = np.sqrt((theta * self._times_trace(theta)).sum((-1, -2)))
+        # Rounding leaves projected points next to the ball's edge.
+        rows = np.flatnonzero(size > L * (1 + 1e-9))
+        if not len(rows):
+            return
+        blocks = matrices(rows)
+        target = (blocks @ theta[rows][..., None])[..., 0]
+        mu, x = np.zeros(len(rows)), theta[rows]
+        for _ in range(100):
+            size = np.sqrt((x * self._times_trace(x)).sum((-1, -2)))
+            moving = np.flatnonzero(np.abs(size - L) > 1e-10 * L)
+            if not len(moving):
+                break
+            grown = blocks[moving] + mu[moving, None, None, None] * trace
+            pull = self._times_trace(x[moving])
+            slope = (pull * np.linalg.solve(grown, pull[..., None])[..., 0]).sum((-1, -2))
+            mu[moving] += size[moving] ** 2 / slope * (size[moving] - L) / L
+            grown = blocks[moving] + mu[moving, None, None, None] * trace
+            x[moving] = np.linalg.solve(grown, target[moving][..., None])[..., 0]
+        # What rounding has left outside is scaled back.
+        size = np.sqrt((x * self._times_trace(x)).sum((-1, -2)))
+        theta[rows] = x * np.minimum(1.0, L / size)[:, None, None]
+
+    def _times_trace(self, theta):
+        if self._plain:
+            return theta
+        return (self.features.trace @ theta[..., None])[..., 0]
+
+
+def laws(f, log_base, theta):
+    """Softmax over the reachable states of (s,a): P (..., R) for f (..., R, m) and theta (..., m)."""
+    logits = (f @ theta[..., None])[..., 0] + log_base
+    P = np.exp(logits - logits.max(-1, keepdims=True))
+    return P / P.sum(-1, keepdims=True)
+
+
+def hessian(f, P):
+    """sum P fbar fbar', (..., m, m)."""
+    fbar = f - (P[..., None] * f).sum(-2, keepdims=True)
+    return np.swapaxes(fbar, -1, -2) @ (P[..., None] * fbar)
+
+
+class MirrorDescent:
+    """The estimator of ORRL-MNL and UCRL-MNL+ (Cho et al., eq. 5 and 6), one step for each transition t.
+
+        theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_{B~_t}/(2 eta) + theta' grad l_t(theta_t)
+        B~_t = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A
+
+    theta (n, blocks, m), B (n, blocks, m, m). `lam` and `eta` are Lemma 12's unless given, and so is the radius.
+    """
+
+    def __init__(self, reachable, n, lam, eta):
+        self.reachable, self.n = reachable, n
+        L_f, L_theta, d = reachable.L_f, reachable.L_theta, reachable.d
+        self.alpha = np.log(reachable.U) + 2 * (1 + L_f * L_theta)
+        self.lam = max(12 * np.sqrt(2) * L_f**3 * self.alpha, 48 * L_f**2 * d * self.alpha) if lam is None else lam
+        self.eta = self.alpha / 2 if eta is None else eta
+        features = reachable.features
+        self.theta = np.zeros((n, features.n_blocks, features.m))
+        self.B = np.broadcast_to(self.lam * features.trace, (n, *features.trace.shape)).copy()
+        self._rows = np.arange(n)
+
+    def radius(self, t, H, delta):
+        """beta_t of eq. 53 with the constants of Lemmas 14 and 15, after t - 1 transitions."""
+        reachable, lam, alpha = self.reachable, self.lam, self.alpha
+        L_f, L_theta, d, U = reachable.L_f, reachable.L_theta, reachable.d, reachable.U
+        size = 3 * np.log(U * t) + L_f * L_theta
+        gamma_A = 5 / 4 * size * lam + 4 * size * np.log(H * np.sqrt(1 + 2 * t) / delta) + 2
+        gamma_B = np.sqrt(6) * (2 * alpha / 3) * d * np.log1p(2 * t * L_f**2 / (d * lam))
+        return float(np.sqrt(alpha * (gamma_A + gamma_B) + lam * L_theta**2))
+
+    def update(self, trajectory):
+        reachable, rows = self.reachable, self._rows
+        for h in range(trajectory.cells.shape[1]):
+            s, a = trajectory.cells[:, h], trajectory.actions[:, h]
+            f, base, _, block = reachable.visit(s, a)
+            at = (rows, block)
+            theta, B = self.theta[at], self.B[at]
+            P = laws(f, base, theta)
+            y = reachable.chosen(s, a, trajectory.next_states[:, h])
+            gradient = ((P - y)[..., None] * f).sum(1)
+            B_tilde = B + self.eta * hessian(f, P)
+            self.theta[at] = theta - self.eta * np.linalg.solve(B_tilde, gradient[..., None])[..., 0]
+            reachable.project(self.theta, lambda some, B=B_tilde, b=block: self._with(some, b, B))
+            self.B[at] = B + hessian(f, laws(f, base, self.theta[at]))
+
+    def _with(self, rows, block, B_tilde):
+        """B~ of some seeds: B but for the block that was visited."""
+        whole = self.B[rows]
+        whole[np.arange(len(rows)), block[rows]] = B_tilde[rows]
+        return whole
+
+
+def plan(R, P, bonuses, low, clip_values=False):
+    """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ) and V_h = max_a Q_h: Q (n, H, N, A) and V_1 (n, N).
+
+    `bonuses` has one (n, N, A) for each step. With `clip_values` it is V that is cut and not Q.
+    """
+    n, N, A = R.shape
+    H = len(bonuses)
+    rows = P.reshape(n, N * A, N)
+    Q, V = np.empty((n, H, N, A)), np.zeros((n, N))
+    for h in reversed(range(H)):
+        Q[:, h] = R + (rows @ V[..., None]).reshape(n, N, A) + bonuses[h]
+        if not clip_values:
+            Q[:, h] = np.clip(Q[:, h], low, float(H))
+        V = np.clip(bellman.largest(Q[:, h]), low, float(H))
+    return Q, V

@@ -1,0 +1,238 @@
+"""Least-squares value iteration: the ridge regression that linear agents share, with sufficient statistics.
+
+With features x(s,a) in R^D, for each step h,
+
+    Lambda_h = lam I + sum x x',   W_h = sum x e(s')',   b_h = sum x r
+    w_h(V)   = Lambda_h^-1 sum x (r + V(s')) = Lambda_h^-1 (b_h + W_h V)      for every V
+
+where e(s')' V reads a function V on the anchors at s': a plan costs the same at episode 10 and at 100,000.
+In track K the targets are V(s') only, and the true mean reward is added to the prediction.
+
+Two presentations of an instance (`presentation`), both with |x| <= 1:
+
+- `one-hot`: x(s,a) = e_(cell, action), D = C A, points are cells. Lambda is diagonal, w is a table. Exact where
+  features are constant on cells, misspecified where they vary within them.
+- `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2), omega_i ~ N(0, I/l^2),
+  i <= D/2, |x| = 1, points are anchors: a random approximation of the Gaussian kernel between the phi(s,a). l is
+  `bandwidth` times the root mean square distance of two of them. Where features are constant on cells phi is the
+  one-hot vector of the (cell, action): D >= C A then spans all functions, and fewer do not. Each seed has its own
+  omega. V at s' is interpolated between the anchors of its cell (its kinks within cells are smoothed).
+
+Actions are those of the cell, by the mean of Q over its anchors, where the papers act by Q at the visited state. The
+theory's constants are the papers', for `share: none`; with `share: steps` they are kept, though targets then depend on
+the data of the same episode's other steps.
+
+Shapes: n seeds, T = H regressions or T = 1 (`share: steps`, the laws do not depend on h), S points, A actions.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from befrl.agents.shared import cells
+from befrl.common.parameters import choice, integer, number
+from befrl.numerics import bellman
+
+
+@dataclass(frozen=True)
+class RegressionParameters:
+    """What the parameters of every linear agent begin with."""
+
+    presentation: str = choice("one-hot", ("one-hot", "random-features"), "the features x(s,a) of the regression")
+    frequencies: int = integer(32, 1, 2048, "frequencies of the random features, a cosine and a sine each: D is twice")
+    bandwidth: float = number(0.5, 1e-2, 1e2, "length scale of the random features, in distances between phi(s,a)")
+    share: str = cells.share("none")
+    lam: float = number(1.0, 1e-6, 1e6, "ridge penalty lambda")
+
+
+def exact(model, parameters) -> bool:
+    """Whether the instance is a linear MDP in these features."""
+    enough = parameters.presentation == "one-hot" or 2 * parameters.frequencies >= model.n_cells * model.n_actions
+    return cells.exact(model) and enough
+
+
+def regression_for(problem, parameters):
+    """The regression of the parameters' presentation."""
+    kind = OneHot if parameters.presentation == "one-hot" else RandomFeatures
+    return kind(problem, parameters)
+
+
+def value_iteration(regression, value):
+    """Q_h = value(h, step), with `step` the regression of step h on V_{h+1} = max_a Q_{h+1}, for h = H - 1, ..., 0.
+
+    Returns the greedy policy (n, H, C) and V of the first step on anchors (n, N).
+    """
+    A = regression.problem.model.n_actions
+    # In memory steps come first: each works on contiguous arrays.
+    Q = np.empty((regression.horizon, regression.n, regression.points, A))
+    V = np.zeros((regression.n, regression.points))
+    for h in reversed(range(regression.horizon)):
+        Q[h] = value(h, regression.step(h, V))
+        V = bellman.largest(Q[h])
+    return regression.policy(Q).swapaxes(0, 1), regression.on_anchors(V)
+
+
+class OneHot:
+    """x(s,a) = e_(cell, action): Lambda = lam + visits."""
+
+    def __init__(self, problem, parameters):
+        self.problem, self.lam = problem, parameters.lam
+        self.n, self.horizon, self.points = problem.n, problem.horizon, problem.model.n_cells
+        self.D = self.points * problem.model.n_actions
+        self.R = cells.known_rewards(problem)
+        self.counts = cells.Counts(problem, parameters.share)
+
+    def update(self, trajectory):
+        self.counts.add(trajectory)
+
+    def step(self, h, V):
+        return OneHotStep(self, self.counts.table(h), V)
+
+    def policy(self, Q):
+        return bellman.greedy(Q)
+
+    def on_anchors(self, V):
+        return cells.on_anchors(V, self.problem.model.space)
+
+
+class OneHotStep:
+    """One step's regression: `mean`, `width` and `noise` are (n, C, A)."""
+
+    def __init__(self, owner, t, V):
+        self.owner, self.t, self.V = owner, t, V
+        self.Lambda = owner.lam + owner.counts.visits[:, t]
+
+    def mean(self):
+        """x' w(V), plus the reward where it is known."""
+        counts, R, t = self.owner.counts, self.owner.R, self.t
+        n, C, A = self.Lambda.shape
+        total = (counts.following[:, t].reshape(n, C * A, C) @ self.V[..., None]).reshape(n, C, A)
+        if R is None:
+            return (counts.rewards[:, t] + total) / self.Lambda
+        return R + total / self.Lambda
+
+    def width(self):
+        """|x|_{Lambda^-1}."""
+        return 1.0 / np.sqrt(self.Lambda)
+
+    def noise(self, members=1):
+        """The largest of so many x' xi_m, xi_m ~ N(0, Lambda^-1) independent.
+
+        The components of xi are independent, each point sees its own, and the largest of M standard normals has the
+        distribution function Phi^M: one uniform number gives it.
+        """
+        problem = self.owner.problem
+        if members == 1:
+            z = problem.normals.take(self.owner.D)
+        else:
+            # A uniform number may be 0.
+            z = special.ndtri_exp(np.log(np.maximum(problem.uniforms.take(self.owner.D), 2.0**-54)) / members)
+        return z.reshape(self.Lambda.shape) * self.width()
+
+
+class RandomFeatures:
+    """X (n, N A, D) on the anchors; for each table F (D, D) with F F' = Lambda^-1, squares |x|^2_{Lambda^-1} of the
+    rows of X, W' (N, D) and b (D).
+
+    Potter's square-root update: with u = F'x, (Lambda + x x')^-1 = F (I - u u'/(1 + u'u)) F', and the matrix between
+    has the root I - g u u', g = 1/(s (s + 1)), s = sqrt(1 + u'u). A sample costs D^2; nothing is ever factorised.
+    """
+
+    def __init__(self, problem, parameters):
+        model, n = problem.model, problem.n
+        self.problem, self.n, self.horizon, self.points = problem, n, problem.horizon, model.n_anchors
+        self.D = D = 2 * parameters.frequencies
+        rows = self.points * model.n_actions
+        phi = model.phi(model.space.nodes).reshape(rows, -1) if model.smooth else np.eye(rows)
+        distance = np.sqrt(2.0 * phi.var(0).sum())
+        omega = problem.normals.take(phi.shape[1] * parameters.frequencies)
+        self.omega = omega.reshape(n, phi.shape[1], -1) / (parameters.bandwidth * distance)
+        self.X = self._waves(phi)
+        known = problem.known_theta_r
+        self.R = None if known is None else model.mean_reward(known[None])[0]
+        self.tables = 1 if parameters.share == "steps" else problem.horizon
+        self.F = np.tile(np.eye(D) / np.sqrt(parameters.lam), (n, self.tables, 1, 1))
+        self.squares = np.full((n, self.tables, rows), 1.0 / parameters.lam)
+        self.W = np.zeros((n, self.tables, self.points, D))
+        self.b = np.zeros((n, self.tables, D))
+
+    def _waves(self, phi):
+        """x of phi (..., q), (n, ..., D)."""
+        angles = phi @ self.omega
+        return np.concatenate([np.cos(angles), np.sin(angles)], axis=-1) * np.sqrt(2.0 / self.D)
+
+    def features(self, trajectory):
+        """x of the visits, (n, H, D)."""
+        model, actions = self.problem.model, trajectory.actions
+        if not model.smooth:
+            return self.X[np.arange(self.n)[:, None], trajectory.cells * model.n_actions + actions]
+        states = trajectory.states.reshape(actions.size, *trajectory.states.shape[2:])
+        phi = model.phi(states)[np.arange(actions.size), actions.ravel()]
+        return self._waves(phi.reshape(*actions.shape, -1))
+
+    def table(self, h):
+        """The table of step h, from 0."""
+        return h if self.tables > 1 else 0
+
+    def update(self, trajectory):
+        space, x, seeds = self.problem.model.space, self.features(trajectory), np.arange(self.n)[:, None]
+        # e(s'): the anchors of the cell of s', and their weights, (n, H, per_cell).
+        near = space.cell(trajectory.next_states)[..., None] * space.per_cell + np.arange(space.per_cell)
+        smooth = space.per_cell > 1
+        weights = space.interpolation(trajectory.next_states) if smooth else np.ones(near.shape)
+        for h in range(self.horizon):
+            t = self.table(h)
+            self.W[seeds, t, near[:, h]] += weights[:, h, :, None] * x[:, h, None]
+            self.b[:, t] += trajectory.rewards[:, h, None] * x[:, h]
+            self._absorb(t, x[:, h])
+
+    def _absorb(self, t, x):
+        """Lambda + x x', with x (n, D)."""
+        F = self.F[:, t]
+        u = (x[:, None] @ F)[:, 0]
+        Fu = (F @ u[..., None])[..., 0]
+        grown = 1.0 + np.square(u).sum(-1)
+        self.squares[:, t] -= np.square((self.X @ Fu[..., None])[..., 0]) / grown[:, None]
+        g = 1.0 / (grown + np.sqrt(grown))
+        F -= (g[:, None] * Fu)[..., None] * u[:, None]
+
+    def step(self, h, V):
+        return FeatureStep(self, self.table(h), V)
+
+    def policy(self, Q):
+        return bellman.cell_policy(Q, self.problem.model.space)
+
+    def on_anchors(self, V):
+        return V
+
+
+class FeatureStep:
+    """One step's regression: `mean`, `width` and `noise` are (n, N, A)."""
+
+    def __init__(self, owner, t, V):
+        self.owner, self.t, self.V = owner, t, V
+        self.F = owner.F[:, t]
+
+    def _table(self, values):
+        return values.reshape(self.owner.n, self.owner.points, -1)
+
+    def mean(self):
+        """x' w(V), plus the reward where it is known."""
+        owner, t = self.owner, self.t
+        target = self.V[:, None] @ owner.W[:, t]
+        if owner.R is None:
+            target += owner.b[:, t, None]
+        w = self.F @ (target @ self.F).swapaxes(1, 2)
+        prediction = self._table(owner.X @ w)
+        return prediction if owner.R is None else owner.R + prediction
+
+    def width(self):
+        """|x|_{Lambda^-1}."""
+        return self._table(np.sqrt(np.maximum(self.owner.squares[:, self.t], 0.0)))
+
+    def noise(self, members=1):
+        """The largest of so many x' xi_m, xi_m ~ N(0, Lambda^-1) independent."""
+        owner = self.owner
+        z = owner.problem.normals.take(owner.D * members).reshape(owner.n, owner.D, members)
+        return self._table((owner.X @ (self.F @ z)).max(-1))

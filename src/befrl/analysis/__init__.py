@@ -1,0 +1,1 @@
+"""From runs to tables: statistics, aggregation, studies of components and published experiments."""

@@ -1,0 +1,96 @@
+"""Densities of the next state: the true law against the one estimated from random play, at a few (s,a).
+
+The three (anchor, action) shown are those that random play visits most often among the first, the middle and the last
+third of the anchors that it visits. In two dimensions the density is that of the first coordinate; finite states have
+probabilities. The estimate is the penalised maximum likelihood of one seed.
+"""
+
+import numpy as np
+
+from befrl import agents
+from befrl.common.streams import ESTIMATOR, Stream
+from befrl.experiment import loop
+from befrl.learning import estimators
+from befrl.learning.data import Data
+
+COLUMNS = {
+    "instance": "name of the instance in the study",
+    "kind": "density or, for finite states, probability",
+    "transitions": "number of transitions that the estimate is made of",
+    "curve": "number of the (s, a) in the figure",
+    "state": "state s, or its first coordinate",
+    "action": "number of the action a",
+    "visits": "how often (s, a) was visited; where features vary within cells, by interpolation",
+    "next": "next state s', or its first coordinate",
+    "true": "its density or probability under theta*",
+    "estimated": "its density or probability under the estimate",
+}
+
+
+def study(name, instance, root_seed, transitions: int):
+    """Rows of the table."""
+    model, space = instance.model, instance.model.space
+    episodes = -(-transitions // instance.horizon)
+    data, theta = estimate(name, instance, root_seed, episodes)
+    rows = []
+    for curve, (anchor, action) in enumerate(places(data.counts[0])):
+        laws = [_law(model, parameter, anchor, action) for parameter in (instance.theta_p, theta)]
+        (x, true), (_, estimated) = laws
+        # Of a bin, its centre.
+        state = space.nodes[space.node_anchor == anchor].mean(0).ravel()[0]
+        for at, p, q in zip(x.tolist(), true.tolist(), estimated.tolist(), strict=True):
+            rows.append(
+                {
+                    "instance": name,
+                    "kind": "probability" if space.discrete else "density",
+                    "transitions": episodes * instance.horizon,
+                    "curve": curve,
+                    "state": float(state),
+                    "action": int(action),
+                    "visits": float(data.counts[0, anchor, action]),
+                    "next": float(at),
+                    "true": p,
+                    "estimated": q,
+                }
+            )
+    return rows
+
+
+def estimate(name, instance, root_seed, episodes):
+    """Data and estimate of one seed after some episodes of random play."""
+    model = instance.model
+    actor = loop.make_agent(instance, "random", agents.parameters("random", {}), "U", episodes, root_seed, name, [0])
+    environment = loop.Environment(instance, root_seed, name, [0])
+    data = Data(model, 1)
+    estimator = estimators.catalogue.module("mle").Estimator(model, 1, 1.0, Stream(root_seed, name, [0], ESTIMATOR))
+    for k in range(episodes):
+        trajectory = environment.rollout(actor, actor.plan(k).policy)
+        data.add(trajectory)
+    return data, estimator.update(data, trajectory)[0]
+
+
+def places(counts):
+    """The most visited (anchor, action) in each third of the visited anchors, counts (N, A)."""
+    visited = np.flatnonzero(counts.sum(1) > 0)
+    found = []
+    for third in np.array_split(visited, min(3, len(visited))):
+        anchor, action = np.unravel_index(np.argmax(counts[third]), counts[third].shape)
+        found.append((int(third[anchor]), int(action)))
+    return found
+
+
+def _law(model, theta, anchor, action):
+    """Next states, in order, and their density or probability."""
+    family, space = model.family, model.space
+    eta = model.features.natural(theta[None])[:, anchor : anchor + 1, action : action + 1]
+    if space.discrete:
+        return space.nodes, family.restricted(anchor, action).masses(eta)[0][0, 0, 0]
+    if space.dim == 1:
+        x = np.linspace(space.low[0], space.high[0], 241)
+        if space.unbounded:
+            x = x[np.abs(x) < 0.5 * space.high[0]]
+        logs = family.statistic(x) @ eta[0, 0, 0] + family.log_base_at(x) - family.log_partition(eta)[0, 0, 0]
+        return x, np.exp(logs)
+    x = np.linspace(0.5 * space.low[0], 0.5 * space.high[0], 241)
+    # The components of psi are independent under the families in two dimensions that there are: Gaussian ones.
+    return x, np.exp(-0.5 * (x / family.sigma - eta[0, 0, 0, 0]) ** 2) / (family.sigma * np.sqrt(2 * np.pi))

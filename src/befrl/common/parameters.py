@@ -1,0 +1,105 @@
+"""Parameters of instances and agents: declared once, read from the config and from `--set`, checked in one place.
+
+A parameter is a dataclass field made by `number`, `integer`, `choice` or `optional`; `read` turns a mapping of
+user values into the dataclass or raises an `InputError` that names the key and what it may be.
+"""
+
+import dataclasses
+import math
+
+from befrl.common.errors import InputError
+
+
+def number(default, low, high, text):
+    """A real number in [low, high]."""
+    return _field(default, text, kind=float, low=low, high=high)
+
+
+def integer(default, low, high, text):
+    """A whole number in [low, high]."""
+    return _field(default, text, kind=int, low=low, high=high)
+
+
+def choice(default, choices, text):
+    """One of a few words."""
+    return _field(default, text, kind=str, choices=tuple(choices))
+
+
+def optional(low, high, text):
+    """A real number in [low, high], or nothing."""
+    return _field(None, text, kind=float, low=low, high=high)
+
+
+def scale(text):
+    """The word `theory` or a multiple of the theory's constants."""
+    return _field("theory", text, kind=float, low=0.0, high=1e6, choices=("theory",))
+
+
+def _field(default, text, **metadata):
+    return dataclasses.field(default=default, metadata={"text": text, **metadata})
+
+
+def _fields(cls):
+    for field in dataclasses.fields(cls):
+        if "kind" not in field.metadata:
+            raise InputError(
+                f"parameter '{field.name}' of {cls.__module__} is a plain field: "
+                "declare it with number, integer, choice, optional or scale of befrl.common.parameters"
+            )
+    return dataclasses.fields(cls)
+
+
+def describe(cls) -> list[dict]:
+    """Name, default, allowed values and meaning of every parameter of `cls`."""
+    return [
+        {
+            "name": f.name,
+            "default": f.default,
+            "allowed": _allowed(f.metadata),
+            "text": f.metadata["text"],
+        }
+        for f in _fields(cls)
+    ]
+
+
+def read(cls, values, where: str):
+    """The dataclass `cls` filled from `values`; `where` names the place in the sentence of an error."""
+    fields = {f.name: f for f in _fields(cls)}
+    if not isinstance(values, dict):
+        raise InputError(f"{where}: expected a mapping of parameters, got {values!r}")
+    for key in values:
+        if key not in fields:
+            allowed = ", ".join(fields) or "none"
+            raise InputError(f"{where}: unknown parameter '{key}': allowed are {allowed}")
+    return cls(**{key: _value(fields[key], value, where) for key, value in values.items()})
+
+
+def _value(field, value, where):
+    meta = field.metadata
+    problem = InputError(f"{where}: {field.name} = {value!r} is not allowed: it must be {_allowed(meta)}")
+    if value is None and field.default is None:
+        return None
+    if isinstance(value, str) and value in meta.get("choices", ()):
+        return value
+    if meta["kind"] is str or isinstance(value, bool):
+        raise problem
+    try:
+        parsed = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise problem from None
+    if not math.isfinite(parsed) or not meta["low"] <= parsed <= meta["high"]:
+        raise problem
+    if meta["kind"] is int:
+        if parsed != int(parsed):
+            raise problem
+        return int(parsed)
+    return parsed
+
+
+def _allowed(meta):
+    words = " or ".join(meta.get("choices", ()))
+    if meta["kind"] is str:
+        return "one of " + ", ".join(meta["choices"])
+    noun = "a whole number" if meta["kind"] is int else "a number"
+    span = f"{noun} from {meta['low']:g} to {meta['high']:g}"
+    return f"{words} or {span}" if words else span

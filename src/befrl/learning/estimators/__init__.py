@@ -1,0 +1,8 @@
+"""Estimators of theta_p, one file each, interchangeable by an agent's parameter `estimator`.
+
+An estimator's module has a class `Estimator` with `update(data, trajectory) -> theta`.
+"""
+
+from befrl.common.catalogue import Catalogue
+
+catalogue = Catalogue("estimator", __name__, __path__)

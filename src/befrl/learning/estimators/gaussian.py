@@ -1,0 +1,34 @@
+"""Closed form for Gaussian next states: ridge regression, the exact penalised likelihood in one linear solve.
+
+Where Cov psi = C is the same under all laws of the family, E_theta psi = E_0 psi + C U theta and
+
+    theta = (sum_sa N_sa U' C U + eta A)^-1 sum_sa U' (S_sa - N_sa E_0 psi),
+
+for psi(s') = s'/sigma under N(0, sigma^2 I) with C = I and E_0 psi = 0: regression of s'/sigma on phi. It is Newton's
+step from zero on the likelihood of `likelihood.py`, which is quadratic there. Cost O(N A p d^2 + d^3) an episode,
+whatever their number. Consistent at rate 1/n in KL; no bias but the penalty's, of order eta/n.
+"""
+
+import numpy as np
+
+from befrl.common.errors import Refused
+from befrl.learning import likelihood
+from befrl.learning.estimators import base
+from befrl.learning.trust import finite
+from befrl.numerics import linalg
+
+
+class Estimator(base.Estimator):
+    def __init__(self, model, n, eta, uniforms):
+        super().__init__(model, n, eta, uniforms)
+        if not model.family.constant_covariance:
+            raise Refused(
+                f"estimator 'gaussian' cannot work with the family {type(model.family).__name__}: "
+                "it needs Gaussian next states, as in instance 'lds'"
+            )
+        self.hessian = likelihood.prior(model.features, n, eta)
+
+    def update(self, data, trajectory):
+        _, gradient, self.hessian = likelihood.transitions(self.model, data, self.eta, np.zeros_like(self.theta))
+        self.theta = finite(-linalg.solve(self.hessian, gradient))
+        return self.theta

@@ -1,0 +1,91 @@
+"""The loss of Shah, Shah and Wornell (NeurIPS 2021), conditional on (s,a): convex, and Z never enters.
+
+    L(theta) = sum_t exp( -theta . U_t' (psi(s'_t) - E_0 psi) ) + eta/2 |theta|_A^2,   E_0 under the base law of (s,a).
+
+At theta* the mean of a term's gradient is, up to a factor, the integral of (psi - E_0 psi) e^b, which is zero:
+consistent at rate 1/n in KL. The sum over t is one over the nodes of s' for each (anchor, action), accumulated in a
+table (n, N, A, G); an episode takes a few steps of Newton's method from the last estimate, O(N A G p^2) each, whatever
+its number.
+
+At theta = 0 the Hessian is that of the likelihood, and there the penalty plays the same part. At theta* it has shrunk
+by exp(-KL(p_0, p_theta*)), the mean of a term, while the terms vary by exp(|theta . T|): estimates are good as long as
+laws are near the base measure (|sd_0 U theta| of one or two). For sharper laws the penalty and the few largest terms
+rule until n is of order exp(KL): as long as all psi(s') lie on one side of E_0 psi, only the penalty gives L a minimum.
+On `chain` and `literal` with their defaults that is longer than anybody waits.
+
+**Deviations.** The source has no base measure and centres psi by the uniform law on a bounded support. Here the base
+measure centres: by any other law theta* is not the limit. This admits R^m too. The source minimises over a ball of
+known radius; here the penalty keeps theta finite, and steps are limited (`trust.py`).
+"""
+
+import numpy as np
+
+from befrl.learning.estimators import base
+from befrl.learning.node_table import NodeTable
+from befrl.learning.trust import TrustRegion
+from befrl.learning.visits import Visits
+from befrl.numerics import linalg
+
+# Most often one or two steps are enough, since an episode adds little to many; a block of theta stays put when its
+# squared Newton decrement is below the second number, whatever the others do. What a few large new terms upset goes on
+# in the next episode.
+ROUNDS, DECREMENT = 12, 1e-9
+# Of exponents, for trial points: their exponentials stay finite, and too large to be taken.
+STEEPEST = 600.0
+
+
+class Estimator(base.Estimator):
+    def __init__(self, model, n, eta, uniforms):
+        super().__init__(model, n, eta, uniforms)
+        self.table, self.trust = NodeTable(model, n, "shah"), TrustRegion(model)
+
+    def loss(self, theta):
+        """L (n, blocks), gradient (n, d) and Hessian blocks; L is the sum over the blocks."""
+        features, space = self.model.features, self.model.space
+        exponent = self.table.exponent(-features.natural(theta))
+        total, first, second = self.table.sums(np.minimum(exponent, STEEPEST, out=exponent))
+        pull = self.eta * features.penalty_gradient(theta)
+        size = 0.5 * (theta * pull).reshape(self.n, self.trust.n_blocks, -1).sum(-1)
+        # Interpolation weights have both signs: a point so steep that sums of exponentials come out negative is beyond
+        # what they resolve.
+        by_cell = total.reshape(self.n, space.n_cells, space.per_cell, -1).sum(2)
+        by_cell = np.where(by_cell >= -1e-9, by_cell, np.inf)
+        value = self.by_block(np.repeat(by_cell / space.per_cell, space.per_cell, axis=1)) + size
+        return value, pull - features.pull(first), features.plus_trace(features.sandwich(second), self.eta)
+
+    def by_block(self, values):
+        """Sums over the (anchor, action) of each block, (n, N, A) -> (n, blocks)."""
+        return values.sum((1, 2))[:, None] if self.trust.n_blocks == 1 else self.model.features.gather(values)
+
+    def update(self, data, trajectory):
+        visits = Visits(data, trajectory)
+        self.table.add(visits.where, visits.weights, trajectory.next_states)
+        theta, parts = self.theta, self.loss(self.theta)
+        # L(0) is the number of terms. Where new ones made the last estimate worse than that, it is no place to start:
+        # Newton's method would come down by one unit of an exponent at a time.
+        worse = parts[0] > self.by_block(data.counts) + 1e-9
+        if worse.any():
+            zero = np.zeros_like(theta)
+            theta, parts = _choose(worse, (zero, self.loss(zero)), (theta, parts))
+        length = np.ones(worse.shape)
+        for _ in range(ROUNDS):
+            direction = linalg.solve(parts[2], parts[1])
+            moving = np.abs((direction * parts[1]).reshape(*length.shape, -1).sum(-1)) > DECREMENT
+            if not moving.any():
+                break
+            step = self.trust.limit(direction).reshape(*length.shape, -1)
+            trial = theta - (length[..., None] * step).reshape(theta.shape)
+            new = self.loss(trial)
+            lower = new[0] <= parts[0]
+            theta, parts = _choose(moving & lower, (trial, new), (theta, parts))
+            length = np.where(lower, 1.0, 0.25 * length)
+        self.theta = theta
+        return self.theta
+
+
+def _choose(where, one, other):
+    """theta and the parts of its loss, block by block from `one` or the `other`; where (n, blocks)."""
+    each = np.repeat(where, one[0].shape[1] // where.shape[1], axis=1)
+    theta = np.where(each, one[0], other[0])
+    value, gradient, hessian = zip(one[1], other[1], strict=True)
+    return theta, (np.where(where, *value), np.where(each, *gradient), np.where(where[..., None, None], *hessian))

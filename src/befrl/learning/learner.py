@@ -1,0 +1,75 @@
+"""What model-based agents learn: statistics, estimates of both parameters, and the design matrix.
+
+theta_p by the agent's estimator,   theta_r by penalised maximum likelihood (`likelihood.py`),
+Gbar    = eta/alpha_p A + sum_sa N_sa U'U.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.common.parameters import choice, number
+from befrl.common.streams import ESTIMATOR
+from befrl.learning import estimators, likelihood
+from befrl.learning.data import Data
+from befrl.numerics import linalg, newton
+
+
+@dataclass(frozen=True)
+class LearnerParameters:
+    """What the parameters of every model-based agent begin with."""
+
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
+    estimator: str = choice("mle", estimators.catalogue.names(), "estimator of the transitions' parameter")
+
+
+class Learner:
+    """Statistics and estimates of n seeds. In track K the reward's parameter is given."""
+
+    def __init__(self, problem, parameters):
+        model, n = problem.model, problem.n
+        self.model, self.n, self.eta = model, n, parameters.eta
+        self.alpha_p = problem.constants["alpha_p"]
+        self.data = Data(model, n)
+        estimator = estimators.catalogue.module(parameters.estimator).Estimator
+        self.estimator = estimator(model, n, parameters.eta, problem.stream(ESTIMATOR))
+        self.theta_p = np.zeros((n, model.d))
+        self.known_reward = problem.known_theta_r is not None
+        if self.known_reward:
+            self.theta_r = np.broadcast_to(problem.known_theta_r, (n, model.d))
+        else:
+            self.theta_r = np.zeros((n, model.d))
+            self.hessian_r = likelihood.prior(model.features, n, self.eta)
+
+    def update(self, trajectory):
+        """Add one episode of each seed and refit."""
+        self.data.add(trajectory)
+        self.theta_p = self.estimator.update(self.data, trajectory)
+        if not self.known_reward:
+            self.theta_r, self.hessian_r = newton.minimise(self._reward_loss, self.theta_r)
+
+    def _reward_loss(self, theta, rows):
+        return likelihood.rewards(self.model, self.data, self.eta, theta, rows)
+
+    @property
+    def hessian_p(self):
+        """Hessian of the transitions' likelihood at the estimate, (n, blocks, m, m)."""
+        if self.estimator.hessian is not None:
+            return self.estimator.hessian
+        return likelihood.transitions(self.model, self.data, self.eta, self.theta_p)[2]
+
+    def design(self):
+        """Gbar, (n, blocks, m, m)."""
+        features = self.model.features
+        return features.plus_trace(features.design(self.data.counts), self.eta / self.alpha_p)
+
+    def feature_norms(self, design):
+        """tr(U Gbar^-1 U') of each (anchor, action), (n, N, A): the paper's squared feature norm."""
+        return self.model.features.norms(design)
+
+    def errors(self, theta_p, theta_r, design):
+        """|theta_hat - theta*| in the design norm, for transitions and rewards, (n,) each."""
+        return (
+            np.sqrt(linalg.quadratic(design, self.theta_p - theta_p)),
+            np.sqrt(linalg.quadratic(design, self.theta_r - theta_r)),
+        )

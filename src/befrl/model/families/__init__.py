@@ -1,0 +1,1 @@
+"""Exponential families of next states, one file each."""

@@ -1,0 +1,214 @@
+"""The bilinear exponential family of next-state laws, batched over seeds.
+
+    p_theta(s' | s, a) = exp( psi(s')' eta + b(s' | s, a) - Z(eta) ),   eta = U(s,a) theta in R^p.
+
+`Family` computes everything by sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for
+boxes. Families with closed forms override it for speed (`truncated_normal.py`); a test holds them to this one.
+Shapes: eta (n, N, A, p) for n seeds, N anchors, A actions; G nodes.
+"""
+
+import copy
+
+import numpy as np
+
+from befrl.common.errors import InputError
+from befrl.model.spaces import lagrange_coefficients
+
+# Step of the differences for d psi / d s': their error is of order 1e-9 for O(1) functions.
+STEP = 2e-3
+
+
+class Family:
+    """psi (G, p); log base measure b, (G,) or (N, A, G)."""
+
+    # Whether the components of psi are uncorrelated under every law of the family.
+    diagonal = False
+    # Whether Cov psi is the same under all of them, so that maximum likelihood is least squares.
+    constant_covariance = False
+    # Whether the outermost nodes of a box that stands for R^m carry the mass beyond it.
+    tails_included = False
+
+    def __init__(self, space, psi, log_base):
+        self.space = space
+        self.psi = np.ascontiguousarray(psi, dtype=float)
+        self.p = self.psi.shape[1]
+        self.log_base = log_base if np.ndim(log_base) == 3 else log_base[None, None]
+
+    def statistic(self, s):
+        """psi of visited states, (...,) -> (..., p)."""
+        return self.psi[s]
+
+    def _logits(self, eta):
+        return eta @ self.psi.T + (self.log_base + self.space.log_weights)
+
+    def log_masses(self, eta):
+        """log of the probability of each node, and Z: (n, N, A, G) and (n, N, A)."""
+        logits = self._logits(eta)
+        top = logits.max(-1, keepdims=True)
+        Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
+        return logits - Z[..., None], Z
+
+    def masses(self, eta):
+        """The probability of each node, and Z, by one exponential."""
+        mass = self._logits(eta)
+        top = mass.max(-1, keepdims=True)
+        mass -= top
+        np.exp(mass, out=mass)
+        total = mass.sum(-1, keepdims=True)
+        mass /= total
+        return mass, (top + np.log(total))[..., 0]
+
+    def log_partition(self, eta):
+        """Z, (n, N, A)."""
+        return self.masses(eta)[1]
+
+    def moments(self, eta):
+        """Z (n, N, A), E psi (n, N, A, p) and Cov psi (n, N, A, p, p)."""
+        mass, Z = self.masses(eta)
+        mean = mass @ self.psi
+        cov = np.empty((*mean.shape, self.p))
+        for i in range(self.p):
+            # Centring before squaring keeps the covariance accurate when the law is concentrated.
+            weighted = mass * (self.psi[:, i] - mean[..., i, None])
+            for j in range(i + 1):
+                cov[..., i, j] = cov[..., j, i] = np.einsum("...g,...g", weighted, self.psi[:, j] - mean[..., j, None])
+        return Z, mean, cov
+
+    def kernel(self, eta):
+        """P(next anchor), (n, N, A, N)."""
+        return self._per_anchor(self.masses(eta)[0])
+
+    def kernel_and_partial_means(self, eta):
+        """P(next anchor) and E[psi 1(next anchor)], (n, N, A, N, p): what Cov(psi, V) is made of."""
+        mass, _ = self.masses(eta)
+        partial = [self._per_anchor(mass * self.psi[:, i]) for i in range(self.p)]
+        return self._per_anchor(mass), np.stack(partial, axis=-1)
+
+    def _per_anchor(self, node_values):
+        if len(self.space.nodes) == self.space.n_anchors:
+            return node_values
+        return node_values.reshape(*node_values.shape[:-1], self.space.n_anchors, -1).sum(-1)
+
+    def kl(self, eta, other):
+        """KL(p_eta, p_other) = Z(other) - Z(eta) - (other - eta)' E_eta psi, (n, N, A)."""
+        Z, mean, _ = self.moments(eta)
+        return self.log_partition(other) - Z - ((other - eta) * mean).sum(-1)
+
+    def base(self, anchor, action):
+        """log base measure of one (anchor, action), (G,)."""
+        n_anchors, n_actions = self.log_base.shape[:2]
+        return self.log_base[min(anchor, n_anchors - 1), min(action, n_actions - 1)]
+
+    def support(self, anchor, action):
+        """psi on the support of one (anchor, action), (G', p)."""
+        return self.psi[np.isfinite(self.base(anchor, action))]
+
+    def restricted(self, anchor, action):
+        """The family of one (anchor, action) alone: eta (n, 1, 1, p)."""
+        one = copy.copy(self)
+        one.log_base = self.base(anchor, action)[None, None]
+        return one
+
+
+class FiniteFamily(Family):
+    """Finite states: the inverse CDF is a search in the cumulative sums."""
+
+    def sampler(self, eta):
+        """Inverse CDF of one parameter, eta (N, A, p): a function of (cell, action, u), all (n,)."""
+        cumulative = np.cumsum(self.kernel(eta[None])[0], axis=-1)
+        cumulative /= cumulative[..., -1:]
+        inner = np.ascontiguousarray(cumulative[..., :-1])
+
+        def draw(cell, action, u):
+            return (u[..., None] >= inner[cell, action]).sum(-1)
+
+        return draw
+
+
+class ContinuousFamily(Family):
+    """Next states in a box. What depends on s' is given by functions of it, `statistic` and `log_base_at`.
+
+    A user's family passes both; families with closed forms override them and more. States of a box of one dimension
+    are numbers, of more dimensions vectors (..., dim).
+    """
+
+    def __init__(self, space, statistic=None, log_base_at=None):
+        self.space = space
+        if statistic is not None:
+            self.statistic = statistic
+        if log_base_at is not None:
+            self.log_base_at = log_base_at
+        super().__init__(space, self.statistic(space.nodes), self.log_base_at(space.nodes))
+
+    def statistic(self, s):
+        """psi, (..., p)."""
+        raise InputError(f"the family {type(self).__name__} has no psi: give `statistic`, a function of the next state")
+
+    def log_base_at(self, s):
+        """Log density of the base measure, (...,): Lebesgue's unless overridden."""
+        return np.zeros(np.shape(s)[: np.ndim(s) - (self.space.dim > 1)])
+
+    def derivatives(self, s):
+        """d_i psi (..., dim, p), d_i^2 psi (..., dim, p) and d_i b (..., dim), by differences."""
+        firsts, seconds, slopes = [], [], []
+        for axis in range(self.space.dim):
+            e = np.eye(self.space.dim)[axis] if self.space.dim > 1 else 1.0
+            first, second = _differences(lambda t, e=e: self.statistic(s + t * e))
+            firsts.append(first)
+            seconds.append(second)
+            slopes.append(_differences(lambda t, e=e: self.log_base_at(s + t * e))[0])
+        return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
+
+    def quantile(self, eta, u):
+        """The next state of parameters eta (n, p) at u (n,), in one dimension: the inverse CDF, panel by panel."""
+        space = self.space
+        mass = self.masses(eta[:, None, None])[0][:, 0, 0]
+        panels = mass.reshape(len(mass), -1, space.order)
+        reached = panels.sum(-1).cumsum(-1)
+        reached /= reached[:, -1:]
+        panel = (u[:, None] >= reached[:, :-1]).sum(-1)
+        rows = np.arange(len(u))
+        below = np.where(panel > 0, reached[rows, panel - 1], 0.0)
+        share = np.clip((u - below) / (reached[rows, panel] - below), 0.0, 1.0)
+        chosen = panels[rows, panel]
+        t = invert_panel(chosen / (space.cell_shares * chosen.sum(-1, keepdims=True)), share)
+        edges = space.edges[0]
+        return edges[panel] + (edges[panel + 1] - edges[panel]) * (t + 1.0) / 2.0
+
+
+def _differences(f):
+    """First and second derivative at zero: central differences of fourth order."""
+    f0, (p1, m1), (p2, m2) = f(0.0), (f(STEP), f(-STEP)), (f(2 * STEP), f(-2 * STEP))
+    first = (8 * (p1 - m1) - (p2 - m2)) / (12 * STEP)
+    second = (16 * (p1 + m1) - (p2 + m2) - 30 * f0) / (12 * STEP**2)
+    return first, second
+
+
+def invert_panel(heights, share, rounds=60):
+    """t in [-1, 1] with CDF(t) = share, the density (n, order) being given at Gauss-Legendre nodes, with mean 1.
+
+    Newton's method on the integral of the interpolating polynomial, with bisection where it leaves the bracket; each
+    row stops by itself, so that its bits do not depend on the others.
+    """
+    order = heights.shape[1]
+    # Legendre coefficients of the density; the integral of P_k is (P_{k+1} - P_{k-1})/(2k + 1).
+    density = (heights[:, :, None] * lagrange_coefficients(order)).sum(1) / 2.0
+    integral = np.zeros((len(heights), order + 1))
+    integral[:, 1:] += density / (2 * np.arange(order) + 1)
+    integral[:, : order - 1] -= density[:, 1:] / (2 * np.arange(1, order) + 1)
+    integral[:, 0] += density[:, 0]
+    low, high = -np.ones(len(share)), np.ones(len(share))
+    t = 2.0 * share - 1.0
+    moving = np.ones(len(share), dtype=bool)
+    for _ in range(rounds):
+        basis = np.polynomial.legendre.legvander(t, order)
+        gap = (basis * integral).sum(-1) - share
+        low, high = np.where(gap < 0, t, low), np.where(gap < 0, high, t)
+        slope = (basis[:, :-1] * density).sum(-1)
+        step = t - gap / np.where(slope == 0, 1.0, slope)
+        step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+        moving &= np.abs(step - t) > 1e-15
+        t = np.where(moving, step, t)
+        if not moving.any():
+            break
+    return t

@@ -1,0 +1,47 @@
+"""The von Mises family on the circle: psi(s') = (cos s', sin s') under Lebesgue measure on [-pi, pi].
+
+With kappa = |eta|, e = eta/kappa and A(kappa) = I_1(kappa)/I_0(kappa):
+
+    Z = log 2 pi I_0(kappa),   E psi = A e,   Cov psi = A' e e' + (A/kappa)(I - e e'),   A' = 1 - A/kappa - A^2.
+
+A' cancels like 1/kappa^2 for large kappa and A/kappa is 0/0 at zero: series take over in both places.
+"""
+
+import numpy as np
+from scipy.special import ive
+
+from befrl.model.families.base import ContinuousFamily
+
+NEAR, FAR = 0.02, 300.0
+
+
+class VonMises(ContinuousFamily):
+    """p = 2; the moments in closed form, kernels and draws by quadrature."""
+
+    def statistic(self, s):
+        return np.stack([np.cos(s), np.sin(s)], axis=-1)
+
+    def log_partition(self, eta):
+        kappa = np.sqrt(np.square(eta).sum(-1))
+        return np.log(2 * np.pi * ive(0, kappa)) + kappa
+
+    def moments(self, eta):
+        kappa = np.sqrt(np.square(eta).sum(-1))
+        scaled = ive(0, kappa)
+        ratio, slope = concentration(kappa, ive(1, kappa) / scaled)
+        mean = ratio[..., None] * eta
+        # (A' - A/kappa) e e' with e = eta/kappa; at zero the difference vanishes.
+        excess = (slope - ratio) / np.maximum(kappa, 1e-150) ** 2
+        cov = excess[..., None, None] * (eta[..., :, None] * eta[..., None, :]) + ratio[..., None, None] * np.eye(2)
+        return np.log(2 * np.pi * scaled) + kappa, mean, cov
+
+
+def concentration(kappa, A):
+    """A/kappa and A', from A = I_1/I_0 where that is accurate."""
+    near, far = kappa < NEAR, kappa > FAR
+    k = np.where(near, 1.0, kappa)
+    ratio = np.where(near, 0.5 - kappa**2 / 16 + kappa**4 / 96, A / k)
+    slope = np.where(near, 0.5 - 3 * kappa**2 / 16 + 5 * kappa**4 / 96, 1.0 - A / k - A * A)
+    r = 1.0 / np.where(far, kappa, 1.0)
+    series = r * r * (1 / 2 + r * (1 / 4 + r * (3 / 8 + r * (25 / 32 + r * 65 / 32))))
+    return ratio, np.where(far, series, slope)

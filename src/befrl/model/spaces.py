@@ -1,0 +1,215 @@
+"""State spaces: anchors, cells, quadrature nodes and weights.
+
+Functions of the present state, features, values and statistics, live on *anchors*; a policy is constant on *cells*;
+integrals over the next state are sums over *nodes* with weights. All three come in one order: the anchors of cell c
+are c * per_cell, ..., (c + 1) * per_cell - 1, and `node_anchor` says which anchor's value holds at a node.
+
+- Finite space: a state is its cell, its anchor and its node, with weight 1.
+- Binned interval: features are constant on a bin, so that one anchor serves it; nodes are Gauss-Legendre within it.
+- Smooth box: features vary within a cell; its Gauss-Legendre nodes are its anchors, and functions of the state are
+  interpolated between them (Lagrange). Values of policies jump at the cells' edges only, so that both the quadrature
+  and the interpolation are spectrally accurate: regret is that of the policy which is played.
+"""
+
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+
+import numpy as np
+
+from befrl.common.errors import InputError
+
+
+class ConstantCells:
+    """What the spaces have in common whose features are constant on cells."""
+
+    per_cell = 1
+    cell_shares = np.ones(1)
+    dim = 1
+    unbounded = False
+
+    @property
+    def n_anchors(self):
+        return self.n_cells
+
+
+@dataclass(frozen=True)
+class FiniteSpace(ConstantCells):
+    """States 0, ..., n_cells - 1."""
+
+    n_cells: int
+    discrete = True
+
+    @cached_property
+    def nodes(self):
+        return np.arange(self.n_cells)
+
+    @cached_property
+    def log_weights(self):
+        return np.zeros(self.n_cells)
+
+    @cached_property
+    def node_anchor(self):
+        return np.arange(self.n_cells)
+
+    def cell(self, s):
+        return s
+
+
+def legendre_rule(edges, count):
+    """Gauss-Legendre nodes and weights on the panels between `edges`, (panels, count) each."""
+    x, w = np.polynomial.legendre.leggauss(count)
+    width = np.diff(edges)[:, None]
+    return edges[:-1, None] + width * (x + 1.0) / 2.0, w * width / 2.0
+
+
+@dataclass(frozen=True)
+class BinnedInterval(ConstantCells):
+    """[0, 1] cut into n_cells equal bins, with Gauss-Legendre nodes in each."""
+
+    n_cells: int
+    nodes_per_cell: int = 16
+    discrete = False
+    low, high = np.zeros(1), np.ones(1)
+
+    @cached_property
+    def edges(self):
+        return np.linspace(0.0, 1.0, self.n_cells + 1)
+
+    @cached_property
+    def _rule(self):
+        return legendre_rule(self.edges, self.nodes_per_cell)
+
+    @cached_property
+    def nodes(self):
+        return self._rule[0].ravel()
+
+    @cached_property
+    def log_weights(self):
+        return np.log(self._rule[1].ravel())
+
+    @cached_property
+    def node_anchor(self):
+        return np.repeat(np.arange(self.n_cells), self.nodes_per_cell)
+
+    def cell(self, s):
+        """The bin of s; the right end belongs to the last bin."""
+        return np.minimum((s * self.n_cells).astype(np.int64), self.n_cells - 1)
+
+
+class SmoothBox:
+    """A box cut into cells by `edges`, one increasing array for each dimension, with `order` nodes a side in each.
+
+    States are numbers in one dimension, vectors (..., dim) in more. With `unbounded` the box stands for all of R^dim
+    and must be so large that what lies outside has no mass; with `periodic` its ends are one point.
+    """
+
+    discrete = False
+
+    def __init__(self, edges, order, unbounded=False, periodic=False):
+        self.edges = tuple(np.asarray(e, dtype=float) for e in edges)
+        self.order, self.unbounded, self.periodic = order, unbounded, periodic
+        self.dim = len(self.edges)
+        self.per_cell = order**self.dim
+        self.shape = tuple(len(e) - 1 for e in self.edges)
+        self.n_cells = int(np.prod(self.shape))
+        self.n_anchors = self.n_cells * self.per_cell
+        self.low, self.high = (np.array([e[i] for e in self.edges]) for i in (0, -1))
+
+    @cached_property
+    def _rule(self):
+        points, weights = zip(*(legendre_rule(e, self.order) for e in self.edges), strict=True)
+        # Cells first, then the nodes in a cell; the last dimension runs fastest in both.
+        places = [self._spread(axis, values) for axis, values in enumerate(points)]
+        masses = [self._spread(axis, values) for axis, values in enumerate(weights)]
+        return np.stack(places, axis=-1), reduce(np.multiply, masses)
+
+    def _spread(self, axis, values):
+        """(panels, order) of one dimension -> (anchors,)."""
+        shape = [1] * (2 * self.dim)
+        shape[axis], shape[self.dim + axis] = values.shape
+        return np.broadcast_to(values.reshape(shape), self.shape + (self.order,) * self.dim).reshape(-1)
+
+    @cached_property
+    def nodes(self):
+        """(G,), or (G, dim) in more than one dimension."""
+        return self._rule[0][:, 0] if self.dim == 1 else self._rule[0]
+
+    @cached_property
+    def log_weights(self):
+        return np.log(self._rule[1])
+
+    @cached_property
+    def node_anchor(self):
+        return np.arange(self.n_anchors)
+
+    @cached_property
+    def cell_shares(self):
+        """Weight of each anchor within its cell, (per_cell,): the same in every cell."""
+        share = np.polynomial.legendre.leggauss(self.order)[1] / 2.0
+        return reduce(np.multiply.outer, [share] * self.dim).ravel()
+
+    @cached_property
+    def corners(self):
+        """The corners of all cells, like states, where monotone and piecewise linear features have their extremes."""
+        points = np.stack([g.ravel() for g in np.meshgrid(*self.edges, indexing="ij")], axis=-1)
+        return points[:, 0] if self.dim == 1 else points
+
+    @cached_property
+    def outermost(self):
+        """The anchors of the cells at the box's faces, (anchors,) of booleans."""
+        cells = np.indices(self.shape).reshape(self.dim, -1)
+        last = np.array(self.shape)[:, None] - 1
+        return np.repeat(((cells == 0) | (cells == last)).any(0), self.per_cell)
+
+    def uniform(self, low, high):
+        """`start` and `start_masses` of a first state that is uniform on [low, high], in one dimension.
+
+        Both ends must be edges of cells: elsewhere the quadrature would not be exact.
+        """
+        for end in (low, high):
+            if not np.isclose(self.edges[0], end, rtol=0, atol=1e-12).any():
+                raise InputError(f"a uniform first state needs ends at edges of cells, and {end} is none")
+        inside = (self.nodes > low) & (self.nodes < high)
+        masses = np.where(inside, np.exp(self.log_weights) / (high - low), 0.0)
+        return {"start": lambda u: low + (high - low) * u, "start_masses": masses}
+
+    def _panels(self, s):
+        """Panel and place in [-1, 1] within it, for each dimension; what lies outside counts as on the edge."""
+        s = np.asarray(s, dtype=float)
+        if self.dim == 1:
+            s = s[..., None]
+        for axis, edges in enumerate(self.edges):
+            x = np.clip(s[..., axis], edges[0], edges[-1])
+            panel = np.minimum(np.searchsorted(edges, x, side="right") - 1, len(edges) - 2)
+            yield panel, 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
+
+    def cell(self, s):
+        return np.ravel_multi_index(tuple(panel for panel, _ in self._panels(s)), self.shape)
+
+    def interpolation(self, s):
+        """Weights (..., per_cell) on the anchors of the cell of s."""
+        total = None
+        for _, t in self._panels(s):
+            weights = lagrange(t, self.order)
+            total = weights if total is None else (total[..., :, None] * weights[..., None, :])
+            total = total.reshape(*t.shape, -1)
+        return total
+
+
+@cache
+def lagrange_coefficients(order):
+    """Legendre coefficients (nodes, degrees) of the Lagrange polynomials of the `order` Gauss-Legendre nodes.
+
+    l_j(t) = w_j sum_k (k + 1/2) P_k(x_j) P_k(t): discrete orthogonality, exact for these nodes.
+    """
+    x, w = np.polynomial.legendre.leggauss(order)
+    return w[:, None] * np.polynomial.legendre.legvander(x, order - 1) * (np.arange(order) + 0.5)
+
+
+def lagrange(t, order):
+    """The Lagrange polynomials at t in [-1, 1], (..., order).
+
+    A sum for each t by itself: in a product of matrices its bits would depend on how many there are.
+    """
+    basis = np.polynomial.legendre.legvander(t, order - 1)
+    return (basis[..., None, :] * lagrange_coefficients(order)).sum(-1)

@@ -1,0 +1,1 @@
+"""Arrays alone: linear algebra, solvers and dynamic programming for many rows in lock step."""

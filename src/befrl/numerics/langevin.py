@@ -1,0 +1,37 @@
+"""Langevin steps with Metropolis' correction (MALA; Roberts, Tweedie 1996) on exp(-loss/v^2), preconditioned.
+
+    y = x - tau^2/2 H^-1 grad loss(x) + tau v H^-1/2 z,   z ~ N(0, I)
+    accepted with probability min(1, exp( (loss(x) - loss(y))/v^2 ) q(x|y)/q(y|x) )
+
+where q is the law of the proposal. The law exp(-loss/v^2) is left invariant for every positive H; with that of the
+minimum, all directions have about the same width v, and tau = STEP d^-1/6 is the usual scaling. n seeds in lock step.
+"""
+
+import numpy as np
+
+from befrl.numerics import linalg
+
+STEP = 1.2
+
+
+def mala(loss, x, hessian, v, steps, normals, uniforms):
+    """x (n, d) after some steps; loss(x) -> value (n,), gradient (n, d), ...; hessian (n, blocks, m, m)."""
+    factor = linalg.cholesky(hessian)
+    tau = STEP * x.shape[1] ** (-1 / 6)
+    value, drift = _at(loss, x, hessian, tau)
+    for _ in range(steps):
+        z = normals.take(x.shape[1])
+        y = x - drift + tau * v * linalg.solve_transposed_factor(factor, z)
+        new_value, new_drift = _at(loss, y, hessian, tau)
+        back = linalg.quadratic(hessian, x - y + new_drift) / (tau * v) ** 2
+        log_ratio = (value - new_value) / v**2 + 0.5 * (np.square(z).sum(-1) - back)
+        accept = uniforms.take(1)[:, 0] < np.exp(np.minimum(log_ratio, 0.0))
+        value = np.where(accept, new_value, value)
+        x, drift = np.where(accept[:, None], y, x), np.where(accept[:, None], new_drift, drift)
+    return x
+
+
+def _at(loss, x, hessian, tau):
+    """The loss and the drift tau^2/2 H^-1 grad loss."""
+    value, gradient = loss(x)[:2]
+    return value, tau**2 / 2 * linalg.solve(hessian, gradient)

@@ -1,9 +1,0 @@
-"""Exact planning: P_theta on the anchors, by closed forms or quadrature. The line to beat."""
-
-from befrl import bellman
-from befrl.planning import base
-
-
-class Planner(base.Planner):
-    def plan(self, R, theta_p, horizon):
-        return bellman.backward_induction(R, self.model.kernel(theta_p), horizon)

@@ -1,0 +1,182 @@
+"""Optimistic planning over an ellipsoid of models: relaxations of one intractable maximum, and its radius.
+
+Optimism asks for argmax_pi max_theta V_theta,1(s_1) over |theta - theta^|_M <= rho. With the covariance of psi and
+V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
+
+    local     b_h = rho | U' Cov(psi, V_{h+1}) |_{M^-1}: the linearised maximum, by itself at each (s,a,h)
+    pinsker   b_h = (H-h) sqrt(KLmax/2),  KLmax = rho^2/2 lambda_max(U M^-1 U' Cov psi): by total variation
+    sample    F(theta) = max_pi V_theta,1 at a few theta of the boundary, of which the best is kept
+    gradient  projected ascent on F; by the envelope theorem, with mu_h the occupancy of the best policy,
+              grad F = sum_h sum_s mu_h(s) U(s, pi_h(s))' Cov_theta(psi, V_{h+1})
+
+The first two add a bonus and clip Q_h to [0, H-h+1]: one plan, and to first, or second, order an upper bound. The
+last two plan in a model of the ellipsoid: lower bounds, at many plans. Shapes: theta (n, d), M (n, blocks, m, m),
+rho (n,), R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.numerics import bellman, linalg
+
+# Projected ascent: steps of length rho/(1 + j/SLOWING) in the norm of M, from the centre and from random places.
+STEPS, RESTARTS, SLOWING = 30, 3, 5.0
+TRIED = RESTARTS * (STEPS + 1)  # models that the ascent plans in
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Region:
+    """The models |theta - centre|_M <= rho."""
+
+    model: object
+    centre: np.ndarray
+    matrix: np.ndarray
+    rho: np.ndarray
+
+    def boundary(self, normals):
+        """A theta - centre of length rho, uniform in direction: rho L^-T z/|z|, M = L L'."""
+        z = normals.take(self.model.d)
+        z = z * (self.rho / np.sqrt(np.square(z).sum(-1)))[:, None]
+        return linalg.solve_transposed_factor(linalg.cholesky(self.matrix), z)
+
+    def project(self, shift):
+        size = np.sqrt(linalg.quadratic(self.matrix, shift))
+        return shift * np.minimum(1.0, self.rho / np.maximum(size, TINY))[:, None]
+
+    def uphill(self, slope):
+        """The step of length rho along which a function with this gradient grows most."""
+        step = linalg.solve(self.matrix, slope)
+        size = np.sqrt(np.maximum((step * slope).sum(-1), 0.0))
+        return step * (self.rho / np.maximum(size, TINY))[:, None]
+
+
+def likelihood_radius(problem, learner, parameters, beta):
+    """rho = sqrt(2 beta_n) of the penalised likelihood, (n,): beta_n = eta/2 B_A^2 + log(2/delta) + log C_n."""
+    features, eta = problem.model.features, parameters.eta
+    grown = features.plus_trace(beta / eta * features.design(learner.data.counts), 1.0)
+    log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
+    beta_n = eta / 2 * problem.constants["B_A"] ** 2 + np.log(2 / parameters.delta) + log_C
+    return np.sqrt(2 * beta_n)
+
+
+def optimistic_reward(model, learner, rho):
+    """min(1, Z_r'(theta^_r . x + rho |x|_{H_r^-1})), (n, N, A)."""
+    c = model.reward_natural(learner.theta_r)
+    width = np.sqrt((model.features.spread(learner.hessian_r) * model.BB).sum((-1, -2)))
+    return np.minimum(1.0, model.reward.mean(c + rho[:, None, None] * width))
+
+
+def _norm(spread, slope):
+    """sqrt( v' (U M^-1 U') v ): the norm of U'v in M^-1."""
+    if slope.shape[-1] == 1:
+        return np.sqrt(spread[..., 0, 0]) * np.abs(slope[..., 0])
+    return np.sqrt(np.maximum(((spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
+
+
+def local(region, R, horizon):
+    features = region.model.features
+    P, partial = region.model.family.kernel_and_partial_means(features.natural(region.centre))
+    n, N, A = partial.shape[:3]
+    mean = partial.sum(-2)
+    # Cov(psi, V) = sum over next anchors of V (E[psi 1(anchor)] - P(anchor) E psi).
+    contrast = np.swapaxes(partial - P[..., None] * mean[..., None, :], -1, -2)
+    contrast = contrast.reshape(n, -1, N)
+    spread = features.spread(region.matrix)
+    rho = region.rho[:, None, None]
+
+    def bonus(h, V):
+        return rho * _norm(spread, (contrast @ V[..., None]).reshape(n, N, A, -1))
+
+    return _with_bonus(R, P, bonus, horizon)
+
+
+def pinsker(region, R, horizon):
+    features = region.model.features
+    natural = features.natural(region.centre)
+    P = region.model.family.kernel(natural)
+    cov = region.model.family.moments(natural)[2]
+    # The eigenvalues of spread Cov are those of Cov^1/2 spread Cov^1/2.
+    values, vectors = np.linalg.eigh(cov)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    top = np.linalg.eigvalsh(np.swapaxes(root, -1, -2) @ features.spread(region.matrix) @ root)[..., -1]
+    distance = 0.5 * region.rho[:, None, None] * np.sqrt(np.maximum(top, 0.0))
+    return _with_bonus(R, P, lambda h, V: (horizon - h - 1) * distance, horizon)
+
+
+def _with_bonus(R, P, bonus, horizon):
+    """Q_h = clip(R + P V_{h+1} + b_h, 0, H-h+1), h from 1; in the code from 0."""
+    n, N, A = R.shape
+    rows = P.reshape(n, N * A, N)
+    Q = np.empty((n, horizon, N, A))
+    V = np.zeros((n, N))
+    for h in reversed(range(horizon)):
+        future = (rows @ V[..., None]).reshape(n, N, A)
+        Q[:, h] = np.clip(R + future + bonus(h, V), 0.0, float(horizon - h))
+        V = bellman.largest(Q[:, h])
+    return Q, V
+
+
+def sample(region, R, horizon, start, normals, count):
+    best, chosen = np.full(len(R), -np.inf), region.centre
+    for _ in range(count):
+        theta = region.centre + region.boundary(normals)
+        V = bellman.backward_induction(R, region.model.kernel(theta), horizon)[1][:, 0]
+        best, chosen = _better(best, chosen, (start * V).sum(-1), theta)
+    return _plan(region.model, chosen, R, horizon)
+
+
+def gradient(region, R, horizon, start, normals):
+    best, chosen = np.full(len(R), -np.inf), region.centre
+    for restart in range(RESTARTS):
+        shift = region.boundary(normals) if restart else np.zeros_like(region.centre)
+        for j in range(STEPS + 1):
+            theta = region.centre + shift
+            value, slope = value_and_slope(region.model, theta, R, horizon, start)
+            best, chosen = _better(best, chosen, value, theta)
+            shift = region.project(shift + region.uphill(slope) / (1 + j / SLOWING))
+    return _plan(region.model, chosen, R, horizon)
+
+
+def value_and_slope(model, theta, R, horizon, start):
+    """F(theta) = max_pi V_theta,1 averaged over the first state, (n,), and its gradient (n, d)."""
+    P, partial = model.family.kernel_and_partial_means(model.features.natural(theta))
+    n, N, A = R.shape
+    Q, V = bellman.backward_induction(R, P, horizon)
+    chosen = np.eye(A)[bellman.greedy(Q)]
+    rows = P.reshape(n, N * A, N)
+    visits = np.empty((n, horizon, N * A))
+    mu = start
+    for h in range(horizon):
+        visits[:, h] = (mu[..., None] * chosen[:, h]).reshape(n, -1)
+        mu = (visits[:, h, None] @ rows)[:, 0]
+    # What each (s,a) looks forward to: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
+    hopes = (np.swapaxes(visits, 1, 2) @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
+    covariance = (hopes[..., None, :] @ partial)[..., 0, :] - (hopes * P).sum(-1)[..., None] * partial.sum(-2)
+    return (start * V[:, 0]).sum(-1), model.features.pull(covariance)
+
+
+def _better(best, chosen, value, theta):
+    higher = value > best
+    return np.where(higher, value, best), np.where(higher[:, None], theta, chosen)
+
+
+def _plan(model, theta, R, horizon):
+    Q, V = bellman.backward_induction(R, model.kernel(theta), horizon)
+    return Q, V[:, 0]
+
+
+class FirstStates:
+    """The law of first states that an agent has seen, on anchors: by cell, and uniform over cells before the first."""
+
+    def __init__(self, space, n):
+        self.space, self._counts = space, np.zeros((n, space.n_cells))
+
+    def add(self, trajectory):
+        self._counts[np.arange(len(self._counts)), trajectory.cells[:, 0]] += 1.0
+
+    def masses(self):
+        counts = self._counts if self._counts.any() else np.ones_like(self._counts)
+        cells = counts / counts.sum(-1, keepdims=True)
+        return (cells[..., None] * self.space.cell_shares).reshape(len(cells), -1)

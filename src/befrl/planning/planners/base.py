@@ -1,0 +1,99 @@
+"""What every planner has, and what those share that split the kernel between (s,a) and s'."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from befrl.common.parameters import choice, integer
+from befrl.common.streams import PLANNER
+from befrl.numerics import bellman
+from befrl.planning import planners
+
+# Approximate kernels may be wild; values beyond this are cut off, so that no later sum or product of them overflows.
+LIMIT = 1e100
+LOG_LIMIT = np.log(LIMIT)
+# How much faster an operation is in a product of matrices than in one of a matrix with a vector, about.
+SPEEDUP = 8
+
+
+@dataclass(frozen=True)
+class PlannerParameters:
+    """What the parameters of agents that plan in a model end with."""
+
+    planner: str = choice("exact", planners.catalogue.names(), "how the expected next value is computed")
+    features: int = integer(200, 1, 100000, "number of features of the planners that have some")
+
+
+class Planner(ABC):
+    """For n seeds. `features` is the number of features of the planners that have some; `normals` their randomness."""
+
+    def __init__(self, model, n, features, normals):
+        self.model, self.n, self.features, self.normals = model, n, features, normals
+
+    @abstractmethod
+    def plan(self, R, theta_p, horizon):
+        """Q (n, H, N, A) and V (n, H + 1, N) for mean rewards R (n, N, A) and the kernel of theta_p (n, d)."""
+
+
+def planner_for(problem, parameters):
+    """The planner of an agent's parameters."""
+    cls = planners.catalogue.module(parameters.planner).Planner
+    return cls(problem.model, problem.n, parameters.features, problem.stream(PLANNER))
+
+
+class LowRank(Planner):
+    """Planners that separate (s,a) from s' by D factors: a plan costs O(H N A D). With v = U theta,
+
+        P V(s,a) = int exp(psi(s').v + b(s') - Z(v)) V(s') ds' ~ e^l(v) sum_i left_i(v) int right_i(s') V(s') ds'.
+
+    Scales are kept as logarithms: either side may be multiplied by e^100 where the product is moderate. A base measure
+    b(s'|s,a) that depends on (s,a), as a support does, cannot be separated: the factors are then summed for every (s,a)
+    and node, and e^b multiplies the sums.
+    """
+
+    def __init__(self, model, n, features, normals):
+        super().__init__(model, n, features, normals)
+        self.shared_base = model.family.log_base.shape[:2] == (1, 1)
+
+    @abstractmethod
+    def factors(self, v):
+        """left (n, N, A, D), right (n, N, D), l (n, N, A) for v (n, N, A, p); right as made by `integrate`."""
+
+    def integrate(self, values, log_scale):
+        """Integrals over the nodes of each anchor of values (G, D) e^log_scale (G,), with their common scale:
+
+        (N, D) and a logarithm. Where the base measure is not shared the nodes are kept, (G, D).
+        """
+        family, space = self.model.family, self.model.space
+        r = log_scale + space.log_weights
+        if self.shared_base:
+            r = r + family.log_base[0, 0]
+        top = r.max()
+        values = values * np.exp(r - top)[:, None]
+        if self.shared_base:
+            values = values.reshape(space.n_anchors, -1, values.shape[1]).sum(1)
+        return values, top
+
+    def expectation(self, theta_p, horizon):
+        """The linear map V (n, N) -> P V (n, N, A), for `horizon` uses."""
+        left, right, l = self.factors(self.model.features.natural(theta_p))
+        n, N, A, D = left.shape
+        left = (left * np.exp(np.minimum(l, LOG_LIMIT))[..., None]).reshape(n, N * A, D)
+        right = right.swapaxes(1, 2)
+        if self.shared_base and horizon * D < horizon * N + N * D / SPEEDUP:
+            return lambda V: (left @ (right @ V[..., None])).reshape(n, N, A)
+        # Few anchors: to sum over the factors once is cheaper than at every step.
+        P = left @ right
+        if not self.shared_base:
+            P = (P.reshape(n, N, A, -1) * np.exp(self.model.family.log_base)).reshape(n, N * A, N, -1).sum(-1)
+        return lambda V: (P @ V[..., None]).reshape(n, N, A)
+
+    def plan(self, R, theta_p, horizon):
+        n, N, A = R.shape
+        expected = self.expectation(theta_p, horizon)
+        Q, V = np.empty((horizon, n, N, A)), np.zeros((horizon + 1, n, N))
+        for h in reversed(range(horizon)):
+            Q[h] = R + expected(V[h + 1])
+            V[h] = np.clip(bellman.largest(Q[h]), -LIMIT, LIMIT)
+        return Q.swapaxes(0, 1), V.swapaxes(0, 1)

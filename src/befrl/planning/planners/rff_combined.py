@@ -1,0 +1,10 @@
+"""Random Fourier features, balanced, in pairs and with rows that sum to one: all that helps, together.
+
+The best that random Fourier features do here. Z serves to choose the balance only; D features are D/2 frequencies.
+"""
+
+from befrl.planning.planners import rff_balanced, rff_normalised, rff_paired
+
+
+class Planner(rff_normalised.Planner, rff_paired.Planner, rff_balanced.Planner):
+    """Mass and scale of `rff-normalised`, features of `rff-paired`, change of variables of `rff-balanced`."""

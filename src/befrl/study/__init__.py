@@ -1,0 +1,1 @@
+"""What a study is: its config, checked before any work, and what its results depend on."""

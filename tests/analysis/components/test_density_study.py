@@ -1,0 +1,159 @@
+"""Densities of the next state: laws that are laws, at pairs that were visited, estimated by maximum likelihood."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from befrl.analysis.components import densities
+from helpers import FineLaws, full, instance, matrices_at, random_episodes, samples
+
+ROOT = 7  # that of `helpers`
+SETTINGS = {"circle": {"knots": 4, "kappa": 3.0}, "chain": {"bins": 4}, "custom-sin": {}, "literal": {"bins": 4}}
+CONTINUOUS = [*SETTINGS, "lds"]
+FINITE = ["riverswim", "jao", "factored"]
+
+
+def problem(family, **values):
+    return instance(family, horizon=8, **SETTINGS.get(family, {}), **values)
+
+
+def curves(family, transitions=200, **values):
+    """(problem, one data frame for each (s, a))."""
+    found = problem(family, **values)
+    table = pd.DataFrame(densities.study("test", found, ROOT, transitions))
+    return found, [part for _, part in table.groupby("curve")]
+
+
+# Laws.
+
+
+@pytest.mark.parametrize("family", [*CONTINUOUS, "lds-2d"])
+@pytest.mark.parametrize("law", ["true", "estimated"])
+def test_a_density_has_mass_one_and_the_mean_of_its_law(family, law):
+    found, parts = curves("lds", dimension=2) if family == "lds-2d" else curves(family)
+    assert len(parts) == 3
+    for part in parts:
+        x, p = part["next"].to_numpy(), part[law].to_numpy()
+        assert set(part["kind"]) == {"density"} and np.all(p >= 0)
+        # The trapezoid's error is of order h^2, h being 1/240 of the box. In two dimensions what is shown of the box
+        # ends 2.7 standard deviations from the outermost mean.
+        assert np.trapezoid(p, x) == pytest.approx(1.0, abs=4e-3 if family == "lds-2d" else 2e-3)
+        if law == "true" and family != "lds-2d":
+            nodes = found.model.space.nodes
+            anchor = found.model.space.node_anchor[np.argmin(np.abs(nodes - part["state"].iloc[0]))]
+            eta = found.model.features.natural(found.theta_p[None])[:, anchor : anchor + 1, part["action"].iloc[:1]]
+            mass = found.model.family.masses(eta)[0].ravel()
+            width = found.model.space.high[0] - found.model.space.low[0]
+            assert np.trapezoid(p * x, x) == pytest.approx(mass @ nodes, abs=2e-3 * width)
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_the_linear_system_has_normal_densities(dimension):
+    """s' = pull x + force(a) + N(0, sigma^2), of which the first coordinate is shown."""
+    found, parts = curves("lds", dimension=dimension)
+    given = found.parameters
+    forces = [-given["force"], 0.0, given["force"]] if dimension == 1 else [0.0, given["force"], 0.0]
+    for part in parts:
+        x = np.clip(part["state"].iloc[0], -given["bound"], given["bound"])
+        mean = given["pull"] * x + forces[part["action"].iloc[0]]
+        assert np.allclose(part["true"], stats.norm.pdf(part["next"], mean, given["sigma"]), rtol=1e-9, atol=1e-12)
+
+
+def test_the_chain_has_truncated_normal_densities():
+    found, parts = curves("chain")
+    sigma = found.parameters["sigma"]
+    for part in parts:
+        aim = part["state"].iloc[0] + (-found.parameters["left"], found.parameters["right"])[part["action"].iloc[0]]
+        law = stats.truncnorm((0 - aim) / sigma, (1 - aim) / sigma, loc=aim, scale=sigma)
+        assert np.allclose(part["true"], law.pdf(part["next"]), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", FINITE)
+def test_probabilities_are_the_kernels(family):
+    found, parts = curves(family)
+    for part in parts:
+        assert set(part["kind"]) == {"probability"}
+        assert list(part["next"]) == list(range(found.model.n_cells))
+        state, action = int(part["state"].iloc[0]), part["action"].iloc[0]
+        assert part["true"].to_numpy() == pytest.approx(found.P[state, action], abs=1e-14)
+        assert part["estimated"].sum() == pytest.approx(1.0)
+        # What cannot happen is known to be so: the supports are part of the family.
+        assert np.array_equal(part["estimated"] == 0, found.P[state, action] == 0)
+
+
+# Estimates.
+
+
+@pytest.mark.parametrize("family", ["chain", "riverswim", "lds", "circle"])
+def test_the_estimate_solves_the_likelihoods_equation(family):
+    """sum over the transitions of random play of U'(psi - E_theta psi) = A theta, by sums over nodes of its own."""
+    found = problem(family)
+    episodes = 25
+    data, theta = densities.estimate("test", found, ROOT, episodes)
+    states, actions, _, following = samples(random_episodes(found, [0], episodes), 0)
+    assert data.counts.sum() == pytest.approx(len(states)) and len(states) == episodes * found.horizon
+    U, laws = matrices_at(found, states, actions), FineLaws(found)
+    cells = found.model.space.cell(states)
+    mean = np.stack([laws.moments(u @ theta, c, a)[1] for u, c, a in zip(U, cells, actions, strict=True)])
+    score = np.einsum("tpd,tp->d", U, found.model.family.statistic(following) - mean)
+    penalty = found.model.features.plus_trace(np.zeros_like(found.model.features.design(data.counts)), 1.0)
+    # Where features vary within cells statistics are interpolated between the anchors.
+    assert np.allclose(score, full(penalty[0]) @ theta, atol=1e-2 if found.model.smooth else 1e-6)
+    assert np.abs(score).max() > 0.1
+
+
+def test_the_estimated_law_is_that_of_the_estimate():
+    found, parts = curves("chain", transitions=200)
+    _, theta = densities.estimate("test", found, ROOT, 25)
+    for part in parts:
+        cell, action = int(part["state"].iloc[0] * 4), part["action"].iloc[0]
+        # theta = (aim - 1/2)/sigma for one-hot (cell, action).
+        sigma, aim = found.parameters["sigma"], 0.5 + found.parameters["sigma"] * theta[2 * cell + action]
+        law = stats.truncnorm((0 - aim) / sigma, (1 - aim) / sigma, loc=aim, scale=sigma)
+        assert np.allclose(part["estimated"], law.pdf(part["next"]), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("family", "many"), [("chain", 20000), ("riverswim", 20000), ("circle", 4000)])
+def test_more_transitions_bring_the_estimate_nearer(family, many):
+    """In total variation over the visited pairs that are shown."""
+
+    def error(transitions):
+        _, parts = curves(family, transitions)
+        return np.mean([(part["true"] - part["estimated"]).abs().sum() / part["true"].sum() for part in parts])
+
+    assert error(many) < 0.5 * error(100)
+
+
+def test_transitions_are_rounded_up_to_whole_episodes():
+    for given, expected in ((8, 8), (9, 16), (1, 8)):
+        _, parts = curves("riverswim", given)
+        assert {size for part in parts for size in part["transitions"]} == {expected}
+
+
+# Places.
+
+
+def test_the_most_visited_pair_of_each_third_of_the_visited_anchors():
+    counts = np.zeros((8, 2))
+    # Visited anchors 1, 2 | 4, 5 | 6; anchors 0, 3 and 7 are not.
+    counts[1], counts[2], counts[4], counts[5], counts[6] = (5, 1), (0, 6), (2, 2), (3, 9), (0.5, 0.25)
+    assert densities.places(counts) == [(2, 1), (5, 1), (6, 0)]
+    assert densities.places(counts[:5]) == [(1, 0), (2, 1), (4, 0)]
+    assert densities.places(counts[:3]) == [(1, 0), (2, 1)]
+    assert densities.places(counts[:2]) == [(1, 0)]
+
+
+@pytest.mark.parametrize("family", [*CONTINUOUS, *FINITE])
+def test_what_is_shown_was_visited(family):
+    found, parts = curves(family)
+    states, actions, _, _ = samples(random_episodes(found, [0], 25), 0)
+    cells = found.model.space.cell(states)
+    for part in parts:
+        here = found.model.space.cell(part["state"].iloc[:1].to_numpy().astype(states.dtype))[0]
+        visits = ((cells == here) & (actions == part["action"].iloc[0])).sum()
+        assert visits > 0
+        if not found.model.smooth:
+            assert part["visits"].iloc[0] == visits
+    # Different places, in order.
+    assert [part["state"].iloc[0] for part in parts] == sorted({part["state"].iloc[0] for part in parts})

@@ -1,0 +1,65 @@
+"""The comparison of planners against plans made by hand."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from befrl.analysis.components import planners as component
+from befrl.common.errors import Refused
+from befrl.common.streams import PLANNER, Stream
+from befrl.numerics import bellman
+from befrl.planning import planners
+from helpers import instance
+
+DETERMINED = ("planner", "features", "repetition", "value_error", "regret")
+
+
+def determined(rows):
+    return [tuple(row[key] for key in DETERMINED) for row in rows]
+
+
+def test_a_row_for_each_plan_and_the_same_numbers_again():
+    problem = instance("chain", bins=4, horizon=6)
+    rows = component.study("chain-4", problem, 0, features=[5, 50], repetitions=13)
+    keys = [(row["planner"], row["features"], row["repetition"]) for row in rows]
+    others = [name for name in component.allowed(problem) if name != "exact"]
+    expected = [("exact", None), *itertools.product(others, (5, 50))]
+    assert keys == [(*key, i) for key in expected for i in range(13)]
+    assert set(rows[0]) == set(component.COLUMNS)
+    assert all(row["seconds"] > 0 for row in rows)
+    # A repetition's numbers do not depend on what else is studied.
+    again = component.study("chain-4", problem, 0, features=[50], repetitions=4)
+    kept = [row for row in rows if row["features"] in (None, 50) and row["repetition"] < 4]
+    assert determined(again) == determined(kept)
+
+
+def test_the_study_measures_what_it_says():
+    problem = instance("circle", knots=4, horizon=4, kappa=3)
+    rows = component.study("circle-4", problem, 0, features=[40], repetitions=3)
+    R, theta = problem.R[None], problem.theta_p[None]
+    _, exact = bellman.backward_induction(R, problem.P[None], problem.horizon)
+    for row in rows:
+        stream = Stream(0, "circle", [row["repetition"]], PLANNER)
+        module = planners.catalogue.module(row["planner"])
+        Q, V = module.Planner(problem.model, 1, row["features"], stream).plan(R, theta, problem.horizon)
+        assert row["value_error"] == np.abs(V[0, 0] - exact[0, 0]).max()
+        policy = bellman.cell_policy(Q, problem.model.space)[:, None]
+        reached = bellman.evaluate(policy, problem.R, problem.P)[0, 0]
+        assert row["regret"] == pytest.approx(problem.start_masses @ (exact[0, 0] - reached), abs=1e-13)
+        assert row["regret"] >= -1e-12
+    assert {row["value_error"] for row in rows if row["planner"] == "exact"} == {0.0}
+    assert all(row["value_error"] > 1e-3 for row in rows if row["planner"].startswith("rff"))
+
+
+@pytest.mark.parametrize("where", ["chain", "riverswim", "circle"])
+def test_the_planners_that_apply_are_those_that_are_not_refused(where):
+    problem = instance(where)
+    refused = set()
+    for name in planners.catalogue.names():
+        try:
+            planners.catalogue.module(name).Planner(problem.model, 1, 4, Stream(0, "x", [0], PLANNER))
+        except Refused:
+            refused.add(name)
+    assert component.allowed(problem) == [name for name in planners.catalogue.names() if name not in refused]
+    assert ("jacobi-anger" in refused) == (where != "circle")

@@ -1,0 +1,83 @@
+"""The settings of a library study: taken as they are, or refused with one sentence that names them."""
+
+import pytest
+
+from befrl.analysis import components
+from befrl.common.errors import InputError
+from helpers import instance
+
+GOOD = {
+    "exploration": {"episodes": 2, "tuning": 2, "evaluation": 2},
+    "densities": {"transitions": 10},
+    "estimators": {"sizes": [100], "repetitions": 2},
+    "planners": {"features": [3], "repetitions": 2},
+    "scaling": {"sizes": [2, 3], "horizons": [2], "episodes": 2, "seeds": 1},
+}
+
+
+def small():
+    return instance("chain", bins=3, horizon=4)
+
+
+def timeless(rows):
+    return [{key: value for key, value in row.items() if key not in ("seconds", "exponent")} for row in rows]
+
+
+def refusal(kind, settings):
+    with pytest.raises(InputError) as refused:
+        components.rows(kind, "chain-3", small(), 0, settings)
+    text = str(refused.value)
+    assert text.startswith(f"library study '{kind}': ") and "\n" not in text
+    return text
+
+
+def test_there_is_an_example_of_every_study():
+    assert sorted(GOOD) == components.catalogue.names()
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_settings_are_passed_on_and_every_column_is_explained(kind):
+    module = components.catalogue.module(kind)
+    rows = components.rows(kind, "chain-3", small(), 0, GOOD[kind])
+    assert rows and timeless(rows) == timeless(module.study("chain-3", small(), 0, **GOOD[kind]))
+    assert all(list(row) == list(rows[0]) and set(row) == set(module.COLUMNS) for row in rows)
+    assert all(module.COLUMNS.values())
+    assert {row["instance"] for row in rows} == {"chain-3"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in GOOD if kind != "scaling"])
+def test_the_root_seed_changes_the_numbers(kind):
+    """Those of random planners and of all that plays; the exact planner alone, or a measurement of cost, would not."""
+    one, two = (timeless(components.rows(kind, "chain-3", small(), root, GOOD[kind])) for root in (0, 1))
+    assert one and two and one != two
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_an_unknown_setting_is_named(kind):
+    allowed = ", ".join(GOOD[kind])
+    assert refusal(kind, GOOD[kind] | {"sizs": 3}).endswith(f"unknown setting 'sizs': allowed are {allowed}")
+
+
+@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])
+def test_a_missing_setting_is_named(kind, key):
+    given = {name: value for name, value in GOOD[kind].items() if name != key}
+    assert f"the setting '{key}' is missing: it needs {', '.join(GOOD[kind])}" in refusal(kind, given)
+
+
+@pytest.mark.parametrize("bad", [0, -3, 2.0, "7", True, None, [], [0], [2.5], [[3]], ["x"]])
+@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])
+def test_a_setting_out_of_range_is_named(kind, key, bad):
+    text = refusal(kind, GOOD[kind] | {key: bad})
+    words = "a list of whole numbers from 1" if isinstance(GOOD[kind][key], list) else "a whole number from 1"
+    assert text.endswith(f"{key} = {bad!r} is not allowed: it must be {words}")
+
+
+@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])
+def test_a_number_is_no_list_and_a_list_no_number(kind, key):
+    good = GOOD[kind][key]
+    assert f"{key} = " in refusal(kind, GOOD[kind] | {key: good[0] if isinstance(good, list) else [good]})
+
+
+def test_an_unknown_study_is_named():
+    with pytest.raises(InputError, match="unknown library study 'pies': choose one of densities, estimators"):
+        components.rows("pies", "chain-3", small(), 0, {})

@@ -1,0 +1,71 @@
+"""The table of a study's instances: numbers from their files, joined with the answer about exploration."""
+
+import pytest
+
+from befrl import instances
+from befrl.analysis import instance_table
+from befrl.analysis.components import exploration
+from befrl.common import storage, tidy
+from befrl.common.errors import InputError
+from helpers import instance
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two instances, of which the first has an exploration table."""
+    for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
+        instances.save(tmp_path / "instances" / f"{name}.npz", name, made, {})
+    ends = {"instance": "walk", "episodes": 30, "seeds": 4, "low": 1.0, "high": 2.0}
+    rows = [
+        {"role": "greedy", "agent": "greedy", "mean": 8.0},
+        {"role": "best", "agent": "bef-rlsvi", "parameter": "x", "value": 0.3, "mean": 3.5},
+        {"role": "random", "agent": "random", "mean": 60.0},
+        {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 0.3, "mean": 4.5},
+    ]
+    table = tidy.text([ends | row for row in rows], exploration.COLUMNS)
+    storage.write_text(tmp_path / "library" / "exploration" / "walk.csv", table)
+    return tmp_path
+
+
+def read_back(rows, path):
+    storage.write_text(path, tidy.text(rows, instance_table.COLUMNS))
+    return tidy.read(path, instance_table.COLUMNS).set_index("name")
+
+
+def test_numbers_are_those_of_the_instances(folder):
+    table = read_back(instance_table.rows(folder, ["walk", "swim"]), folder / "instances.csv")
+    assert list(table.index) == ["walk", "swim"]
+    assert ["name", *table.columns] == list(instance_table.COLUMNS)
+    for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
+        row = table.loc[name]
+        assert (row["family"], row["horizon"], row["d"]) == (made.family_name, made.horizon, made.model.d)
+        assert (row["n_cells"], row["n_actions"]) == made.R.shape
+        for key in ("optimal_value", "uniform_value", "gap"):
+            assert row[key] == pytest.approx(getattr(made, key), rel=1e-9)
+        assert row["uniform_value"] < row["optimal_value"]
+        for key in instance_table.CONSTANTS:
+            assert row[key] == pytest.approx(made.constants[key], rel=1e-9)
+
+
+def test_the_answer_is_joined_and_left_empty_where_there_is_none(folder):
+    table = read_back(instance_table.rows(folder, ["swim", "walk"]), folder / "instances.csv")
+    answer = table.loc["walk", list(instance_table.ANSWER)].to_dict()
+    assert answer == {
+        "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
+        "best_agent": "bef-rlsvi, x = 0.3", "low": 1.0, "high": 2.0, "matters": True,
+    }  # fmt: skip
+    assert table.loc["swim", list(instance_table.ANSWER)].isna().all()
+    assert table.loc["swim", [*instance_table.CONSTANTS, "gap"]].notna().all()
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n"])
+def test_a_damaged_exploration_table_is_named(folder, text):
+    path = folder / "library" / "exploration" / "walk.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"walk\.csv: .*delete it and run again"):
+        instance_table.rows(folder, ["walk"])
+
+
+def test_a_missing_instance_is_named(folder):
+    with pytest.raises(InputError, match=r"ring\.npz: there is no such file"):
+        instance_table.rows(folder, ["walk", "ring"])

@@ -1,0 +1,158 @@
+"""Published experiments: values against the tables that they are read from, and settings against the sources."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from befrl import agents, instances
+from befrl.analysis import aggregation, published
+from befrl.analysis.published import ayoub, cho, li
+from befrl.common import storage, tidy
+from befrl.experiment import run_file, runs
+from befrl.study import config
+
+EPISODES, SEEDS = 60, 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A study of one small instance in track K."""
+    root = tmp_path_factory.mktemp("study")
+    instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
+    instances.save(root / "instances" / "swim.npz", "swim", instance, {})
+    variants = {
+        "ucrl-vtr": ("ucrl-vtr", {}),
+        "eps-greedy": ("eps-greedy", {"epsilon": 0.1}),
+        "rrl-mnl": ("rrl-mnl", {}),
+        "rrl-mnl@scale=0.001": ("rrl-mnl", {"scale": 0.001}),
+        "rrl-mnl@scale=0.01": ("rrl-mnl", {"scale": 0.01}),
+        "ucrl-mnl": ("ucrl-mnl", {}),
+        "ucrl-mnl-visits": ("ucrl-mnl", {"likelihood": "visits"}),
+        "ucrl-mnl@scale=0.001": ("ucrl-mnl", {"scale": 0.001}),
+        "ucrl-mnl@scale=0.01": ("ucrl-mnl", {"scale": 0.01}),
+    }
+    paths = []
+    for label, (algorithm, values) in variants.items():
+        seeds = list(range(0 if "@" in label else 1, 1 + SEEDS))
+        common = (algorithm, agents.parameters(algorithm, values), "K", EPISODES, seeds, 3)
+        log, seconds = runs.run_seeds("swim", instance, *common, lockstep=4)
+        paths.append(root / "runs" / f"{label}.npz")
+        run_file.save(paths[-1], log, runs.describe("swim", instance, label, *common, seconds))
+    for name, text in aggregation.aggregate(paths, 1, 200, 0.95).items():
+        storage.write_text(root / "regret" / "swim_K" / f"{name}.csv", text)
+    return root
+
+
+def tables(source, folder):
+    made = published.tables(source, published.read(source, folder, ["swim"]))
+    return {name: pd.DataFrame(rows, columns=list(published.COLUMNS)) for name, rows in made.items()}
+
+
+def test_losers_of_a_grid_are_left_out_unless_they_are_asked_for(folder):
+    (case,) = published.read("cho", folder, ["swim"])
+    assert len([row for row in case.variants() if row["algorithm"] == "rrl-mnl"]) == 2
+    assert {row["role"] for row in case.variants("tuned")} == {"tuned"}
+    # Cho et al. print no constants: all points of the grids are drawn, and compared are the best of them.
+    assert "grid" in set(tables("cho", folder)["curves"]["role"])
+    for made in (tables("cho", folder)["values"], *tables("ayoub", folder).values()):
+        assert "grid" not in set(made["role"])
+
+
+@pytest.mark.parametrize("source", published.catalogue.names())
+def test_every_row_names_its_source_instance_and_unit(folder, source):
+    for table in tables(source, folder).values():
+        assert set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
+        assert table["unit"].notna().all() and (table["seeds"] == SEEDS).all()
+        assert np.isfinite(table["ours"]).all()
+
+
+def test_curves_show_what_the_source_shows(folder):
+    (case,) = published.read("cho", folder, ["swim"])
+    raw = case.curve("eps-greedy")
+    k = raw["episode"].to_numpy()
+    for source, expected in (
+        ("ayoub", raw["mean"].to_numpy()),
+        ("li", k * case.optimal_value - raw["mean"].to_numpy()),
+        ("cho", case.curve("rrl-mnl")["return"].to_numpy()),  # what has no constants is not among theirs
+    ):
+        curves = tables(source, folder)["curves"]
+        mine = curves[curves["variant"] == ("eps-greedy" if source != "cho" else "rrl-mnl")]
+        assert np.allclose(mine["ours"], expected, rtol=1e-12)
+        assert (mine["low"] <= mine["ours"] + 1e-9).all() and (mine["ours"] <= mine["high"] + 1e-9).all()
+
+
+def test_reward_and_regret_add_up(folder, monkeypatch):
+    monkeypatch.setattr(li, "AFTER", 40)
+    monkeypatch.setattr(ayoub, "AT", (40,))
+    reward = tables("li", folder)["values"].set_index("variant")
+    regret = tables("ayoub", folder)["values"].set_index("variant")
+    best = reward.loc["the true model", "ours"]
+    for variant in ("eps-greedy", "ucrl-vtr"):
+        assert reward.loc[variant, "ours"] + regret.loc[variant, "ours"] == pytest.approx(best)
+        assert reward.loc[variant, "low"] + regret.loc[variant, "high"] == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("returns", "expected"),
+    [([1.0, 1.0, 1.0], 1), ([0.0, 1.0, 1.0], 20), ([1.0, 0.5, 1.0], 30), ([1.0, 1.0, 0.5], 31), ([0.0] * 3, 31)],
+)
+def test_a_curve_arrives_where_it_stays(returns, expected):
+    curve = pd.DataFrame({"episode": [1, 20, 30], "return": returns})
+    assert cho.arrival(curve, 1.0) == expected
+
+
+def test_places_of_cho(folder):
+    values = tables("cho", folder)["values"]
+    tuned = values[values["role"] == "tuned"]
+    arrivals = tuned[tuned["quantity"] == "arrival at the optimum"].set_index("algorithm")["ours"]
+    places = tuned[tuned["quantity"] == "order of arrival"].set_index("algorithm")["ours"]
+    for algorithm, place in places.items():
+        assert place == 1 + (arrivals < arrivals[algorithm]).sum()
+
+
+def test_a_case_of_a_thousand_episodes_compares_runtimes(folder, monkeypatch):
+    monkeypatch.setattr(cho, "FIRST", EPISODES)
+    made = tables("cho", folder)
+    assert made["curves"].empty
+    values = made["values"].set_index(["quantity", "variant"])
+    timings = tidy.read(folder / "regret/swim_K/timings.csv").set_index("variant")
+    for variant in ("rrl-mnl", "ucrl-mnl", "ucrl-mnl-visits"):
+        ours = values.loc[("seconds of 1,000 episodes", variant), "ours"]
+        assert ours == pytest.approx(EPISODES * timings.loc[variant, "seconds_per_episode"])
+        ratio = timings.loc[variant, "estimating"] / timings.loc["rrl-mnl", "estimating"]
+        assert values.loc[("updates over those of rrl-mnl", variant), "ours"] == pytest.approx(ratio)
+    ratios = values.loc["seconds over those of rrl-mnl"]
+    assert ratios.loc["rrl-mnl", "ours"] == 1 and ratios.loc["rrl-mnl", "authors"] == 1
+    # The authors' likelihood goes through all data: their number stands beside the variant that does too.
+    assert ratios.loc["ucrl-mnl-visits", "authors"] == pytest.approx(4302.3 / 20.3)
+    assert np.isnan(ratios.loc["ucrl-mnl", "authors"])
+
+
+def test_optimal_values_are_those_that_ayoub_et_al_print():
+    """Theirs have two decimals and are averages of ten runs of the optimal policy, hence a few hundredths."""
+    for name, printed in ayoub.OPTIMAL.items():
+        assert instances.build(name, {}).optimal_value == pytest.approx(printed, abs=0.03)
+
+
+def test_the_study_runs_the_published_settings():
+    study = config.load(config.SCHEMA.parent / "config.yaml", config.SCHEMA)
+    assert sorted(study["published"]) == published.catalogue.names()
+    assert set(ayoub.OPTIMAL) == set(study["published"]["ayoub"])
+    for source, episodes, seeds in (("cho", 10_000, 10), ("ayoub", 50_000, 10), ("li", 50, 5)):
+        for name in study["published"][source]:
+            if name != "riverswim-cho-time":
+                assert (study["study"][name]["episodes"], study.seeds(name)["evaluation"]) == (episodes, seeds)
+    assert study["study"]["riverswim-cho-time"]["episodes"] == cho.FIRST
+    algorithms = {source: set() for source in study["published"]}
+    for source, names in study["published"].items():
+        for name in names:
+            algorithms[source] |= {variant.algorithm for variant in study.variants(name).values()}
+    assert algorithms["cho"] == set(cho.SECONDS)
+    assert algorithms["li"] == set(li.REWARD)
+    assert algorithms["ayoub"] == {algorithm for _, algorithm, _ in ayoub.REGRET}
+
+
+def test_a_damaged_table_is_named(folder, tmp_path):
+    with pytest.raises(config.InputError, match=r"nowhere\.npz: there is no such file"):
+        published.read("li", folder, ["nowhere"])
+    assert tidy.read(folder / "regret/swim_K/curves.csv", tidy.CURVES) is not None

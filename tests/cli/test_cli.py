@@ -1,0 +1,467 @@
+"""The command line: what each verb prints and writes, and how each kind of bad input is answered.
+
+Bad input means exit code 2, one line on stderr, nothing on stdout and no file made or changed.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from befrl import agents, claims, cli, figures, instances
+from befrl.analysis import benchmark, components, instance_table, published, table1
+from befrl.common import storage, tidy
+from befrl.common.errors import Refused
+from befrl.common.tidy import CURVES, PAIRED, SUMMARY
+from befrl.experiment import run_file, runs
+from befrl.learning import estimators
+from befrl.planning import planners
+from helpers import PROJECT
+
+SCHEMA = str(PROJECT / "config" / "schema.yaml")
+VERBS = ["instance", "run", "aggregate", "instances", "table1", "published", "library"]
+VERBS += ["claim", "figure", "report", "list", "bench"]
+CHAIN = "--instance chain --instance-set bins=3 horizon=4"
+TINY = f"{CHAIN} --episodes 6"
+# numpy leaves a bad zip file open until it is collected.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture
+def befrl(tmp_path, monkeypatch, capsys):
+    """Calls a command line in an empty folder: befrl("list agents") -> (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    # `main` sets these for its process; here they are to be as before afterwards.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+
+    def call(line):
+        capsys.readouterr()
+        try:
+            code = cli.main(shlex.split(line))
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def good(befrl):
+    """The same, for commands that must succeed quietly: returns stdout."""
+
+    def call(line):
+        code, out, err = befrl(line)
+        assert (code, err) == (0, "")
+        return out
+
+    return call
+
+
+# Good commands.
+
+
+def test_instance_prints_its_value_and_constants(good):
+    facts = json.loads(good("instance riverswim --set kernel=cho states=4 horizon=12 --json"))
+    assert facts["optimal_value"] == pytest.approx(2.6627, abs=5e-5)
+    assert facts["parameters"] == {"kernel": "cho", "states": 4, "horizon": 12, "leak": 0.0, "reward_sd": 0.5}
+    assert (facts["d"], facts["n_cells"], facts["n_actions"], facts["horizon"]) == (24, 4, 2, 12)
+    assert 0 < facts["uniform_value"] < facts["optimal_value"] and facts["gap"] > 0
+    constants = facts["constants"]
+    assert {"alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A"} <= set(constants)
+    assert 0 < constants["alpha_p"] <= constants["beta_p"] and 0 < constants["alpha_r"] <= constants["beta_r"]
+
+
+def test_instance_prints_a_table_for_people(good):
+    assert "2.66271" in good("instance riverswim --set kernel=cho states=4 horizon=12")
+
+
+def test_run_prints_numbers_that_fit_together(good):
+    run = json.loads(good(f"run {TINY} --agent bef-rlsvi --set x=3 --seeds 4 --out run.npz --json"))
+    final = np.array(run["final_regret"])
+    assert run["V_star"] == instances.build("chain", {"bins": 3, "horizon": 4}).optimal_value
+    assert (run["seeds"], run["episodes"], run["level"]) == ([0, 1, 2, 3], 6, 0.95)
+    assert run["mean"] == pytest.approx(final.mean(), rel=1e-12)
+    low, high = run["interval"]
+    assert final.min() <= low <= run["mean"] <= high <= final.max()
+    assert run["quantiles"] == {
+        "0.1": pytest.approx(np.quantile(final, 0.1)),
+        "0.5": pytest.approx(np.median(final)),
+        "0.9": pytest.approx(np.quantile(final, 0.9)),
+    }
+    assert run["steps_per_second"] * run["seconds"] == pytest.approx(4 * 6 * 4)
+    assert run["parameters"]["x"] == run["derived"]["x"] == 3.0
+    log, meta = run_file.load("run.npz")
+    assert log["regret"].sum(1).tolist() == run["final_regret"]
+    assert (meta["label"], meta["algorithm"], meta["track"]) == ("bef-rlsvi", "bef-rlsvi", "U")
+    assert {"code", "versions", "root_seed"} <= set(meta)
+
+
+def test_run_prints_a_table_for_people_or_nothing(good):
+    table = good(f"run {TINY} --agent greedy --seeds 2")
+    assert "mean regret" in table and "V* = " in table
+    assert good(f"run {TINY} --agent greedy --seeds 2 --quiet") == ""
+
+
+def final_regret(good, line):
+    return json.loads(good(f"run {line} --agent bef-rlsvi --episodes 6 --json"))["final_regret"]
+
+
+def test_a_run_from_a_file_is_the_run_from_its_family(good):
+    """The instance's name keys the random numbers; without --name it is the family's."""
+    good("instance chain --set bins=3 horizon=4 --out same.npz")
+    good("instance chain --set bins=3 horizon=4 --name other --out other.npz")
+    family = final_regret(good, f"{CHAIN} --seeds 4")
+    assert final_regret(good, "--instance same.npz --seeds 4") == family
+    assert final_regret(good, "--instance other.npz --seeds 4") != family
+
+
+def test_a_range_of_seeds_is_that_part_of_all(good):
+    assert final_regret(good, f"{CHAIN} --seeds 2-3") == final_regret(good, f"{CHAIN} --seeds 4")[2:]
+
+
+def test_the_root_seed_changes_the_runs(good):
+    assert final_regret(good, f"{CHAIN} --seeds 3 --root-seed 1") != final_regret(good, f"{CHAIN} --seeds 3")
+
+
+def test_aggregate_and_figure_write_their_files(good, tmp_path):
+    for agent in ("greedy", "random"):
+        good(f"run {TINY} --agent {agent} --seeds 1-4 --quiet --out runs/{agent}/1-4.npz")
+    good(f"run {TINY} --agent bef-rlsvi --set x=3 --label b@x=3 --seeds 5 --quiet --out runs/b@x=3/0-4.npz")
+    good(
+        "aggregate --runs runs --labels greedy random b@x=3 --blocks 1-4 --grid-blocks 0-4 --tuning 1"
+        " --resamples 100 --out tables"
+    )
+    for name, columns in (("summary", SUMMARY), ("curves", CURVES), ("paired", PAIRED)):
+        lines = (tmp_path / "tables" / f"{name}.csv").read_text().splitlines()
+        assert ",".join(columns) in lines
+    good("figure regret --tables tables --out drawn/regret --command 'make it' --headline")
+    about = storage.read_json("drawn/regret.json")
+    assert (about["name"], about["command"], about["headline"]) == ("regret", "make it", True)
+    assert {path.suffix for path in (tmp_path / "drawn").iterdir()} == {".svg", ".png", ".json"}
+
+
+LIBRARY = {
+    "exploration": "episodes=3 tuning=2 evaluation=2",
+    "densities": "transitions=20",
+    "estimators": "sizes=[100] repetitions=2",
+    "planners": "'features=[4, 8]' repetitions=2",
+    "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
+}
+MEASURED = ("seconds", "exponent")
+
+
+@pytest.mark.parametrize("kind", components.catalogue.names())
+def test_library_writes_the_rows_of_its_study(good, kind):
+    good("instance chain --set bins=3 horizon=4 --name tiny --out tiny.npz")
+    assert good(f"library {kind} --instance tiny.npz --set {LIBRARY[kind]} --root-seed 5 --out table.csv") == ""
+    module = components.catalogue.module(kind)
+    table = tidy.read("table.csv")
+    assert list(table.columns) == list(module.COLUMNS)
+    settings = {key: json.loads(value) for key, value in (word.split("=") for word in shlex.split(LIBRARY[kind]))}
+    rows = module.study("tiny", instances.build("chain", {"bins": 3, "horizon": 4}), 5, **settings)
+    assert set(table["instance"]) == {"tiny"}
+    numbers = [name for name in table.columns if name not in ("instance", *MEASURED) and table[name].dtype.kind in "if"]
+    assert len(numbers) >= 3
+    for name in numbers:
+        expected = np.array([row[name] for row in rows], dtype=float)
+        assert np.allclose(table[name], expected, rtol=1e-9, atol=0, equal_nan=True), name
+
+
+def test_instances_writes_a_row_for_each_name(good):
+    for name in ("one", "two"):
+        good(f"instance chain --set bins=3 horizon=4 --name {name} --out results/instances/{name}.npz")
+    good("instances --results results --names two one --out table.csv")
+    table = tidy.read("table.csv")
+    assert list(table.columns) == list(instance_table.COLUMNS)
+    assert list(table["name"]) == ["two", "one"]
+
+
+def test_table1_and_published_write_their_tables(good, tmp_path):
+    good("instance riverswim-ayoub-3 --set horizon=3 --name riverswim-ayoub-3 --out results/instances/swim.npz")
+    run = "run --instance results/instances/swim.npz --track K --episodes 4 --seeds 2 --quiet"
+    for agent in ("ucrl-vtr", "greedy"):
+        good(f"{run} --agent {agent} --out runs/{agent}/0-1.npz")
+    good("aggregate --runs runs --labels ucrl-vtr greedy --blocks 0-1 --tuning 0 --out results/regret/swim_K")
+    good("table1 --results results --cases swim_K --out table1.csv")
+    table = tidy.read("table1.csv", table1.COLUMNS)
+    assert list(table["agent"]) == ["ucrl-vtr", "greedy"]
+    good("published ayoub --results results --instances swim --out results/published/ayoub")
+    good("published ayoub --results results --instances swim --out results/published/ayoub")  # the folder is there now
+    for name in ("values", "curves"):
+        assert len(tidy.read(tmp_path / f"results/published/ayoub/{name}.csv", published.COLUMNS))
+
+
+def test_claim_prints_its_record_and_writes_it(good):
+    record = json.loads(good("claim C31 --trials 5 --json"))
+    assert (record["id"], record["trials"], record["verdict"]) == ("C31", 5, "holds")
+    assert good("claim C31 --trials 5 --out C31.json") == ""
+    stored = storage.read_json("C31.json")
+    assert {key: stored[key] for key in record if key != "seconds"} == {
+        key: record[key] for key in record if key != "seconds"
+    }
+    assert good("claim --table C31.json") == claims.table([stored])
+    assert "verdict" in good("claim C31 --trials 5")
+
+
+@pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners", "claims", "figures"])
+def test_list_names_everything(good, what):
+    known = {
+        "instances": [*instances.catalogue.names(), *instances.PRESETS],
+        "agents": agents.catalogue.names(),
+        "estimators": estimators.catalogue.names(),
+        "planners": planners.catalogue.names(),
+        "claims": claims.names(),
+        "figures": figures.kinds(),
+    }[what]
+    found = json.loads(good(f"list {what} --json"))
+    assert [entry["name"] for entry in found] == known
+    assert all(entry["text"] for entry in found)
+    if what in ("instances", "agents"):
+        parameters = [parameter for entry in found for parameter in entry["parameters"]]
+        assert parameters and all({"name", "default", "allowed", "text"} <= set(each) for each in parameters)
+    shown = good(f"list {what}")
+    assert all(f"{name}: " in shown for name in known)
+
+
+def fits(algorithm, model):
+    try:
+        return agents.fit(model, algorithm, agents.parameters(algorithm, {}))
+    except Refused:
+        return False
+
+
+def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
+    """At toy size, and without pinning the process of the tests to one core."""
+    monkeypatch.setattr(benchmark, "BLOCKS", (1, 2))
+    monkeypatch.setattr(benchmark, "EPISODES", {1: 50, 2: 50})
+    for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4), ("LATE_UPDATE", 400)):
+        monkeypatch.setattr(benchmark, name, value)
+    monkeypatch.setattr("os.sched_setaffinity", lambda pid, cores: None, raising=False)
+    table = json.loads(good("bench --quick --json"))
+    model = instances.build("chain", {"bins": 8, "horizon": 40}).model
+    assert [row["agent"] for row in table["agents"]] == [name for name in agents.catalogue.names() if fits(name, model)]
+    assert [row["seeds"] for row in table["blocks"]] == [1, 2]
+    growth = table["growth"]
+    assert growth["late_over_early"] == pytest.approx(growth["seconds_late"] / growth["seconds_early"])
+    assert [row["estimator"] for row in table["estimators"]] == estimators.catalogue.names()
+    shown = benchmark.text(table)
+    for row in table["estimators"]:
+        assert row["instance"] == ("lds" if row["estimator"] == "gaussian" else "literal")
+        assert row["claims_flat"] is estimators.catalogue.module(row["estimator"]).Estimator.flat
+        assert (row["early_episode"], row["late_episode"]) == (2, 40)
+        assert row["late_over_early"] == pytest.approx(row["seconds_late"] / row["seconds_early"])
+        assert row["seconds_early"] > 0
+        assert re.search(rf"^{row['estimator']} .* {row['late_over_early']:.2f} ", shown, flags=re.MULTILINE)
+    assert "steps/s" in shown
+
+
+# Help.
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_an_example_that_is_a_command(befrl, verb):
+    code, out, err = befrl(f"{verb} --help")
+    assert (code, err) == (0, "")
+    (example,) = [line.strip() for line in out.split("example:")[1].splitlines() if line.strip()]
+    words = shlex.split(example)
+    assert words[:2] == ["befrl", verb]
+    assert cli.build_parser().parse_args(words[1:]).verb == verb
+
+
+def test_help_names_every_verb_and_its_examples_are_commands(befrl):
+    code, out, _ = befrl("--help")
+    assert code == 0
+    assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS
+    examples = [line.strip() for line in out.split("examples:")[1].splitlines() if line.startswith("  befrl ")]
+    assert examples
+    assert all(cli.build_parser().parse_args(shlex.split(line)[1:]).function for line in examples)
+
+
+def test_the_module_is_the_command(tmp_path):
+    """Exit codes and streams of a real process."""
+
+    def call(*words):
+        source = Path(cli.__file__).parents[1]
+        command = [sys.executable, "-m", "befrl", *words]
+        env = os.environ | {"PYTHONPATH": str(source)}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    good = call("list", "agents", "--json")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert [entry["name"] for entry in json.loads(good.stdout)] == agents.catalogue.names()
+    bad = call("instance", "ring")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    known = ", ".join([*instances.catalogue.names(), *instances.PRESETS])
+    assert bad.stderr == f"befrl: unknown instance 'ring': choose one of {known}\n"
+
+
+# Bad input.
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory):
+    """Good and bad files to name on a command line."""
+    folder = tmp_path_factory.mktemp("stock")
+    instance = instances.build("chain", {"bins": 3, "horizon": 4})
+    instances.save(folder / "good.npz", "chain", instance, {})
+    greedy = ("greedy", agents.parameters("greedy", {}), "U", 6, [0, 1, 2], 0)
+    log, seconds = runs.run_seeds("chain", instance, *greedy, lockstep=3)
+    run_file.save(folder / "runs/greedy/0-2.npz", log, runs.describe("chain", instance, "greedy", *greedy, seconds))
+    (folder / "short.npz").write_bytes((folder / "good.npz").read_bytes()[:300])
+    (folder / "text.npz").write_text("no zip file")
+    with open(folder / "single.npz", "wb") as file:
+        np.save(file, np.arange(3))
+    (folder / "folder").mkdir()
+    for name in ("summary", "curves", "paired"):
+        storage.write_text(folder / "foreign" / f"{name}.csv", "a,b\n1,2\n")
+    for name, text in (("list", "[1]"), ("empty", "{}"), ("half", '{"id": ')):
+        storage.write_text(folder / f"{name}.json", text)
+    return folder
+
+
+@pytest.fixture
+def files(stock, tmp_path):
+    shutil.copytree(stock, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def state(folder):
+    """Content and time of every file."""
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+
+
+OUT = "--seeds 2 --out new.npz"
+AGGREGATE = "aggregate --runs runs --blocks 0-2 --out new"
+LIBRARY_OF = "library --instance good.npz"
+BAD = {
+    "": "VERB",
+    "walk": "'walk'",
+    "list": "what",
+    "list agent": "'agents'",
+    "bench --fast": "--fast",
+    # instance
+    "instance ring --out new.npz": "unknown instance 'ring': choose one of chain",
+    "instance chain --set bin=3 --out new.npz": "'bin': allowed are bins",
+    "instance chain --set bins=1 --out new.npz": "bins = 1 is not allowed: it must be a whole number from 2",
+    "instance chain --set bins=2.5 --out new.npz": "bins = 2.5",
+    "instance chain --set sigma=nan --out new.npz": "sigma",
+    f"instance chain --set bins=1{'0' * 400} --out new.npz": "from 2 to 1000",
+    "instance riverswim --set kernel=mine --out new.npz": "one of osband, cho, ayoub",
+    "instance chain --set bins --out new.npz": "write name=value",
+    "instance chain --set =3 --out new.npz": "write name=value",
+    "instance chain --out folder": "folder",
+    "instance chain --out good.npz/new.npz": "good.npz",
+    # run
+    f"run --instance ring --agent greedy {OUT}": "unknown instance 'ring'",
+    f"run {TINY} --agent dqn {OUT}": "unknown agent 'dqn': choose one of bef-rlsvi",
+    f"run {TINY} --agent greedy --set x=3 {OUT}": "unknown parameter 'x': allowed are planner, features, eta",
+    f"run {TINY} --agent greedy --set estimator=guess {OUT}": "'guess' is not allowed: it must be one of ais",
+    f"run {TINY} --agent greedy --set planner=guess {OUT}": "'guess' is not allowed: it must be one of chebyshev",
+    f"run {TINY} --agent greedy --set estimator=gaussian {OUT}": "'gaussian' cannot work with the family Trunc",
+    f"run {TINY} --agent exp-psrl --set planner=jacobi-anger {OUT}": "'jacobi-anger' cannot plan in the family Trunc",
+    f"run --instance riverswim --agent bef-rlsvi --set planner=chebyshev {OUT}": "'chebyshev' cannot plan in",
+    f"run {TINY} --agent bef-rlsvi --set x=-1 {OUT}": "x = -1 is not allowed",
+    f"run {TINY} --agent bef-rlsvi --set x=1 scale=2 {OUT}": "either x or scale",
+    f"run --instance chain --instance-set horizon=0 --agent greedy {OUT}": "horizon = 0",
+    f"run {TINY} --agent greedy --track V {OUT}": "choose one of U, K",
+    f"run {TINY} --agent greedy --seeds x --out new.npz": "seeds = 'x'",
+    f"run {TINY} --agent greedy --seeds 5-3 --out new.npz": "seeds = '5-3'",
+    f"run {TINY} --agent greedy --seeds 0 --out new.npz": "seeds = '0'",
+    f"run {CHAIN} --agent greedy --episodes 0 {OUT}": "--episodes",
+    f"run {CHAIN} --agent greedy --episodes many {OUT}": "--episodes",
+    f"run {TINY} --agent greedy --threads 0 {OUT}": "--threads",
+    f"run {TINY} --agent greedy --lockstep -1 {OUT}": "--lockstep",
+    f"run {TINY} --agent greedy --root-seed -1 {OUT}": "root-seed",
+    f"run {TINY} --agent greedy --root-seed x {OUT}": "root-seed",
+    f"run {TINY} --agent greedy --seeds 2 --out folder": "folder",
+    f"run --agent greedy {OUT}": "--instance",
+    f"run --instance none.npz --agent greedy {OUT}": "none.npz: there is no such file",
+    f"run --instance short.npz --agent greedy {OUT}": "short.npz: truncated",
+    f"run --instance text.npz --agent greedy {OUT}": "text.npz: truncated, or not a befrl instance file",
+    f"run --instance single.npz --agent greedy {OUT}": "single.npz: ",
+    f"run --instance runs/greedy/0-2.npz --agent greedy {OUT}": "not a befrl instance file",
+    f"run --instance good.npz --instance-set bins=3 --agent greedy {OUT}": "--instance-set",
+    # aggregate
+    f"{AGGREGATE} --labels greedy oracle": "oracle/0-2.npz: there is no such file",
+    f"{AGGREGATE} --labels greedy@eta=1": "grid-blocks",
+    f"{AGGREGATE} --labels greedy --tuning 3": "tuning",
+    f"{AGGREGATE} --labels greedy --level 2": "level",
+    f"{AGGREGATE} --labels greedy --level nan": "level",
+    f"{AGGREGATE} --labels greedy --resamples 0": "--resamples",
+    "aggregate --runs . --labels folder --blocks 0-2 --out new": "folder/0-2.npz",
+    # instances
+    "instances --results none --names good --out new.csv": "none/instances/good.npz: there is no such file",
+    "instances --results . --names good": "--out",
+    "instances --results . --out new.csv": "--names",
+    # library
+    f"{LIBRARY_OF} densities --set transitions=20 --out folder": "folder",
+    f"{LIBRARY_OF} pies --out new.csv": "unknown library study 'pies': choose one of densities, estimators",
+    f"{LIBRARY_OF} densities --out new.csv": "the setting 'transitions' is missing: it needs transitions",
+    f"{LIBRARY_OF} densities --set steps=3 --out new.csv": "unknown setting 'steps': allowed are transitions",
+    f"{LIBRARY_OF} densities --set transitions=0 --out new.csv": "transitions = 0 is not allowed",
+    f"{LIBRARY_OF} densities --set transitions=20": "--out",
+    f"{LIBRARY_OF} planners --set features=4 repetitions=2 --out new.csv": "features = 4 is not allowed: it must be a",
+    f"{LIBRARY_OF} planners --set features=[] repetitions=2 --out new.csv": "features = [] is not allowed",
+    f"{LIBRARY_OF} planners --set features=[4,x] repetitions=2 --out new.csv": "features = '[4,x]' is not allowed",
+    f"{LIBRARY_OF} estimators --set sizes=[9] repetitions=1.5 --out new.csv": "repetitions = 1.5 is not allowed",
+    "library densities --instance none.npz --set transitions=9 --out new.csv": "none.npz: there is no such file",
+    "library densities --instance text.npz --set transitions=9 --out new.csv": "text.npz: truncated",
+    f"{LIBRARY_OF} scaling --set sizes=[2,3] horizons=[2,3] episodes=2 seeds=0 --out new.csv": "seeds = 0 is not",
+    # table1
+    "table1 --results . --cases good --out new.csv": "--cases good: write instance_track",
+    "table1 --results . --cases good_U --out new.csv": "good_U/summary.csv: cannot be read",
+    "table1 --results . --cases good_U --out folder": "folder",
+    # published
+    "published nobody --results . --instances good --out new": "unknown published source 'nobody': choose one of ayoub",
+    "published li --results . --instances none --out new": "none.npz: there is no such file",
+    # claim
+    "claim C999 --out new.json": "unknown claim 'C999': choose one of C31",
+    "claim C31 C999 --trials 5": "C999",
+    "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
+    "claim C31 --trials 0 --out new.json": "--trials",
+    "claim C31 --trials 5 --seed -1 --out new.json": "seed",
+    "claim --table none.json --out new.csv": "none.json",
+    "claim --table half.json --out new.csv": "half.json",
+    "claim --table list.json --out new.csv": "list.json",
+    "claim --table empty.json --out new.csv": "empty.json",
+    # figure
+    "figure pie --tables foreign --out new": "unknown figure 'pie': choose one of",
+    "figure regret --tables none --out new": "none/summary.csv",
+    "figure regret --tables foreign --out new": "foreign/summary.csv",
+    "figure regret --out new": "--tables",
+    "figure planners --tables none.csv --out new": "none.csv: cannot be read as a befrl table",
+    "figure planners --tables foreign/summary.csv --out new": "not a befrl table, the column 'instance' is missing",
+    # report
+    f"report --study none.yaml --schema {SCHEMA} --out new.html": "none.yaml",
+    f"report --study good.npz --schema {SCHEMA} --out new.html": "good.npz",
+    "report --study '{}' --schema none.yaml --out new.html": "none.yaml",
+    f"report --study '{{}}' --schema {SCHEMA} --out new.html": "required are instances",
+    f"report --study '{{' --schema {SCHEMA} --out new.html": "--study",
+}
+
+
+@pytest.mark.parametrize("line", BAD, ids=lambda line: line[:10] + " " + line[-50:])
+def test_bad_input_is_one_sentence_and_changes_nothing(befrl, files, line):
+    before = state(files)
+    code, out, err = befrl(line)
+    assert (code, out) == (2, "")
+    assert err.startswith("befrl") and err.endswith("\n") and err.count("\n") == 1
+    assert BAD[line] in err
+    assert state(files) == before
+
+
+def test_a_stored_instance_that_is_not_the_codes_any_more_is_refused(befrl, files):
+    arrays, meta = storage.read_arrays("good.npz", "instance")
+    storage.write_arrays("old.npz", "instance", arrays | {"theta_p": arrays["theta_p"] + 1}, meta)
+    code, _, err = befrl(f"run --instance old.npz --agent greedy {OUT}")
+    assert code == 2
+    assert "theta_p is not that of family 'chain' any more" in err

@@ -1,0 +1,103 @@
+"""Parameters: what is allowed passes unchanged, what is not is refused by a sentence that names the key."""
+
+import dataclasses
+import math
+
+import pytest
+
+from befrl import agents, instances
+from befrl.common.errors import InputError
+from befrl.common.parameters import choice, describe, integer, number, optional, read, scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Example:
+    sigma: float = number(0.1, 0.0, 1.0, "a number")
+    bins: int = integer(8, 2, 10, "a whole number")
+    law: str = choice("one", ("one", "two"), "a word")
+    x: float | None = optional(0.0, 5.0, "a number or nothing")
+    scale: float | str = scale("theory or a number")
+
+
+GOOD = [
+    ("sigma", 0, 0.0),
+    ("sigma", "1e-3", 1e-3),
+    ("sigma", 1.0, 1.0),
+    ("bins", 2, 2),
+    ("bins", "7", 7),
+    ("bins", 3.0, 3),
+    ("law", "two", "two"),
+    ("x", None, None),
+    ("x", 2, 2.0),
+    ("scale", "theory", "theory"),
+    ("scale", "0.5", 0.5),
+    ("scale", 0, 0.0),
+]
+BAD = [
+    *[(key, value) for key in ("sigma", "bins", "x", "scale") for value in (math.nan, math.inf, -math.inf, "nan")],
+    *[(key, value) for key in ("sigma", "bins", "law", "x", "scale") for value in (True, [], "three", {})],
+    *[(key, None) for key in ("sigma", "bins", "law", "scale")],
+    ("sigma", 1.0000001),
+    ("sigma", -1e-300),
+    ("bins", 2.5),
+    ("bins", 1),
+    ("bins", 11),
+    ("law", 1),
+    ("x", -1),
+    ("x", 5.1),
+    ("x", "theory"),
+    ("scale", -1),
+    ("scale", 1e7),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "parsed"), GOOD)
+def test_allowed_values_are_read(key, value, parsed):
+    got = getattr(read(Example, {key: value}, "here"), key)
+    assert got == parsed
+    assert type(got) is type(parsed)
+
+
+@pytest.mark.parametrize(("key", "value"), BAD)
+def test_other_values_are_refused_by_name(key, value):
+    with pytest.raises(InputError, match=rf"^here: {key} = .* is not allowed: it must be "):
+        read(Example, {key: value}, "here")
+
+
+def test_the_sentence_says_what_is_allowed():
+    with pytest.raises(InputError, match=r"bins = 11 .* a whole number from 2 to 10$"):
+        read(Example, {"bins": 11}, "here")
+    with pytest.raises(InputError, match=r"law = 'three' .* one of one, two$"):
+        read(Example, {"law": "three"}, "here")
+    with pytest.raises(InputError, match=r"scale = -1 .* theory or a number from 0 to 1e\+06$"):
+        read(Example, {"scale": -1}, "here")
+
+
+def test_unknown_keys_and_other_shapes_are_refused():
+    with pytest.raises(InputError, match=r"here: unknown parameter 'sigmo': allowed are sigma, bins, law, x, scale"):
+        read(Example, {"sigmo": 1}, "here")
+    for values in (None, [], "sigma=1"):
+        with pytest.raises(InputError, match="expected a mapping"):
+            read(Example, values, "here")
+
+
+def test_nothing_given_means_defaults():
+    assert read(Example, {}, "here") == Example()
+
+
+MODULES = [(catalogue, name) for catalogue in (agents.catalogue, instances.catalogue) for name in catalogue.names()]
+
+
+@pytest.mark.parametrize(("catalogue", "name"), MODULES, ids=[name for _, name in MODULES])
+def test_every_module_declares_parameters_whose_defaults_are_allowed(catalogue, name):
+    cls = catalogue.module(name).Parameters
+    described = describe(cls)
+    assert read(cls, {row["name"]: row["default"] for row in described}, name) == cls()
+    assert all(row["text"] and row["allowed"] for row in described)
+    assert catalogue.summary(name).endswith(".")
+
+
+@pytest.mark.parametrize("catalogue", [agents.catalogue, instances.catalogue], ids=["agent", "instance"])
+def test_an_unknown_name_is_answered_with_the_known_ones(catalogue):
+    with pytest.raises(InputError, match=f"unknown {catalogue.kind} 'nobody': .*{catalogue.names()[-1]}"):
+        catalogue.module("nobody")

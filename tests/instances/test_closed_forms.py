@@ -1,0 +1,245 @@
+"""Families with closed forms beside the truncated normal: each against its formula and against the quadrature."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import erfc, expit, i0, i0e, i1e, iv
+
+from befrl import instances
+from befrl.instances.factored import REBOOTED, STAYS_ON
+from befrl.model.families.base import Family
+from befrl.model.families.gaussian import GaussianStates
+from befrl.model.families.softmax import Softmax
+from befrl.model.families.truncated_exponential import TruncatedExponentialStates
+from befrl.model.families.von_mises import FAR, NEAR, VonMises
+from befrl.model.spaces import BinnedInterval, FiniteSpace, SmoothBox
+
+NATURAL = [-800.0, -30.0, -2.0, -1e-3, 0.0, 1e-12, 0.05, 1.0, 12.0, 400.0]
+
+
+def states(c, bins=5):
+    family = TruncatedExponentialStates(BinnedInterval(bins, nodes_per_cell=40))
+    return family, np.full((1, 1, 1, 1), c)
+
+
+@pytest.mark.parametrize("c", [c for c in NATURAL if abs(c) < 50])
+def test_truncated_exponential_states_agree_with_the_quadrature(c):
+    family, eta = states(c)
+    for exact, summed in zip(family.moments(eta), Family.moments(family, eta), strict=True):
+        assert np.allclose(exact, summed, rtol=1e-10, atol=1e-13)
+    assert np.allclose(family.kernel(eta), Family.kernel(family, eta), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("c", [-30.0, -2.0, 0.5, 12.0])
+def test_truncated_exponential_kernel_by_integration(c):
+    family, eta = states(c)
+    Z = np.log(np.expm1(c) / c)
+    edges = family.space.edges
+    for j, mass in enumerate(family.kernel(eta)[0, 0, 0]):
+        integral = quad(lambda x: np.exp(c * x - Z), edges[j], edges[j + 1], epsabs=1e-14)[0]
+        assert mass == pytest.approx(integral, rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize("c", NATURAL)
+def test_truncated_exponential_kernel_is_a_law_and_a_mirror_image(c):
+    family, eta = states(c)
+    mass = family.kernel(eta)
+    assert mass.min() >= 0 and mass.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.allclose(mass, family.kernel(-eta)[..., ::-1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("c", [-30.0, -1e-3, 0.0, 3.0, 200.0])
+def test_truncated_exponential_sampler_inverts_the_cdf(c):
+    family, eta = states(c)
+    u = np.linspace(0.001, 0.999, 101)
+    zero = np.zeros(101, dtype=int)
+    s = family.sampler(eta[0])(zero, zero, u)
+    cdf = (
+        s
+        if c == 0
+        else np.expm1(c * s) / np.expm1(c)
+        if c < 0
+        else np.exp(c * (s - 1)) * np.expm1(-c * s) / np.expm1(-c)
+    )
+    assert np.all(np.diff(s) > 0)
+    assert np.allclose(cdf, u, rtol=1e-9, atol=1e-11)
+
+
+def test_literal_aims_where_it_says():
+    instance = instances.build("literal", {"bins": 4, "left": 0.2, "right": 0.1, "margin": 0.1})
+    eta = instance.model.features.natural(instance.theta_p[None])
+    centre = (np.arange(4) + 0.5) / 4
+    wanted = np.clip(np.stack([centre - 0.2, centre + 0.1], axis=1), 0.1, 0.9)
+    assert np.allclose(instance.model.family.moments(eta)[1][0, ..., 0], wanted, rtol=0, atol=1e-9)
+
+
+def test_jao_arms():
+    instance = instances.build("jao", {"arms": 3, "rate": 0.2, "eps": 0.1, "horizon": 1})
+    assert np.allclose(instance.P[0, :, 1], [0.2, 0.2, 0.3])
+    assert np.allclose(instance.P[1, :, 1], 0.8)
+    assert instance.optimal_value == pytest.approx(0.1)
+    longer = instances.build("jao", {"arms": 3, "rate": 0.2, "eps": 0.1, "horizon": 2})
+    # One step in the bad state, then the good one with probability rate + eps.
+    assert longer.optimal_value == pytest.approx(0.1 + 0.3 * 0.9 + 0.7 * 0.1)
+    assert longer.gap == pytest.approx(0.1 * 0.8)
+
+
+def test_factored_log_partition_and_covariance():
+    instance = instances.build("factored", {"machines": 4})
+    theta = np.random.default_rng(0).normal(size=(1, instance.model.d)) * 2
+    eta = instance.model.features.natural(theta)
+    Z, mean, cov = instance.model.family.moments(eta)
+    assert np.allclose(Z, np.logaddexp(0.0, eta).sum(-1), rtol=1e-12)
+    assert np.allclose(mean, expit(eta), rtol=0, atol=1e-12)
+    diagonal = (expit(eta) * expit(-eta))[..., None] * np.eye(4)
+    assert np.allclose(cov, diagonal, rtol=0, atol=1e-12)
+
+
+def test_factored_transitions_by_hand():
+    n = 3
+    instance = instances.build("factored", {"machines": n, "cost": 0.25})
+    for state in range(2**n):
+        bits = [(state >> j) & 1 for j in range(n)]
+        for action in range(n + 1):
+            on = [REBOOTED if action == j + 1 else STAYS_ON[bits[j], bits[j - 1]] for j in range(n)]
+            for after in range(2**n):
+                factors = [on[j] if (after >> j) & 1 else 1 - on[j] for j in range(n)]
+                assert instance.P[state, action, after] == pytest.approx(np.prod(factors), rel=1e-10)
+            running = sum(1 if action == j + 1 else bits[j] for j in range(n))
+            assert instance.R[state, action] == pytest.approx(running / n - 0.25 * (action > 0), abs=1e-12)
+
+
+def circle(cells=64, order=10):
+    return VonMises(SmoothBox([np.linspace(-np.pi, np.pi, cells + 1)], order, periodic=True))
+
+
+def polar(kappa, angle=2.2):
+    """eta of this concentration, (1, 1, 1, 2), its direction and the one across."""
+    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    return kappa * along[None, None, None], along, across
+
+
+@pytest.mark.parametrize("kappa", [0.0, 1e-8, 1e-3, 0.019, 0.021, 0.3, 1.0, 7.0, 40.0, 299.0, 301.0, 1e4])
+def test_von_mises_moments_are_ratios_of_bessel_functions(kappa):
+    """Z = log 2 pi I_0, mean A = I_1/I_0 along eta, covariance A' along it and A/kappa across."""
+    eta, along, across = polar(kappa)
+    Z, mean, cov = (part[0, 0, 0] for part in circle().moments(eta))
+    log_I0 = np.log(i0e(kappa)) + kappa
+    assert Z == pytest.approx(np.log(2 * np.pi) + log_I0, abs=1e-12 * max(1.0, kappa))
+    A = i1e(kappa) / i0e(kappa)
+    assert np.allclose(mean, A * along, rtol=0, atol=1e-12)
+    ratio = A / kappa if kappa > 0 else 0.5
+    if kappa > 100:  # 1 - A/kappa - A^2 cancels; the asymptotic series of A' to four terms, rest below 4/kappa^6
+        slope = 1 / (2 * kappa**2) + 1 / (4 * kappa**3) + 3 / (8 * kappa**4) + 25 / (32 * kappa**5)
+    else:  # A' = (1 + I_2/I_0)/2 - A^2, where little cancels
+        slope = 0.5 + iv(2, kappa) / (2 * i0(kappa)) - A**2
+    expected = slope * np.outer(along, along) + ratio * np.outer(across, across)
+    assert np.abs(cov - expected).max() < 1e-10 * ratio
+    assert along @ cov @ along == pytest.approx(slope, rel=1e-10)
+    assert across @ cov @ across == pytest.approx(ratio, rel=1e-12)
+
+
+@pytest.mark.parametrize("kappa", [0.0, 0.5, 3.0, 20.0, 100.0])
+def test_von_mises_agrees_with_the_quadrature(kappa):
+    eta, family = polar(kappa)[0], circle()
+    for exact, summed in zip(family.moments(eta), Family.moments(family, eta), strict=True):
+        assert np.allclose(exact, summed, rtol=1e-10, atol=1e-12)
+    assert np.allclose(family.log_partition(eta), Family.log_partition(family, eta), rtol=1e-12)
+
+
+@pytest.mark.parametrize("join", [NEAR, FAR])
+def test_von_mises_covariance_is_continuous_where_the_series_take_over(join):
+    before, after = (circle().moments(polar(join * (1 + t))[0])[2] for t in (-1e-12, 1e-12))
+    assert np.abs(before - after).max() < 1e-10 * np.abs(after).max()
+
+
+def gaussian(dim, sigma=0.4):
+    return GaussianStates(SmoothBox([np.linspace(-4, 4, 21)] * dim, 6, unbounded=True), sigma)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_linear_gaussian_closed_forms_and_quadrature(dim, rng):
+    """Z = |eta|^2/2, E psi = eta, Cov psi = I, KL = |eta - eta'|^2/2, each exactly, and by sums over the nodes."""
+    family = gaussian(dim)
+    eta, other = rng.uniform(-2, 2, (2, 3, 1, 2, dim))
+    Z, mean, cov = family.moments(eta)
+    assert np.allclose(Z, np.square(eta).sum(-1) / 2, rtol=1e-14)
+    assert np.array_equal(mean, eta) and np.array_equal(cov, np.broadcast_to(np.eye(dim), cov.shape))
+    assert np.allclose(family.kl(eta, other), np.square(eta - other).sum(-1) / 2, rtol=1e-12, atol=1e-13)
+    for exact, summed in zip((Z, mean, cov), Family.moments(family, eta), strict=True):
+        assert np.allclose(exact, summed, rtol=0, atol=1e-8)
+    assert np.allclose(family.kernel(eta), Family.kernel(family, eta), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_linear_gaussian_cells_have_exact_masses_wherever_the_law_is(dim):
+    """By the normal CDF, and with the tails in the outermost cells: a law far outside the box is in the nearest one."""
+    family = gaussian(dim, sigma=0.7)
+    edges = np.concatenate([[-np.inf], np.linspace(-4, 4, 21)[1:-1], [np.inf]])
+    for mean in (0.0, 1.3, -6.0, 60.0):
+        along = np.diff([0.5 * erfc((mean - e) / 0.7 / np.sqrt(2)) for e in edges])
+        P = family.kernel(np.full((1, 1, 1, dim), mean / 0.7))[0, 0, 0]
+        cells = P.reshape(family.space.n_cells, -1).sum(-1)
+        expected = along if dim == 1 else np.multiply.outer(along, along).ravel()
+        assert np.allclose(cells, expected, rtol=0, atol=1e-14)
+        assert P.min() >= 0 and P.sum() == pytest.approx(1.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_lds_moves_as_it_says(dim):
+    instance = instances.build("lds", {"dimension": dim, "pull": 0.7, "force": 0.2, "sigma": 0.3, "bound": 0.5})
+    states = np.array([[0.1, -0.3], [2.0, 0.4], [-0.5, -9.0]])[:, :dim]
+    eta = instance.natural_at(instance.theta_p, states if dim > 1 else states[:, 0])
+    pushes = np.array([[-0.2], [0.0], [0.2]]) if dim == 1 else np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]])
+    expected = 0.7 * np.clip(states, -0.5, 0.5)[:, None] + pushes
+    assert np.allclose(0.3 * eta, expected, rtol=0, atol=1e-12)
+    rewards = instance.first_step(states if dim > 1 else states[:, 0])[0]
+    away = np.square(np.clip(states, -0.5, 0.5) - 0.5).sum(-1)
+    assert np.allclose(rewards, 1 - away[:, None] - 0.05 * pushes.any(1), rtol=0, atol=1e-12)
+
+
+def test_custom_sin_is_the_published_one():
+    """p(s'|s,a) ~ exp(-|s'|^1.7/1.7 + sin(4 s')(s + a)) and r(s), on a grid of states of its own."""
+    instance = instances.build("custom-sin", {})
+    s, after = np.array([-2.0, -0.3, 0.0, 0.9]), np.linspace(-4, 4, 41)
+    R, P = instance.first_step(s)
+    bumps = np.exp(-10 * (s - np.pi / 8) ** 2) + np.exp(-10 * (s + 3 * np.pi / 8) ** 2)
+    assert np.allclose(R, bumps[:, None], rtol=0, atol=1e-12)
+    family, natural = instance.model.family, instance.natural_at(instance.theta_p, s)
+    for a, sign in enumerate((-1.0, 1.0)):
+        exponent = np.sin(4 * after) * (s + sign)[:, None] - np.abs(after) ** 1.7 / 1.7
+        found = natural[:, a] @ family.statistic(after).T + family.log_base_at(after)
+        assert np.allclose(found, exponent, rtol=0, atol=1e-12)
+        for i in range(len(s)):
+
+            def density(x, i=i, sign=sign):
+                return np.exp(np.sin(4 * x) * (s[i] + sign) - np.abs(x) ** 1.7 / 1.7)
+
+            total = quad(density, -9, 9, points=[-2, -1, 0, 1, 2], limit=400, epsabs=1e-13)[0]
+            positive = quad(density, 0, 9, points=[0.5, 1, 2], limit=400, epsabs=1e-13)[0] / total
+            assert P[i, a, instance.model.space.nodes > 0].sum() == pytest.approx(positive, abs=1e-7)
+    assert (instance.horizon, instance.start(np.array([0.0, 0.75])).tolist()) == (10, [-1.0, 0.5])
+
+
+def test_circle_aims_along_chords_between_its_knots():
+    instance = instances.build("circle", {"knots": 8, "kappa": 9.0, "back": 0.5, "ahead": 0.3})
+    knots = -np.pi + 2 * np.pi * np.arange(8) / 8
+    eta = instance.natural_at(instance.theta_p, knots)
+    away, side = np.abs(knots), np.where(knots < 0, -1.0, 1.0)
+    aims = [side * np.maximum(away - 0.5, 0.0), side * np.minimum(away + 0.3, np.pi)]
+    for a in range(2):
+        assert np.allclose(eta[:, a], 9 * np.stack([np.cos(aims[a]), np.sin(aims[a])], -1), rtol=0, atol=1e-12)
+    middle = instance.natural_at(instance.theta_p, knots[:-1] + np.pi / 8)
+    assert np.allclose(middle, (eta[:-1] + eta[1:]) / 2, rtol=0, atol=1e-12)
+    last = instance.natural_at(instance.theta_p, np.array([np.pi - np.pi / 8, np.pi]))
+    assert np.allclose(last, [(eta[-1] + eta[0]) / 2, eta[0]], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0])
+def test_softmax_moments_are_those_of_a_general_family(size, rng):
+    base = np.log(rng.dirichlet(np.ones(5), (2, 3)))
+    base[0, 0, 2:4] = -np.inf
+    family = Softmax(FiniteSpace(5), base)
+    eta = size * rng.standard_normal((2, 2, 3, 4))
+    for fast, slow in zip(family.moments(eta), Family.moments(family, eta), strict=True):
+        assert np.allclose(fast, slow, rtol=1e-10, atol=1e-15)

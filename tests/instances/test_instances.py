@@ -1,0 +1,243 @@
+"""What every instance must satisfy, and what the chain and RiverSwim are."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from befrl import instances
+from befrl.common.errors import InputError
+from helpers import INSTANCES, all_policies, instance, optimal, value_of
+
+VARIANTS = [
+    *[(name, {}) for name in INSTANCES],
+    ("chain", {"bins": 5, "horizon": 7, "reward": "gaussian"}),
+    ("chain", {"bins": 3, "horizon": 1, "reward": "truncated-exponential"}),
+    ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
+    ("riverswim", {"kernel": "ayoub", "states": 3, "horizon": 12, "leak": 0.02}),
+    ("circle", {"knots": 4, "kappa": 2.0, "horizon": 5}),
+    ("lds", {"pull": -0.5, "bound": 1.0, "horizon": 4}),
+]
+CATALOGUE = instances.catalogue.names()
+SMALL = [("chain", {"bins": 2, "horizon": 4}), ("riverswim", {"states": 3, "horizon": 3}), ("dense", {"horizon": 2})]
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_contract(name, values):
+    problem = instance(name, **values)
+    model = problem.model
+    N, A = model.n_anchors, model.n_actions
+    assert N == model.n_cells * model.space.per_cell
+    assert problem.P.shape == (N, A, N)
+    assert np.all(problem.P >= 0)
+    assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
+    assert problem.theta_p.shape == problem.theta_r.shape == (model.d,)
+    assert np.allclose(problem.start_masses.sum(), 1.0, rtol=0, atol=1e-12)
+    assert problem.R.shape == (N, A)
+    for key in ("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A", "radius_p", "radius_r"):
+        assert np.isfinite(problem.constants[key])
+        assert problem.constants[key] > 0
+    assert problem.constants["alpha_p"] <= problem.constants["beta_p"]
+    assert problem.constants["alpha_r"] <= problem.constants["beta_r"]
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_optimum_by_loops(name, values):
+    problem = instance(name, **values)
+    Q, V = optimal(problem.R, problem.P, problem.horizon)
+    assert np.allclose(problem.optimum[0], Q, rtol=0, atol=1e-12)
+    assert np.allclose(problem.optimum[1], V, rtol=0, atol=1e-12)
+    assert problem.optimal_value == pytest.approx(problem.start_masses @ V[0], abs=1e-12)
+    lost = V[0] - value_of(problem.optimal_policy, problem.R, problem.P)
+    assert problem.cell_loss == pytest.approx(problem.start_masses @ lost, abs=1e-12)
+    assert lost.min() > -1e-12
+    if not problem.model.smooth:
+        assert lost.max() < 1e-12
+
+
+@pytest.mark.parametrize(("name", "values"), SMALL)
+def test_no_deterministic_policy_is_better_and_one_is_as_good(name, values):
+    problem = instance(name, **values)
+    policies = all_policies(problem.horizon, problem.model.n_cells, problem.model.n_actions)
+    best = np.max([value_of(policy, problem.R, problem.P) for policy in policies], axis=0)
+    assert np.allclose(problem.optimum[1][0], best, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_uniform_value_by_loops(name, values):
+    problem = instance(name, **values)
+    A = problem.model.n_actions
+    V = value_of(np.full((problem.horizon, problem.model.n_cells, A), 1 / A), problem.R, problem.P)
+    assert problem.uniform_value == pytest.approx(problem.start_masses @ V, abs=1e-12)
+
+
+# So short that the far states are out of reach at first, where the gaps are smaller.
+SHORT = ("riverswim", {"kernel": "ayoub", "states": 6, "horizon": 8})
+
+
+@pytest.mark.parametrize(("name", "values"), [*VARIANTS, *SMALL, SHORT])
+def test_gap_by_brute_force(name, values):
+    problem = instance(name, **values)
+    Q, V = optimal(problem.R, problem.P, problem.horizon)
+    cells = {x for x, mass in enumerate(problem.start_masses) if mass > 0}
+    gaps = []
+    for h in range(problem.horizon):
+        gaps += [V[h, x] - q for x in cells for q in Q[h, x] if V[h, x] - q > 1e-12]
+        cells = {y for x in cells for row in problem.P[x] for y, mass in enumerate(row) if mass > 0}
+    assert problem.gap == pytest.approx(min(gaps), abs=1e-12)
+
+
+def test_gaps_out_of_reach_do_not_count():
+    problem = instance(SHORT[0], **SHORT[1])
+    assert np.array_equal(problem.reachable, np.arange(6) <= np.arange(8)[:, None])
+    gaps = problem.optimum[1][:-1, :, None] - problem.optimum[0]
+    assert gaps[gaps > 1e-12].min() < problem.gap
+
+
+@pytest.mark.parametrize(("name", "values"), VARIANTS)
+def test_first_states_follow_the_stated_law(name, values, rng):
+    problem = instance(name, **values)
+    m = 20_000
+    states = problem.start(rng.random(m))
+    cells = problem.model.space.cell(states)
+    share = np.bincount(cells, minlength=problem.model.n_cells) / m
+    masses = problem.start_masses.reshape(problem.model.n_cells, -1).sum(-1)
+    # 5 standard errors; at most 12 cells with mass in each of 14 instances: 1e-4.
+    assert np.all(np.abs(share - masses) <= 5 * np.sqrt(masses / m))
+    # Within a cell: E s and E s^2 by the masses of its anchors; 5 standard errors again, and rounding.
+    if problem.model.smooth:
+        for power in (1, 2):
+            drawn, expected = states**power, problem.start_masses @ problem.model.space.nodes**power
+            assert np.all(np.abs(drawn.mean(0) - expected) <= 5 * drawn.std(0) / np.sqrt(m) + 1e-12)
+
+
+FLOATS = [
+    (name, field.name)
+    for name in CATALOGUE
+    for field in dataclasses.fields(instances.catalogue.module(name).Parameters)
+    if field.metadata["kind"] is float
+]
+
+
+@pytest.mark.parametrize(("name", "key"), FLOATS)
+def test_every_allowed_number_makes_an_instance(name, key):
+    metadata = {f.name: f.metadata for f in dataclasses.fields(instances.catalogue.module(name).Parameters)}[key]
+    for value in (metadata["low"], metadata["high"]):
+        problem = instances.build(name, {key: value})
+        assert np.isfinite(problem.optimal_value)
+        assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "key"), FLOATS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, "nan", "much"])
+def test_numbers_that_are_none_are_refused(name, key, value):
+    with pytest.raises(InputError, match=key):
+        instances.build(name, {key: value})
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("key", ["theta_p", "theta_r", "start_masses"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_truth_that_is_not_finite_is_refused(name, key, value):
+    problem = instance(name)
+    broken = getattr(problem, key).copy()
+    broken[-1] = value
+    with pytest.raises(InputError, match=key):
+        dataclasses.replace(problem, **{key: broken})
+
+
+@pytest.mark.parametrize("values", [{}, {"bins": 3, "sigma": 0.3}, {"sigma": 0.02, "left": 0.5}])
+def test_chain_kernel_by_integration(values):
+    problem = instance("chain", **values)
+    given = problem.parameters
+    J, sigma = given["bins"], given["sigma"]
+    for x in range(J):
+        for a, step in enumerate((-given["left"], given["right"])):
+            aim = (x + 0.5) / J + step
+            peak = min(max(aim, 0.0), 1.0)
+            top = 0.5 * ((peak - aim) / sigma) ** 2
+            density = lambda s, aim=aim, top=top: np.exp(top - 0.5 * ((s - aim) / sigma) ** 2)  # noqa: E731
+
+            def mass(low, high, density=density, peak=peak):
+                # Where the density falls from its peak by 40 sigma or by a rate of 25/sigma is no mass to be missed.
+                cuts = [c for k in (0, 1, 3, 6, 10) for c in (peak - k * sigma, peak + k * sigma) if low < c < high]
+                cuts += [c for k in (0.01, 0.1, 0.3) for c in (peak - k * sigma, peak + k * sigma) if low < c < high]
+                return integrate.quad(density, low, high, points=sorted(set(cuts)) or None, epsabs=1e-15, limit=200)[0]
+
+            pieces = np.array([mass(y / J, (y + 1) / J) for y in range(J)])
+            assert problem.P[x, a] == pytest.approx(pieces / pieces.sum(), abs=1e-10)
+
+
+def test_chain_rewards_and_parameters():
+    problem = instance("chain")
+    means = np.full((8, 2), 0.5)
+    means[0, 0], means[7, 1] = 0.6, 0.95
+    assert np.allclose(problem.R, means, rtol=0, atol=1e-12)
+    centres = (np.arange(8) + 0.5) / 8
+    aims = np.stack([centres - 0.1, centres + 0.06], axis=1)
+    assert problem.theta_p.reshape(8, 2) * 0.1 + 0.5 == pytest.approx(aims, abs=1e-12)
+    for law in ("truncated-exponential", "gaussian"):
+        assert np.allclose(instance("chain", reward=law).R, means, rtol=0, atol=1e-12)
+
+
+# As printed by Osband, Cho et al. and Ayoub et al.; rows are states, columns next states, action right.
+SWIM = {
+    "osband": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
+    "cho": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
+    "ayoub": [[0.3, 0.7, 0, 0], [0.1, 0.6, 0.3, 0], [0, 0.1, 0.6, 0.3], [0, 0, 0.1, 0.9]],
+}
+SMALL_REWARD = {"osband": 0.005, "cho": 0.005, "ayoub": 0.05}
+
+
+@pytest.mark.parametrize("kernel", SWIM)
+@pytest.mark.parametrize("leak", [0.0, 0.04])
+def test_riverswim_is_the_published_one(kernel, leak):
+    problem = instance("riverswim", kernel=kernel, states=4, leak=leak)
+    left = np.eye(4)[[0, 0, 1, 2]]
+    printed = np.stack([left, SWIM[kernel]], axis=1)
+    assert np.allclose(problem.P, (1 - leak) * printed + leak / 4, rtol=0, atol=1e-12)
+    rewards = np.zeros((4, 2))
+    rewards[0, 0], rewards[3, 1] = SMALL_REWARD[kernel], 1.0
+    assert np.allclose(problem.R, rewards, rtol=0, atol=1e-12)
+
+
+def test_riverswim_optimal_value_of_cho_et_al():
+    problem = instance("riverswim", kernel="cho", states=4, horizon=12)
+    assert problem.optimal_value == pytest.approx(2.6627, abs=5e-5)
+
+
+def test_riverswim_parameters_have_least_norm(rng):
+    """Adding a direction in which psi does not vary on the support keeps the law and lengthens theta."""
+    problem = instance("riverswim", states=5)
+    S = 5
+    theta = problem.theta_p.reshape(S, 2, S - 1)
+    psi = np.eye(S)[:, 1:]
+    for s in range(S):
+        for a in range(2):
+            contrasts = psi[problem.P[s, a] > 0]
+            _, singular, rows = np.linalg.svd(contrasts - contrasts.mean(0))
+            null = rows[(np.pad(singular, (0, S - 1))[: S - 1]) < 1e-12]
+            assert np.allclose(null @ theta[s, a], 0.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("preset", "family", "values"),
+    [
+        ("riverswim-cho-4", "riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
+        ("riverswim-cho-8", "riverswim", {"kernel": "cho", "states": 8, "horizon": 24}),
+        ("riverswim-ayoub-3", "riverswim", {"kernel": "ayoub", "states": 3, "horizon": 12}),
+        ("riverswim-ayoub-5", "riverswim", {"kernel": "ayoub", "states": 5, "horizon": 20}),
+        ("riverswim-osband-6", "riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
+    ],
+)
+def test_a_preset_is_its_family_at_the_published_setting(preset, family, values):
+    named, spelt = instances.build(preset, {}), instances.build(family, values)
+    assert named.family_name == family and named.parameters == spelt.parameters
+    assert named.optimal_value == spelt.optimal_value
+    assert instances.build(preset, {"horizon": 3}).horizon == 3
+
+
+def test_an_unknown_instance_is_answered_with_families_and_presets():
+    with pytest.raises(InputError, match=r"choose one of chain, .*riverswim-cho-4"):
+        instances.build("riverswim-cho-5", {})

@@ -1,0 +1,192 @@
+"""The learner: rewards by maximum likelihood, the design and its norms, by score equations and direct sums."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from befrl.learning import likelihood
+from befrl.numerics import newton
+from helpers import INSTANCES, full, full_U, instance, learner, light, matrices_at, play, random_episodes, samples
+
+SEEDS = (0, 1, 2, 3, 4)
+CASES = [(name, {}) for name in INSTANCES] + [
+    ("chain", {"reward": "truncated-exponential", "bins": 3, "horizon": 9}),
+    ("chain", {"reward": "gaussian", "bins": 3, "horizon": 9}),
+    ("riverswim", {"kernel": "ayoub", "states": 4, "leak": 0.05}),
+]
+
+
+def learned(problem, eta=1.0, seeds=SEEDS, episodes=4, track="U", refit=True):
+    """A learner after some episodes of random actions, and these episodes; without `refit` it fits once, to all."""
+    fit, played = learner(problem, seeds, track, eta=eta), random_episodes(problem, seeds, episodes)
+    for episode in played[:-1]:
+        fit.update(episode) if refit else fit.data.add(episode)
+    fit.update(played[-1])
+    return fit, played
+
+
+def losses(fit):
+    """The two losses that it minimises, and its estimates."""
+    for loss, theta in ((likelihood.transitions, fit.theta_p), (likelihood.rewards, fit.theta_r)):
+        yield lambda t, rows, loss=loss: loss(fit.model, fit.data, fit.eta, t, rows), theta
+
+
+@pytest.mark.parametrize(("name", "values"), CASES)
+@pytest.mark.parametrize("eta", [0.3, 5.0])
+def test_reward_estimates_are_those_of_all_data(name, values, eta):
+    problem = instance(name, **values)
+    fit, played = learned(problem, eta)
+    model, A = problem.model, full(problem.model.features.trace)
+    for i in (0, 3):
+        states, actions, rewards, _ = samples(played, i)
+        x_r = model.B @ matrices_at(problem, states, actions)
+
+        def score(theta, x_r=x_r, rewards=rewards):
+            return (rewards - model.reward.mean(x_r @ theta)) @ x_r - eta * A @ theta
+
+        found = score(fit.theta_r[i])
+        if model.smooth:
+            # The interpolation moves the estimate by less than 1e-4 of a standard error.
+            assert np.sqrt(found @ np.linalg.solve(full(fit.hessian_r[i]), found)) < 1e-4
+            continue
+        assert np.allclose(found, 0.0, rtol=0, atol=1e-7)
+        solution = optimize.root(score, np.zeros(model.d), tol=1e-13)
+        assert np.abs(score(solution.x)).max() < 1e-9
+        assert np.allclose(fit.theta_r[i], solution.x, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_stored_hessian_is_that_of_the_estimate(name):
+    problem = instance(name)
+    fit, _ = learned(problem)
+    # Newton's last step is of order 1e-5 in the Hessian's norm, and so is what the Hessian misses.
+    for stored, (loss, theta) in zip((fit.hessian_p, fit.hessian_r), losses(fit), strict=True):
+        assert np.allclose(stored, loss(theta, slice(None))[2], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_without_data_the_estimates_are_zero(name):
+    problem = instance(name)
+    fit = learner(problem, range(3), eta=2.0)
+    start = np.random.default_rng(0).standard_normal(fit.theta_p.shape) * 10
+    assert np.array_equal(fit.theta_p, np.zeros((3, problem.model.d)))
+    assert np.array_equal(fit.theta_r, np.zeros((3, problem.model.d)))
+    A = full(problem.model.features.trace)
+    for hessians in (fit.hessian_p, fit.hessian_r):
+        assert np.allclose([full(hessian) for hessian in hessians], 2.0 * A, rtol=0, atol=1e-12)
+    for loss, _ in losses(fit):
+        theta, hessian = newton.minimise(loss, start)
+        assert np.allclose(theta, 0.0, rtol=0, atol=1e-12)
+        assert np.allclose([full(one) for one in hessian], 2.0 * A, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("size", [5.0, 50.0, 1000.0])
+def test_newton_converges_from_far_starts(name, size):
+    problem = instance(name)
+    fit, _ = learned(problem, seeds=SEEDS[:2] if problem.model.smooth else SEEDS)
+    start = size * np.random.default_rng(1).choice([-1.0, 1.0], fit.theta_p.shape)
+    for loss, theta in losses(fit):
+        far, _ = newton.minimise(loss, start)
+        assert np.allclose(far, theta, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in INSTANCES if not instance(name).model.smooth])
+@pytest.mark.parametrize("eta", [1e-6, 1e-4, 1e-2])
+def test_newton_converges_with_little_penalty_and_data(name, eta):
+    """After few episodes the likelihood alone may have no maximum: 100 seeds, each refitted ten times."""
+    log = play("exp-psrl", instance(name), "K", range(100), 10, eta=eta)
+    assert np.all(np.isfinite(log["error_p"]))
+
+
+@pytest.mark.parametrize("name", [name for name in INSTANCES if instance(name).model.smooth])
+@pytest.mark.parametrize("eta", [1e-6, 1e-4, 1e-2])
+def test_newton_converges_with_little_penalty_and_smooth_features(name, eta):
+    """The same without planning, 12 seeds refitted eight times: what agents draw from is positive definite.
+
+    Lagrange weights may be negative, so that the loss is not convex far away, where a weak penalty lets theta go.
+    """
+    problem = light(name)
+    fit = learner(problem, range(12), eta=eta)
+    for episode in random_episodes(problem, range(12), 8):
+        fit.update(episode)
+        for matrix in (fit.hessian_p, fit.hessian_r, fit.design()):
+            assert np.all(np.isfinite(np.linalg.cholesky(matrix)))
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_a_reward_that_is_no_number_is_not_learned_from(name):
+    problem = instance(name)
+    fit = learner(problem, (0,))
+    (episode,) = random_episodes(problem, (0,), 1)
+    rewards = episode.rewards.copy()
+    rewards[0, 0] = np.nan
+    broken = type(episode)(episode.states, episode.cells, episode.actions, rewards, episode.next_states)
+    with np.errstate(invalid="ignore"), pytest.raises(newton.NotConverged):
+        fit.update(broken)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_a_seed_has_the_same_bits_alone(name):
+    problem = light(name)
+    block, _ = learned(problem, episodes=10)
+    alone, _ = learned(problem, seeds=(3,), episodes=10)
+    for key in ("counts", "sum_psi", "sum_reward"):
+        assert np.array_equal(getattr(block.data, key)[3], getattr(alone.data, key)[0])
+    for key in ("theta_p", "theta_r", "hessian_p", "hessian_r"):
+        assert np.array_equal(getattr(block, key)[3], getattr(alone, key)[0])
+    assert np.array_equal(block.design()[3], alone.design()[0])
+    assert np.array_equal(block.feature_norms(block.design())[3], alone.feature_norms(alone.design())[0])
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_design_norms_and_errors_by_direct_sums(name):
+    problem = instance(name)
+    features, eta = problem.model.features, 0.7
+    fit, played = learned(problem, eta)
+    design = fit.design()
+    for i in (0, 4):
+        states, actions, _, _ = samples(played, i)
+        U = matrices_at(problem, states, actions)
+        G = eta / problem.constants["alpha_p"] * full(features.trace) + np.einsum("tpi,tpj->ij", U, U)
+        # Where features are smooth, products of them are interpolated: 1e-7 for each visit.
+        rounding = 1e-7 * len(actions) if problem.model.smooth else 1e-10
+        assert np.allclose(full(design[i]), G, rtol=1e-12, atol=rounding * np.square(U).max())
+        G = full(design[i])
+        for x in range(features.n_anchors):
+            u = full_U(features, x, 1)
+            norm = np.trace(u @ np.linalg.solve(G, u.T))
+            assert fit.feature_norms(design)[i, x, 1] == pytest.approx(norm, rel=1e-9)
+        gaps = fit.theta_p[i] - problem.theta_p, fit.theta_r[i] - problem.theta_r
+        for error, gap in zip(fit.errors(problem.theta_p, problem.theta_r, design), gaps, strict=True):
+            assert error[i] == pytest.approx(np.sqrt(gap @ G @ gap), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_a_known_reward_stays_and_does_not_touch_the_transitions(name):
+    problem = instance(name)
+    known, _ = learned(problem, track="K")
+    unknown, _ = learned(problem)
+    assert np.array_equal(known.theta_r, np.broadcast_to(problem.theta_r, known.theta_r.shape))
+    assert np.array_equal(known.theta_p, unknown.theta_p)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_estimates_approach_the_truth(name):
+    """|theta^ - theta*|_H^2 stays of order d while H grows: at 5 d plus the penalty's pull, chi-square has no chance.
+
+    P(chi^2_d > 5 d) < 1e-4 for d >= 5, and the penalty adds at most eta |theta*|_A^2. Smaller d count as 5.
+    """
+    problem = instance(name)
+    fit, _ = learned(problem, seeds=tuple(range(10)), episodes=60, refit=False)
+    features = problem.model.features
+    A = full(features.trace)
+    pairs = (
+        (fit.theta_p, problem.theta_p, fit.hessian_p),
+        (fit.theta_r, problem.theta_r, fit.hessian_r),
+    )
+    for estimates, truth, hessians in pairs:
+        for estimate, hessian in zip(estimates, hessians, strict=True):
+            gap = estimate - truth
+            size = np.sqrt(gap @ full(hessian) @ gap)
+            assert size < np.sqrt(5 * max(features.d, 5)) + np.sqrt(truth @ A @ truth)

@@ -1,0 +1,361 @@
+"""The family by quadrature and by sums: normalisation, derivatives of Z, KL, sampling."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from befrl.common.errors import InputError
+from befrl.model.families.base import ContinuousFamily, Family, FiniteFamily, invert_panel
+from befrl.model.families.gaussian import GaussianStates
+from befrl.model.families.truncated_exponential import TruncatedExponentialStates
+from befrl.model.families.truncated_normal import TruncatedNormal
+from befrl.model.families.von_mises import VonMises
+from befrl.model.spaces import BinnedInterval, FiniteSpace, SmoothBox
+from helpers import derivative, instance
+
+SIGMA = 0.15
+
+
+def quadratic():
+    """p = 2 on [0, 1]: psi = (s, s^2), Lebesgue measure."""
+    space = BinnedInterval(4)
+    return Family(space, np.stack([space.nodes, space.nodes**2], axis=1), np.zeros(len(space.nodes)))
+
+
+def masked():
+    """p = 3, four states, a support of its own for each of two (cell, action)."""
+    base = np.array([[[0.1, 0.2, 0.3, 0.4]], [[0.5, 0.5, 0.0, 0.0]]])
+    with np.errstate(divide="ignore"):
+        return FiniteFamily(FiniteSpace(4), np.eye(4)[:, 1:], np.log(base))
+
+
+def normal():
+    return TruncatedNormal(BinnedInterval(5), SIGMA)
+
+
+KINDS = [quadratic, masked, normal]
+
+
+def parameters(family, rng, n=3, size=3.0):
+    """Random natural parameters (n, N, A, p) of the family's own shape."""
+    return rng.uniform(-size, size, (n, *family.log_base.shape[:2], family.p))
+
+
+def at(family, shape):
+    """Functions of one eta (p,) from those of eta (n, N, A, p), read at the first (cell, action)."""
+    return lambda f: lambda eta: f(np.broadcast_to(eta, (1, *shape, family.p)))[0, 0, 0]
+
+
+@pytest.mark.parametrize("eta", [(0.0, 0.0), (3.0, -2.0), (-8.0, 5.0)])
+def test_density_integrates_to_one(eta):
+    family = quadratic()
+    Z = family.log_partition(np.array(eta).reshape(1, 1, 1, 2))[0, 0, 0]
+    total, _ = integrate.quad(lambda s: np.exp(eta[0] * s + eta[1] * s**2 - Z), 0, 1, epsabs=1e-13)
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("c", [0.0, 1.0, -3.0, 8.0])
+def test_density_of_the_truncated_normal_integrates_to_one(c):
+    Z = normal().log_partition(np.full((1, 1, 1, 1), c))[0, 0, 0]
+    density = stats.norm(0.5, SIGMA)
+    total, _ = integrate.quad(lambda s: np.exp(c * (s - 0.5) / SIGMA - Z) * density.pdf(s), 0, 1, epsabs=1e-13)
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_moments_are_the_derivatives_of_the_log_partition(kind, rng):
+    family = kind()
+    local = at(family, family.log_base.shape[:2])
+    for eta in rng.uniform(-3, 3, (5, family.p)):
+        Z, mean, cov = (local(lambda e, i=i: family.moments(e)[i])(eta) for i in range(3))
+        assert local(family.log_partition)(eta) == pytest.approx(Z, abs=1e-14)
+        assert np.allclose(derivative(local(family.log_partition), eta), mean, rtol=0, atol=1e-9)
+        assert np.allclose(derivative(local(lambda e: family.moments(e)[1]), eta), cov, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernel_is_a_probability_and_partial_means_add_up(kind, rng):
+    family = kind()
+    eta = parameters(family, rng, size=8.0)
+    P, partial = family.kernel_and_partial_means(eta)
+    assert np.all(P >= 0)
+    assert np.allclose(P.sum(-1), 1.0, rtol=0, atol=1e-13)
+    assert np.allclose(family.kernel(eta), P, rtol=0, atol=1e-14)
+    assert np.allclose(partial.sum(-2), family.moments(eta)[1], rtol=0, atol=1e-12)
+
+
+def test_masked_laws_by_hand():
+    family = masked()
+    eta = np.log([2.0, 3.0, 4.0])
+    P = family.kernel(np.broadcast_to(eta, (1, 2, 1, 3)))[0, :, 0]
+    full = np.array([0.1, 0.4, 0.9, 1.6])
+    assert P[0] == pytest.approx(full / full.sum(), abs=1e-15)
+    assert P[1] == pytest.approx([1 / 3, 2 / 3, 0, 0], abs=1e-15)
+    assert np.array_equal(P[1, 2:], [0, 0])
+    assert np.array_equal(family.support(1, 0), [[0, 0, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kl_is_a_divergence_and_bregman(kind, rng):
+    family = kind()
+    eta, other = parameters(family, rng), parameters(family, rng)
+    log_p, log_q = family.log_masses(eta)[0], family.log_masses(other)[0]
+    p = np.exp(log_p)
+    direct = (p * np.where(p > 0, log_p - np.where(p > 0, log_q, 0.0), 0.0)).sum(-1)
+    kl = family.kl(eta, other)
+    assert np.allclose(kl, direct, rtol=1e-8, atol=1e-10)
+    assert np.all(kl > 0)
+    assert np.allclose(family.kl(eta, eta), 0.0, rtol=0, atol=1e-13)
+
+
+def test_kl_by_integration():
+    family = normal()
+    for c, other in [(0.5, -1.0), (-4.0, 2.0), (6.0, 5.5)]:
+        scale, h = SIGMA, 0.5 / SIGMA
+        p, q = (stats.truncnorm(-h - e, h - e, loc=0.5 + e * scale, scale=scale) for e in (c, other))
+        exact, _ = integrate.quad(
+            lambda s, p=p, q=q: p.pdf(s) * (p.logpdf(s) - q.logpdf(s)), 0, 1, epsabs=1e-12, limit=200
+        )
+        kl = family.kl(np.full((1, 1, 1, 1), c), np.full((1, 1, 1, 1), other))[0, 0, 0]
+        assert kl == pytest.approx(exact, abs=1e-9)
+
+
+def test_a_seed_has_the_same_bits_alone(rng):
+    for kind in KINDS:
+        family = kind()
+        eta = parameters(family, rng, n=5)
+        for whole, alone in zip(family.moments(eta), family.moments(eta[3:4]), strict=True):
+            assert np.array_equal(whole[3], alone[0])
+        pairs = zip(family.kernel_and_partial_means(eta), family.kernel_and_partial_means(eta[3:4]), strict=True)
+        for whole, alone in pairs:
+            assert np.array_equal(whole[3], alone[0])
+
+
+def test_finite_sampler_is_the_inverse_cdf(rng):
+    family = masked()
+    eta = parameters(family, rng, n=1)
+    P, draw = family.kernel(eta)[0], family.sampler(eta[0])
+    u = (np.arange(10_000) + 0.5) / 10_000
+    for x in range(2):
+        counts = np.bincount(draw(np.full(10_000, x), np.zeros(10_000, dtype=int), u), minlength=4)
+        assert np.all(np.abs(counts / 10_000 - P[x, 0]) <= 1.0001e-4)
+        assert np.all(counts[P[x, 0] == 0] == 0)
+
+
+def test_finite_sampler_stays_on_the_support_at_both_ends():
+    with np.errstate(divide="ignore"):
+        base = np.log([[[0.0, 0.5, 0.5, 0.0]], [[0.7, 0.1, 0.1, 0.1]]])
+    draw = FiniteFamily(FiniteSpace(4), np.eye(4)[:, 1:], base).sampler(np.zeros((2, 1, 3)))
+    u = np.array([0.0, 1 - 2**-53])
+    assert draw(np.zeros(2, dtype=int), np.zeros(2, dtype=int), u).tolist() == [1, 2]
+    assert draw(np.ones(2, dtype=int), np.zeros(2, dtype=int), u).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("kernel", ["osband", "ayoub"])
+def test_riverswim_rows_by_chi_square(kernel, rng):
+    # Five random rows at level 1e-4 each, for two kernels: 1e-3 of all seeds would fail; the seed is fixed.
+    problem = instance("riverswim", kernel=kernel, states=5)
+    draw = problem.model.family.sampler(problem.model.features.natural(problem.theta_p[None])[0])
+    m = 20_000
+    for s in range(5):
+        next_states = draw(np.full(m, s), np.ones(m, dtype=int), rng.random(m))
+        observed, expected = np.bincount(next_states, minlength=5), m * problem.P[s, 1]
+        assert np.all(observed[expected == 0] == 0)
+        assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > 1e-4
+        left = draw(np.full(m, s), np.zeros(m, dtype=int), rng.random(m))
+        assert np.all(left == max(s - 1, 0))
+
+
+def circle():
+    return VonMises(SmoothBox([np.linspace(-np.pi, np.pi, 33)], 12, periodic=True))
+
+
+def gaussian():
+    """A user's own: psi = s on [-9, 9] with the base measure N(0, 1), so that s ~ N(eta, 1)."""
+    space = SmoothBox([np.linspace(-9, 9, 37)], 8, unbounded=True)
+    return ContinuousFamily(space, lambda s: np.asarray(s)[..., None], stats.norm.logpdf)
+
+
+def exponential():
+    """A user's own: psi = s on [0, 2] under Lebesgue measure."""
+    return ContinuousFamily(SmoothBox([np.array([0.0, 0.3, 1.0, 2.0])], 14), lambda s: np.asarray(s)[..., None])
+
+
+def sines():
+    """psi = (sin 4s, sin 8s), a base measure with a kink at zero, where cells end."""
+    right = np.array([0.02, 0.08, *np.arange(1, 37) / 4])
+    space = SmoothBox([np.concatenate([-right[::-1], [0.0], right])], 16, unbounded=True)
+    return ContinuousFamily(
+        space, lambda s: np.sin(np.multiply.outer(s, [4.0, 8.0])), lambda s: -(np.abs(s) ** 1.7) / 1.7
+    )
+
+
+def von_mises_cdf(eta):
+    return stats.vonmises(np.hypot(*eta), loc=np.arctan2(eta[1], eta[0])).cdf
+
+
+def around(law):
+    """CDF on [-pi, pi] of a law whose own CDF starts at its mode less pi."""
+    return lambda s: law(s) - law(-np.pi)
+
+
+QUANTILES = [
+    (circle, [0.0, 0.0], stats.uniform(-np.pi, 2 * np.pi).cdf),
+    (circle, [0.7, -0.2], around(von_mises_cdf([0.7, -0.2]))),
+    (circle, [-14.0, 5.0], around(von_mises_cdf([-14.0, 5.0]))),
+    (circle, [0.0, 40.0], around(von_mises_cdf([0.0, 40.0]))),  # beyond 50 scipy approximates
+    (gaussian, [0.0], stats.norm().cdf),
+    (gaussian, [-2.3], stats.norm(-2.3).cdf),
+    (exponential, [1.5], lambda s: np.expm1(1.5 * s) / np.expm1(3.0)),
+    (exponential, [-12.0], lambda s: np.expm1(-12 * s) / np.expm1(-24)),
+]
+
+
+@pytest.mark.parametrize(("kind", "eta", "cdf"), QUANTILES)
+def test_quantiles_are_the_inverse_of_the_cdf(kind, eta, cdf):
+    family, u = kind(), np.concatenate([[0.0], (np.arange(400) + 0.5) / 400, [1 - 2**-53]])
+    s = family.quantile(np.tile(eta, (len(u), 1)), u)
+    assert np.all((s >= family.space.low[0]) & (s <= family.space.high[0]))
+    assert np.all(np.diff(s) > 0)
+    assert cdf(s) == pytest.approx(u, abs=1e-8)
+    assert s[0] == pytest.approx(family.space.low[0], abs=1e-6) or kind is gaussian
+
+
+@pytest.mark.parametrize("eta", [[0.0, 0.0], [3.0, -1.0], [-9.0, 0.5]])
+def test_quantiles_of_a_law_that_has_no_name_by_integration(eta):
+    family, u = sines(), (np.arange(20) + 0.5) / 20
+    s = family.quantile(np.tile(eta, (len(u), 1)), u)
+    density = lambda x: np.exp(eta[0] * np.sin(4 * x) + eta[1] * np.sin(8 * x) - np.abs(x) ** 1.7 / 1.7)  # noqa: E731
+    cuts = np.unique([*np.linspace(-9, 9, 73), *s])
+    pieces = [integrate.quad(density, a, b, epsabs=1e-13, epsrel=1e-12)[0] for a, b in pairwise(cuts)]
+    cdf = np.concatenate([[0.0], np.cumsum(pieces)]) / np.sum(pieces)
+    assert cdf[np.searchsorted(cuts, s)] == pytest.approx(u, abs=1e-8)
+
+
+def test_gaussian_quantiles_in_one_dimension_and_two(rng):
+    edges = np.linspace(-4, 4, 9)
+    u = rng.random(50)
+    line, plane = (GaussianStates(SmoothBox([edges] * dim, 3, unbounded=True), 0.3) for dim in (1, 2))
+    assert stats.norm(0.6, 0.3).cdf(line.quantile(np.full((50, 1), 2.0), u)) == pytest.approx(u, abs=1e-12)
+    both = plane.quantile(np.tile([2.0, -1.0], (50, 1)), np.stack([u, u[::-1]], axis=1))
+    assert stats.norm(0.6, 0.3).cdf(both[:, 0]) == pytest.approx(u, abs=1e-12)
+    assert stats.norm(-0.3, 0.3).cdf(both[:, 1]) == pytest.approx(u[::-1], abs=1e-12)
+    assert np.all(np.isfinite(line.quantile(np.zeros((2, 1)), np.array([0.0, 1 - 2**-53]))))
+
+
+@pytest.mark.parametrize("kind", [circle, gaussian, exponential, sines])
+def test_a_draw_has_the_same_bits_alone(kind, rng):
+    family = kind()
+    eta, u = rng.uniform(-5, 5, (40, family.p)), rng.random(40)
+    together = family.quantile(eta, u)
+    assert all(family.quantile(eta[i : i + 1], u[i : i + 1])[0] == together[i] for i in range(40))
+
+
+# Densities on [-1, 1] with mean 1, as polynomials in t, and their integrals from -1.
+POLYNOMIALS = [
+    ([1.0], lambda t: (t + 1) / 2),
+    ([1.0, 0.9], lambda t: (t + 1) / 2 + 0.225 * (t**2 - 1)),
+    ([0.75, 1.5, 0.75], lambda t: (t + 1) ** 3 / 8),  # zero at the left end, with a zero slope
+    ([0.0, 0.0, 3.0], lambda t: (t**3 + 1) / 2),  # zero in the middle, where Newton's method leaves the bracket
+    ([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 7.0], lambda t: (t**7 + 1) / 2),
+]
+
+
+@pytest.mark.parametrize(("coefficients", "cdf"), POLYNOMIALS)
+def test_a_panel_is_inverted_exactly_for_polynomials(coefficients, cdf):
+    order = 8
+    nodes = np.polynomial.legendre.leggauss(order)[0]
+    shares = np.concatenate([[0.0], np.linspace(0.003, 0.997, 151), [1.0]])
+    heights = np.tile(np.polynomial.polynomial.polyval(nodes, coefficients), (len(shares), 1))
+    t = invert_panel(heights, shares)
+    assert np.all((t >= -1) & (t <= 1)) and np.all(np.diff(t) > 0)
+    assert cdf(t) == pytest.approx(shares, abs=1e-14)
+
+
+def normal_on_bins():
+    return TruncatedNormal(BinnedInterval(3), 0.2)
+
+
+def exponential_on_bins():
+    return TruncatedExponentialStates(BinnedInterval(3))
+
+
+def square():
+    return GaussianStates(SmoothBox([np.linspace(-1, 1, 3)] * 2, 3, unbounded=True), 0.5)
+
+
+def line():
+    return GaussianStates(SmoothBox([np.linspace(-1, 1, 3)], 3, unbounded=True), 0.5)
+
+
+def column(values):
+    return np.asarray(values)[:, None, None]
+
+
+# d psi (n, dim, p), d^2 psi (n, dim, p) and d b (n, dim) at states s.
+DERIVATIVES = {
+    circle: lambda s: (
+        np.stack([-np.sin(s), np.cos(s)], -1)[:, None],
+        np.stack([-np.cos(s), -np.sin(s)], -1)[:, None],
+        0 * s[:, None],
+    ),
+    gaussian: lambda s: (column(1 + 0 * s), column(0 * s), -s[:, None]),
+    exponential: lambda s: (column(1 + 0 * s), column(0 * s), 0 * s[:, None]),
+    sines: lambda s: (
+        np.stack([4 * np.cos(4 * s), 8 * np.cos(8 * s)], -1)[:, None],
+        np.stack([-16 * np.sin(4 * s), -64 * np.sin(8 * s)], -1)[:, None],
+        (-np.sign(s) * np.abs(s) ** 0.7)[:, None],
+    ),
+    normal_on_bins: lambda s: (column(5 + 0 * s), column(0 * s), -25 * (s - 0.5)[:, None]),
+    exponential_on_bins: lambda s: (column(1 + 0 * s), column(0 * s), 0 * s[:, None]),
+    line: lambda s: (column(2 + 0 * s), column(0 * s), -4 * s[:, None]),
+    square: lambda s: (np.tile(2 * np.eye(2), (len(s), 1, 1)), np.zeros((len(s), 2, 2)), -4 * s),
+}
+
+
+@pytest.mark.parametrize("kind", DERIVATIVES)
+def test_derivatives_in_the_next_state_by_closed_forms(kind, rng):
+    """The differences miss h^4/30 of the fifth and h^4/90 of the sixth derivative, h = 2e-3: 5e-8 for sin 8s."""
+    family = kind()
+    space = family.space
+    s = rng.uniform(0.1, 0.9, (50, space.dim))
+    s = s if space.dim > 1 else s[:, 0]
+    missed = 1e-7 if kind is sines else 1e-8
+    for found, exact in zip(family.derivatives(s), DERIVATIVES[kind](s), strict=True):
+        assert found.shape == exact.shape
+        assert np.allclose(found, exact, rtol=0, atol=missed)
+    table = family.derivatives(s[:48].reshape(6, 8, *s.shape[1:]))
+    assert np.allclose(table[0], DERIVATIVES[kind](s[:48])[0].reshape(table[0].shape), rtol=0, atol=missed)
+
+
+def test_a_family_restricted_to_one_pair_has_its_law(rng):
+    family = masked()
+    eta = rng.uniform(-2, 2, (4, 3))
+    whole = family.moments(np.broadcast_to(eta[:, None, None], (4, 2, 1, 3)))
+    for x in range(2):
+        one = family.restricted(x, 0)
+        for part, alone in zip(whole, one.moments(eta[:, None, None]), strict=True):
+            assert np.array_equal(part[:, x], alone[:, 0])
+        assert one.log_base.shape == (1, 1, 4) and family.log_base.shape == (2, 1, 4)
+
+
+@pytest.mark.parametrize("kind", [circle, gaussian, exponential, sines, line])
+def test_smooth_families_have_moments_that_are_derivatives_and_kernels_that_are_laws(kind, rng):
+    family = kind()
+    for eta in rng.uniform(-3, 3, (4, family.p)):
+        local = at(family, (1, 1))
+        Z, mean, cov = (local(lambda e, i=i: family.moments(e)[i])(eta) for i in range(3))
+        assert np.allclose(derivative(local(family.log_partition), eta), mean, rtol=0, atol=1e-9)
+        assert np.allclose(derivative(local(lambda e: family.moments(e)[1]), eta), cov, rtol=0, atol=1e-9)
+        P, partial = (part[0, 0, 0] for part in family.kernel_and_partial_means(eta[None, None, None]))
+        assert P.min() >= 0 and P.sum() == pytest.approx(1.0, abs=1e-12)
+        assert np.isfinite(Z) and P.shape == (family.space.n_anchors,)
+        if kind is not line:  # whose box of four standard deviations stands for all of R
+            assert partial.sum(0) == pytest.approx(mean, abs=1e-10)
+
+
+def test_a_continuous_family_without_psi_is_refused():
+    with pytest.raises(InputError, match="has no psi: give `statistic`"):
+        ContinuousFamily(SmoothBox([np.linspace(0, 1, 3)], 4))

@@ -1,0 +1,67 @@
+"""Block linear algebra against numpy on full matrices."""
+
+import numpy as np
+import pytest
+
+from befrl.numerics import linalg
+from helpers import full
+
+SIZES = [1, 2, 5]
+
+
+def stack(rng, m, n=3, blocks=4):
+    """Symmetric positive definite blocks (n, blocks, m, m) and vectors (n, d), d = blocks m."""
+    roots = rng.standard_normal((n, blocks, m, m))
+    return roots @ np.swapaxes(roots, -1, -2) + np.eye(m), rng.standard_normal((n, blocks * m))
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_cholesky_is_the_lower_factor(m, rng):
+    blocks, _ = stack(rng, m)
+    L = linalg.cholesky(blocks)
+    assert np.allclose(L @ np.swapaxes(L, -1, -2), blocks, rtol=1e-13, atol=1e-13)
+    assert np.array_equal(L, np.tril(L))
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_block_operations_are_those_of_the_full_matrix(m, rng):
+    blocks, vectors = stack(rng, m)
+    L = linalg.cholesky(blocks)
+    for i in range(len(blocks)):
+        matrix, factor, v = full(blocks[i]), full(L[i]), vectors[i]
+        assert linalg.solve(blocks, vectors)[i] == pytest.approx(np.linalg.solve(matrix, v))
+        assert linalg.solve_transposed_factor(L, vectors)[i] == pytest.approx(np.linalg.solve(factor.T, v))
+        assert np.allclose(full(linalg.inverse(L)[i]), np.linalg.inv(factor), rtol=1e-11, atol=1e-12)
+        assert linalg.product(blocks, vectors)[i] == pytest.approx(matrix @ v)
+        assert linalg.log_determinant(L)[i] == pytest.approx(np.linalg.slogdet(matrix)[1])
+        assert linalg.quadratic(blocks, vectors)[i] == pytest.approx(v @ matrix @ v)
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_positive_keeps_what_is_and_turns_what_is_not(m, rng):
+    blocks, vectors = stack(rng, m)
+    assert linalg.positive(blocks) is blocks
+    spectrum = rng.uniform(0.5, 2.0, (4, m)) * rng.choice([-1, 1], (4, m))
+    spectrum[0, 0] = -1.0
+    rotation = np.linalg.qr(rng.standard_normal((4, m, m)))[0]
+    blocks[1] = (rotation * spectrum[:, None]) @ np.swapaxes(rotation, -1, -2)
+    found = linalg.positive(blocks)
+    assert np.array_equal(found[[0, 2]], blocks[[0, 2]])
+    wanted = (rotation * np.abs(spectrum)[:, None]) @ np.swapaxes(rotation, -1, -2)
+    assert np.allclose(found[1], wanted, rtol=0, atol=1e-12)
+    # A Newton step along it goes downhill, which along the matrix itself it need not.
+    assert np.all((vectors * linalg.solve(found, vectors)).sum(-1) > 0)
+
+
+@pytest.mark.parametrize("m", SIZES)
+def test_a_seed_has_the_same_bits_alone(m, rng):
+    blocks, vectors = stack(rng, m, n=5)
+    alone, v = blocks[3:4], vectors[3:4]
+    L = linalg.cholesky(blocks)
+    assert np.array_equal(linalg.cholesky(alone)[0], L[3])
+    assert np.array_equal(linalg.solve(alone, v)[0], linalg.solve(blocks, vectors)[3])
+    assert np.array_equal(linalg.solve_transposed_factor(L[3:4], v)[0], linalg.solve_transposed_factor(L, vectors)[3])
+    assert np.array_equal(linalg.inverse(L[3:4])[0], linalg.inverse(L)[3])
+    assert np.array_equal(linalg.product(alone, v)[0], linalg.product(blocks, vectors)[3])
+    assert linalg.log_determinant(L[3:4])[0] == linalg.log_determinant(L)[3]
+    assert linalg.quadratic(alone, v)[0] == linalg.quadratic(blocks, vectors)[3]

@@ -1,0 +1,580 @@
+"""The config: what is accepted, what is refused and with which sentence, and the page that documents it.
+
+The random tests are derandomised: they try the same configs every time.
+"""
+
+import copy
+import dataclasses
+import functools
+import inspect
+import json
+import math
+import re
+
+import pytest
+import yaml
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from befrl import agents, claims, instances
+from befrl.analysis import components
+from befrl.cli.verbs import pairs
+from befrl.common.errors import InputError, Refused
+from befrl.common.parameters import read
+from befrl.experiment import seeds
+from befrl.study.config import check, load, with_defaults
+from helpers import PROJECT
+
+FOLDER = PROJECT / "config"
+SCHEMA = yaml.safe_load((FOLDER / "schema.yaml").read_text())
+CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / "schema.yaml"})
+BASE = {
+    "seeds": {"tuning": 2, "evaluation": 3},
+    "instances": {"small": {"family": "chain", "set": {"bins": 3}}},
+    "agents": {
+        "ours": {"algorithm": "bef-rlsvi", "grid": {"x": [1, 3]}},
+        "greedy": {"algorithm": "greedy"},
+    },
+    "study": {"small": {"episodes": 5, "agents": ["ours", "greedy"]}},
+    "claims": {"ids": ["C31"]},
+}
+fixed = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+
+
+def changed(path, value):
+    """BASE with one entry replaced or added."""
+    config = copy.deepcopy(BASE)
+    entry = config
+    for key in path[:-1]:
+        entry = entry.setdefault(key, {}) if isinstance(entry, dict) else entry[key]
+    entry[path[-1]] = value
+    return config
+
+
+def sentence_of(config):
+    """The sentence by which a config is refused: one line."""
+    with pytest.raises(InputError) as refusal:
+        check(config, SCHEMA)
+    text = str(refusal.value)
+    assert text and "\n" not in text
+    return text
+
+
+def subschemas(schema):
+    yield schema
+    for sub in schema.get("properties", {}).values():
+        yield from subschemas(sub)
+    for key in ("additionalProperties", "items"):
+        if isinstance(schema.get(key), dict):
+            yield from subschemas(schema[key])
+
+
+def keys_of(schema, prefix=""):
+    """{dotted key: (its schema, whether it is required)}, user-chosen names as <name>."""
+    found = {}
+    for key, sub in schema["properties"].items():
+        named = sub.get("additionalProperties")
+        if "properties" in sub:
+            found |= keys_of(sub, f"{prefix}{key}.")
+        elif isinstance(named, dict) and "properties" in named:
+            found |= keys_of(named, f"{prefix}{key}.<name>.")
+        else:
+            found[prefix + key] = (sub, key in schema.get("required", ()))
+    return found
+
+
+def documented_default(sub, required):
+    """As README.md writes it."""
+    if required:
+        return "required"
+    return json.dumps(sub["default"]) if "default" in sub else "-"
+
+
+# The files.
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_every_config_is_accepted(path):
+    study = load(path, FOLDER / "schema.yaml")
+    assert study.cases() and study.claim_ids()
+
+
+def test_there_is_a_study_a_toy_and_a_cluster_size():
+    assert {path.name for path in CONFIGS} >= {"config.yaml", "smoke.yaml", "full.yaml"}
+
+
+def test_the_schema_is_a_schema_and_its_defaults_obey_it():
+    Draft202012Validator.check_schema(SCHEMA)
+    defaults = [sub for sub in subschemas(SCHEMA) if "default" in sub]
+    assert len(defaults) > 5
+    for sub in defaults:
+        Draft202012Validator(sub).validate(sub["default"])
+
+
+def test_no_object_with_fixed_keys_takes_others():
+    closed = [sub for sub in subschemas(SCHEMA) if "properties" in sub]
+    assert len(closed) >= 8
+    assert all(sub["additionalProperties"] is False for sub in closed)
+
+
+def test_every_key_of_the_schema_is_described():
+    keys = keys_of(SCHEMA)
+    assert {"root_seed", "study.<name>.agents", "library.exploration.episodes", "library.planners.features"} <= set(
+        keys
+    )
+    assert [key for key, (sub, _) in keys.items() if not sub.get("description")] == []
+
+
+def test_every_study_of_the_library_has_its_settings_in_the_schema():
+    given = SCHEMA["properties"]["library"]["properties"]
+    assert sorted(given) == components.catalogue.names()
+    for kind, sub in given.items():
+        wanted = set(list(inspect.signature(components.catalogue.module(kind).study).parameters)[3:])
+        assert set(sub["properties"]) - {"instances"} == wanted
+
+
+def test_the_page_documents_every_key_with_its_default_and_no_other():
+    rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+) \|$", (FOLDER / "README.md").read_text(), flags=re.MULTILINE)
+    assert len({key for key, _, _ in rows}) == len(rows)
+    defaults = {key: documented_default(*found) for key, found in keys_of(SCHEMA).items()}
+    assert {key: default.strip("`") for key, default, _ in rows} == defaults
+    assert all(meaning.strip() for _, _, meaning in rows)
+
+
+@pytest.mark.parametrize("content", [None, b"\x86\x00\xff", b"a: [1,", b"just text", b""])
+def test_a_file_that_is_no_config_is_refused(tmp_path, content):
+    path = tmp_path / "study.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as refusal:
+        load(path, FOLDER / "schema.yaml")
+    assert str(path) in str(refusal.value) or "mapping" in str(refusal.value)
+
+
+# Bad input: the key and what is allowed.
+
+BAD = [
+    # unknown keys, at each level
+    (("sedes",), {}, ["sedes", "seeds", "instances", "claims"]),
+    (("seeds", "tunning"), 3, ["seeds", "tunning", "tuning", "evaluation"]),
+    (("jobs", "cores"), 3, ["jobs", "cores", "threads", "lockstep"]),
+    (("statistics", "levels"), 0.9, ["statistics", "levels", "level", "resamples"]),
+    (("instances", "small", "sets"), {}, ["instances.small", "sets", "family, set"]),
+    (("instances", "small", "set", "bin"), 3, ["instances.small.set", "bin", "bins", "horizon"]),
+    (("agents", "ours", "grids"), {}, ["agents.ours", "grids", "algorithm, set, grid"]),
+    (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x", "eta", "delta"]),
+    (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, seeds, agents, headline"]),
+    (("claims", "trails"), 3, ["claims", "trails", "trials, ids"]),
+    (("library", "planner"), {}, ["library", "'planner'", "exploration, densities, estimators, planners, scaling"]),
+    (("library", "planners"), {"instance": []}, ["library.planners", "'instance'", "instances, features, repetitions"]),
+    # unknown names
+    (("instances", "small", "family"), "ring", ["instances.small.family", "ring", "chain", "riverswim"]),
+    (("agents", "ours", "algorithm"), "dqn", ["agents.ours.algorithm", "dqn", "bef-rlsvi", "greedy"]),
+    (("study", "small", "agents"), ["ours", "theirs"], ["study.small.agents", "theirs", "ours, greedy"]),
+    (("study", "large"), {"episodes": 5, "agents": ["ours"]}, ["study.large", "large", "small"]),
+    (("claims", "ids"), ["C31", "C999"], ["claims.ids", "C999", "choose one of", "C31"]),
+    (("agents", "greedy", "set"), {"estimator": "guess"}, ["agents.greedy.set", "'guess'", "ais", "shah"]),
+    (("agents", "greedy", "set"), {"planner": "guess"}, ["agents.greedy.set", "'guess'", "exact", "rff"]),
+    (("library", "exploration"), {"episodes": {"large": 5}}, ["library.exploration", "'large'", "small"]),
+    *(
+        (("library", kind), {"instances": ["large"]}, [f"library.{kind}: unknown instance 'large'", "small"])
+        for kind in ("densities", "estimators", "planners", "scaling")
+    ),
+    (("published",), {"nobody": ["small"]}, ["published: unknown published source 'nobody'", "ayoub, cho, li"]),
+    (("published",), {"li": ["large"]}, ["published.li", "'large'", "small"]),
+    (("published",), {"li": ["small"]}, ["published.li", "study.small.tracks has no K"]),
+    (("published",), {"li": []}, ["published.li", "minItems 1"]),
+    # pairings that cannot work
+    (("agents", "greedy", "algorithm"), "ucrl-mnl", ["study.small.agents", "'greedy'", "finite state space"]),
+    (("agents", "greedy", "set"), {"estimator": "gaussian"}, ["study.small.agents", "'greedy'", "'gaussian'", "lds"]),
+    (("agents", "ours", "set"), {"planner": "jacobi-anger"}, ["study.small.agents", "'ours'", "'jacobi-anger'"]),
+    # out of range
+    (("output",), "", ["output", "minLength 1"]),
+    (("root_seed",), -1, ["root_seed", "-1", "minimum 0"]),
+    (("seeds", "tuning"), -1, ["seeds.tuning", "minimum 0"]),
+    (("seeds", "evaluation"), 1, ["seeds.evaluation", "minimum 2"]),
+    (("seeds", "evaluation"), 10**7, ["seeds.evaluation", "maximum 1000000"]),
+    (("jobs", "seeds_per_job"), 0, ["jobs.seeds_per_job", "minimum 1"]),
+    (("jobs", "threads"), 0, ["jobs.threads", "minimum 1"]),
+    (("statistics", "level"), 1, ["statistics.level", "exclusiveMaximum 1"]),
+    (("statistics", "level"), 0.0, ["statistics.level", "exclusiveMinimum 0"]),
+    (("statistics", "level"), math.nan, ["statistics.level", "nan"]),
+    (("statistics", "resamples"), 99, ["statistics.resamples", "minimum 100"]),
+    (("instances", "small", "set", "bins"), 1, ["instances.small.set", "bins = 1", "from 2 to 1000"]),
+    (("instances", "small", "set", "bins"), 10**400, ["instances.small.set", "bins", "from 2 to 1000"]),
+    (("instances", "small", "set", "reward"), "cauchy", ["instances.small.set", "cauchy", "bernoulli"]),
+    (("agents", "ours", "grid"), {"x": [1, -1]}, ["agents.ours.grid", "x = -1", "from 0 to"]),
+    (("study", "small", "episodes"), 1, ["study.small.episodes", "minimum 2"]),
+    (("study", "small", "tracks"), ["U", "V"], ["study.small.tracks", "'V'", "'U', 'K'"]),
+    (("study", "small", "tracks"), ["U", "U"], ["study.small.tracks", "uniqueItems"]),
+    (("claims", "trials"), 0, ["claims.trials", "minimum 1"]),
+    (("library", "exploration"), {"episodes": {"small": 0}}, ["library.exploration.episodes.small", "minimum 1"]),
+    (("library", "exploration"), {"tuning": 1}, ["library.exploration.tuning", "minimum 2"]),
+    (("library", "densities"), {"transitions": 0}, ["library.densities.transitions", "minimum 1"]),
+    (("library", "estimators"), {"sizes": [10]}, ["library.estimators.sizes", "minItems 2"]),
+    (("library", "estimators"), {"sizes": [10, 0]}, ["library.estimators.sizes.1", "minimum 1"]),
+    (("library", "scaling"), {"sizes": [4]}, ["library.scaling.sizes", "minItems 2"]),
+    (("library", "planners"), {"features": [1, 2]}, ["library.planners.features.0", "minimum 2"]),
+    (("library", "planners"), {"instances": ["small", "small"]}, ["library.planners.instances", "uniqueItems"]),
+    # wrong types
+    (("seeds",), None, ["seeds", "object"]),
+    (("seeds", "tuning"), "30", ["seeds.tuning", "'30'", "integer"]),
+    (("seeds", "tuning"), 2.5, ["seeds.tuning", "2.5", "integer"]),
+    (("seeds", "tuning"), True, ["seeds.tuning", "integer"]),
+    (("instances",), [], ["instances", "object"]),
+    (("instances", "small", "family"), ["chain"], ["instances.small.family", "string"]),
+    (("instances", "small", "set"), "bins=3", ["instances.small.set", "object"]),
+    (("study", "small", "agents"), "ours", ["study.small.agents", "array"]),
+    (("study", "small", "headline"), "yes", ["study.small.headline", "boolean"]),
+    (("library",), None, ["library", "object"]),
+    (("library", "exploration"), {"episodes": ["small"]}, ["library.exploration.episodes", "object"]),
+    (("library", "densities"), {"instances": "small"}, ["library.densities.instances", "array"]),
+    (("agents", "greedy", "grid"), {"estimator": ["mle", "ais"]}, ["agents.greedy.grid.estimator", "number"]),
+    # names that could not be file names or parts of one
+    (("instances", "a_b"), {"family": "chain"}, ["instances", "a_b", "pattern"]),
+    (("agents", "a/b"), {"algorithm": "greedy"}, ["agents", "a/b", "pattern"]),
+    (("agents", "a\n"), {"algorithm": "greedy"}, ["agents", "pattern"]),
+    # grids and empty studies
+    (("agents", "ours", "grid"), {"y": [1, 2]}, ["agents.ours.grid", "'y'", "scale, x", "eta", "delta"]),
+    (("agents", "ours", "grid"), {"x": [1]}, ["agents.ours.grid.x", "minItems 2"]),
+    (("agents", "ours", "grid"), {"x": [1, 2], "eta": [1, 2]}, ["agents.ours.grid", "maxProperties 1"]),
+    (("agents", "greedy", "grid"), {"x": [1, 2]}, ["agents.greedy.grid", "'x'", "eta"]),
+    (("agents", "ours", "set"), {"scale": 2}, ["bef-rlsvi", "x or scale"]),
+    (("agents", "greedy"), {"algorithm": "bef-rlsvi", "set": {"x": 1, "scale": 2}}, ["bef-rlsvi", "x or scale"]),
+    (("seeds", "tuning"), 0, ["seeds.tuning = 0", "agents.ours.grid", "1 or more"]),
+    (
+        ("study", "small", "seeds"),
+        {"tuning": 0, "evaluation": 3},
+        ["study.small.seeds.tuning = 0", "agents.ours.grid", "1 or more"],
+    ),
+    (("study", "small", "seeds"), {"tuning": 2}, ["study.small.seeds", "'evaluation' is missing"]),
+    (("study",), {}, ["study", "minProperties 1"]),
+    (("study", "small", "agents"), [], ["study.small.agents", "minItems 1"]),
+    (("instances",), {}, ["instances", "minProperties 1"]),
+]
+
+
+def test_the_base_of_the_bad_configs_is_good():
+    assert check(BASE, SCHEMA).cases() == [("small", "U")]
+
+
+@pytest.mark.parametrize(("path", "value", "words"), BAD, ids=[f"{'.'.join(row[0])}={row[1]!r:.20}" for row in BAD])
+def test_bad_input_is_answered_with_the_key_and_what_is_allowed(path, value, words):
+    text = sentence_of(changed(path, value))
+    assert [word for word in words if word not in text] == []
+
+
+@pytest.mark.parametrize("key", ["instances", "agents", "study"])
+def test_a_missing_part_is_named(key):
+    config = {name: value for name, value in BASE.items() if name != key}
+    assert f"'{key}' is missing" in sentence_of(config)
+
+
+@pytest.mark.parametrize("values", [[1, "1"], [1, "theory"], [1, None]], ids=["text", "word", "nothing"])
+def test_a_grid_is_of_numbers(values):
+    """They name files, stand on a command line and are put in order."""
+    parameter = "x" if None in values else "scale"
+    assert "agents.ours.grid" in sentence_of(changed(("agents", "ours", "grid"), {parameter: values}))
+
+
+@pytest.mark.parametrize("value", [None, [], "text", 3, True])
+def test_what_is_no_mapping_is_refused(value):
+    assert "mapping" in sentence_of(value)
+
+
+def test_keys_of_mixed_types_are_refused():
+    """YAML has keys that are numbers, dates or nothing."""
+    sentence_of({**BASE, 1: 2, None: 3, "more": 4})
+
+
+def test_a_name_that_yaml_reads_as_a_number_is_refused_or_made_text():
+    """`1: {family: chain}`; names become parts of file names, which are texts."""
+    config = {**BASE, "instances": {1: {"family": "chain"}}, "study": {1: BASE["study"]["small"]}}
+    try:
+        study = check(config, SCHEMA)
+    except InputError:
+        return
+    assert study.cases() == [("1", "U")]
+
+
+def test_whole_numbers_written_with_a_point_are_refused_or_made_whole():
+    config = copy.deepcopy(BASE)
+    config["seeds"] = {"tuning": 2.0, "evaluation": 3.0}
+    config["jobs"] = {"seeds_per_job": 2.0}
+    config["study"]["small"]["episodes"] = 5.0
+    config["library"] = {
+        "exploration": {"episodes": {"small": 5.0}},
+        "estimators": {"instances": ["small"], "sizes": [100.0, 200.0]},
+    }
+    try:
+        study = check(config, SCHEMA)
+    except InputError:
+        return
+    assert {type(value) for value in (*study["seeds"].values(), *study["jobs"].values())} == {int}
+    assert type(study["study"]["small"]["episodes"]) is int
+    assert type(study.library("exploration")["small"]["episodes"]) is int
+    assert {type(size) for size in study.library("estimators")["small"]["sizes"]} == {int}
+
+
+# The library.
+
+
+def test_the_settings_of_the_library_by_instance():
+    given = {
+        "exploration": {"episodes": {"small": 7}, "tuning": 3},
+        "planners": {"instances": ["small"], "features": [4, 8]},
+    }
+    study = check(BASE | {"library": given}, SCHEMA)
+    assert study.library("exploration") == {"small": {"episodes": 7, "tuning": 3, "evaluation": 20}}
+    assert study.library("planners") == {"small": {"features": [4, 8], "repetitions": 30}}
+    assert study.library("densities") == study.library("estimators") == {}
+    assert study.library_tables() == [("exploration", "small"), ("planners", "small")]
+    assert check(BASE, SCHEMA).library_tables() == []
+    with pytest.raises(InputError, match="unknown library study 'pies': choose one of exploration, densities"):
+        study.library("pies")
+
+
+def test_published_cases_are_left_out_of_the_comparison():
+    config = copy.deepcopy(BASE) | {"published": {"ayoub": ["small"]}}
+    config["study"]["small"]["tracks"] = ["U", "K"]
+    study = check(config, SCHEMA)
+    assert study.cases() == [("small", "U"), ("small", "K")]
+    assert study.compared_cases() == [("small", "U")]
+    names = set(study.figures())
+    assert {"regret_small_U", "ordering_small_U", "published_ayoub", "table1"} <= names
+    assert "regret_small_K" not in names
+
+
+# Random configs.
+
+
+def values_of(field):
+    """Allowed values of one parameter, as a config writes them."""
+    meta = field.metadata
+    if meta["kind"] is str:
+        return st.sampled_from(meta["choices"])
+    if meta["kind"] is int:
+        return st.integers(meta["low"], meta["high"])
+    return st.floats(meta["low"], meta["high"])
+
+
+def small_values_of(field):
+    """The same, sizes up to 20: models are made in order to see which agents work on them."""
+    meta = field.metadata
+    return st.integers(meta["low"], min(20, meta["high"])) if meta["kind"] is int else values_of(field)
+
+
+def some_parameter(module, build, kinds=(str, int, float)):
+    """A mapping of at most one parameter, of one of these kinds, to what `build` makes of its values."""
+    fields = [field for field in dataclasses.fields(module.Parameters) if field.metadata["kind"] in kinds]
+    if not fields:
+        return st.just({})
+    return st.sampled_from(fields).flatmap(lambda f: st.fixed_dictionaries({f.name: build(f)}))
+
+
+def entry(catalogue, key, values):
+    """An instance or an agent with at most one parameter set."""
+
+    def of(name):
+        setting = some_parameter(catalogue.module(name), values)
+        return st.fixed_dictionaries({key: st.just(name)}, optional={"set": setting})
+
+    return st.sampled_from(catalogue.names()).flatmap(of)
+
+
+def grid_agent(name):
+    def grid(field):
+        return st.lists(values_of(field), min_size=2, max_size=4, unique=True)
+
+    return st.fixed_dictionaries(
+        {"algorithm": st.just(name), "grid": some_parameter(agents.catalogue.module(name), grid, (int, float))}
+    )
+
+
+NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,6}", fullmatch=True)
+AGENT = entry(agents.catalogue, "algorithm", values_of) | st.sampled_from(
+    ["bef-rlsvi", "exp-psrl", "exp-ucrl"]
+).flatmap(grid_agent)
+
+
+@functools.lru_cache(maxsize=128)
+def model_of(family, values):
+    return instances.rebuild(family, json.loads(values), {}).model
+
+
+def works_on(config, name, agent):
+    """Whether an agent is not refused on an instance."""
+    instance, agent = config["instances"][name], config["agents"][agent]
+    model = model_of(instance["family"], json.dumps(instance.get("set", {})))
+    try:
+        agents.fit(model, agent["algorithm"], agents.parameters(agent["algorithm"], agent.get("set", {})))
+    except Refused:
+        return False
+    return True
+
+
+def library_of(names):
+    """Studies of the library on some instances."""
+    some = st.lists(st.sampled_from(names), unique=True)
+    sizes = st.lists(st.integers(2, 1000), min_size=2, max_size=4, unique=True)
+    return {
+        "exploration": st.fixed_dictionaries({"episodes": st.dictionaries(st.sampled_from(names), st.integers(1, 99))}),
+        "densities": st.fixed_dictionaries({"instances": some}, optional={"transitions": st.integers(1, 10**6)}),
+        "estimators": st.fixed_dictionaries({"instances": some}, optional={"sizes": sizes}),
+        "planners": st.fixed_dictionaries({"instances": some, "features": sizes}),
+    }
+
+
+@st.composite
+def studies(draw):
+    """Small valid configs."""
+    instance = entry(instances.catalogue, "family", small_values_of)
+    config = {
+        "instances": draw(st.dictionaries(NAMES, instance, min_size=1, max_size=3)),
+        "agents": draw(st.dictionaries(NAMES, AGENT, min_size=1, max_size=3)),
+    }
+    working = {
+        name: sorted(agent for agent in config["agents"] if works_on(config, name, agent))
+        for name in config["instances"]
+    }
+    able = [name for name in working if working[name]]
+    assume(able)
+
+    def part(name):
+        some_agents = st.lists(st.sampled_from(working[name]), min_size=1, unique=True)
+        tracks = st.lists(st.sampled_from("UK"), min_size=1, unique=True)
+        return st.fixed_dictionaries(
+            {"episodes": st.integers(2, 10**6), "agents": some_agents},
+            optional={"tracks": tracks, "headline": st.booleans()},
+        )
+
+    shown = draw(st.lists(st.sampled_from(able), min_size=1, unique=True))
+    config["study"] = draw(st.fixed_dictionaries({name: part(name) for name in shown}))
+    config["seeds"] = {"tuning": draw(st.integers(1, 40)), "evaluation": draw(st.integers(2, 40))}
+    optional = {
+        "output": st.sampled_from([".", "build/here"]),
+        "root_seed": st.integers(0, 2**64),
+        "jobs": st.fixed_dictionaries({}, optional={"seeds_per_job": st.integers(1, 90), "threads": st.integers(1, 9)}),
+        "statistics": st.fixed_dictionaries({}, optional={"level": st.floats(0.01, 0.99)}),
+        "claims": st.fixed_dictionaries({}, optional={"ids": st.lists(st.sampled_from(claims.names()), unique=True)}),
+        "library": st.fixed_dictionaries({}, optional=library_of(sorted(config["instances"]))),
+    }
+    return config | draw(st.fixed_dictionaries({}, optional=optional))
+
+
+@fixed
+@given(studies())
+def test_valid_configs_are_accepted_and_filled_once(config):
+    before = copy.deepcopy(config)
+    study = check(config, SCHEMA)
+    assert config == before
+    assert with_defaults(study.config, SCHEMA) == study.config
+    assert check(study.config, SCHEMA).hash == study.hash
+    assert set(study.config) == set(SCHEMA["properties"])
+
+
+@fixed
+@given(studies())
+def test_blocks_partition_the_seeds_that_a_variant_needs(config):
+    study = check(config, SCHEMA)
+    tuning, evaluation = study["seeds"]["tuning"], study["seeds"]["evaluation"]
+    for instance, _ in study.cases():
+        for variant in study.variants(instance).values():
+            blocks = [seeds.parse(block) for block in study.blocks(instance, variant)]
+            covered = [seed for block in blocks for seed in block]
+            assert covered == list(range(0 if variant.grid else tuning, tuning + evaluation))
+            assert all(len(block) <= study["jobs"]["seeds_per_job"] for block in blocks)
+
+
+def test_an_instance_may_have_its_own_numbers_of_seeds():
+    config = copy.deepcopy(BASE)
+    config["study"]["small"]["seeds"] = {"tuning": 4, "evaluation": 7}
+    study = check(config, SCHEMA)
+    assert study.seeds("small") == {"tuning": 4, "evaluation": 7}
+    by_grid = {variant.grid is not None: variant for variant in study.variants("small").values()}
+    for on_grid, first in ((True, 0), (False, 4)):
+        blocks = [seeds.parse(block) for block in study.blocks("small", by_grid[on_grid])]
+        assert [seed for block in blocks for seed in block] == list(range(first, 11))
+
+
+@fixed
+@given(studies())
+def test_variants_survive_the_way_through_file_names_and_command_lines(config):
+    study = check(config, SCHEMA)
+    for instance, _ in study.cases():
+        variants = study.variants(instance)
+        grids = [study["agents"][name].get("grid", {}) for name in study["study"][instance]["agents"]]
+        assert len(variants) == len(grids) + sum(len(values) for grid in grids for values in grid.values())
+        for label, variant in variants.items():
+            assert re.fullmatch(r"[A-Za-z0-9.@=+_-]+", label)
+            parameters = agents.catalogue.module(variant.algorithm).Parameters
+            words = [f"{key}={value}" for key, value in variant.values.items()]
+            assert read(parameters, pairs(words), "") == read(parameters, variant.values, "")
+
+
+def leaves(value, path=()):
+    """Paths of everything that is no mapping, members of lists too; and of mappings that are empty."""
+    if isinstance(value, dict) and value:
+        for key, sub in value.items():
+            yield from leaves(sub, (*path, key))
+        return
+    yield path
+    if isinstance(value, list):
+        yield from ((*path, i) for i in range(len(value)))
+
+
+def replaced(config, path, value):
+    config = copy.deepcopy(config)
+    inner = config
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return config
+
+
+@fixed
+@given(studies(), st.data())
+def test_one_invalid_leaf_is_refused(config, data):
+    """-1e300, a list of a list and a mapping of an unknown key are invalid at every leaf there is."""
+    config = check(config, SCHEMA).config
+    path = data.draw(st.sampled_from(sorted(leaves(config), key=str)))
+    bad = data.draw(st.sampled_from([-1e300, [[]], {"no such key": 0}]))
+    sentence_of(replaced(config, path, bad))
+
+
+SCHEMA_WORDS = sorted({key for sub in subschemas(SCHEMA) for key in sub.get("properties", {})})
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["U", "chain", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(SCHEMA_WORDS) | st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@fixed
+@given(JSON)
+def test_anything_at_all_is_refused_with_a_sentence(value):
+    sentence_of(value)
+
+
+@fixed
+@given(studies(), JSON, st.data())
+def test_anything_anywhere_is_accepted_or_refused(config, value, data):
+    path = data.draw(st.sampled_from(sorted(leaves(config), key=str)))
+    cut = data.draw(st.integers(1, len(path)))
+    config = replaced(config, path[:cut], value)
+    try:
+        study = check(config, SCHEMA)
+    except InputError as error:
+        assert str(error)
+        return
+    assert Draft202012Validator(SCHEMA).is_valid(config)
+    assert all(study.blocks(name, variant) for name, _ in study.cases() for variant in study.variants(name).values())
