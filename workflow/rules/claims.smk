@@ -14,8 +14,7 @@ rule claim:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         trials=STUDY["claims"]["trials"],
         seed=STUDY["root_seed"],

@@ -49,6 +49,8 @@ except InputError as error:
     refuse(error)
 
 OUTPUT, LAYOUT = STUDY["output"], STUDY.layout
+# What a job asks a cluster for; local rules ask for nothing.
+RESOURCES = STUDY.resources()
 FIGURES = STUDY.figures()
 
 

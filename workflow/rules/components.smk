@@ -16,7 +16,7 @@ def component_settings(kind):
 
 def component_code(kind):
     """Its own code, the instance's, and that of the agents, estimators and planners that it uses."""
-    module = components.catalogue.module(kind)
+    study = components.catalogue.module(kind)
 
     def found(wildcards):
         family = STUDY["instances"][wildcards.instance]["family"]
@@ -24,7 +24,7 @@ def component_code(kind):
             "befrl.analysis.components",
             components.catalogue.module_name(kind),
             instances.module_name(family),
-            *module.uses(),
+            *study.uses(),
         )
 
     return found
@@ -33,9 +33,7 @@ def component_code(kind):
 def component_timings(kind):
     """The table of measured seconds, if the study measures some."""
     return (
-        [LAYOUT.component_timings(kind)]
-        if "timings" in components.tables(kind)
-        else []
+        [LAYOUT.component_timings(kind)] if "timings" in components.tables(kind) else []
     )
 
 
@@ -58,8 +56,7 @@ for kind in components.catalogue.names():
         conda:
             ENVIRONMENT
         resources:
-            mem_mb=STUDY["jobs"]["mem_mb"],
-            runtime=STUDY["jobs"]["runtime"],
+            **RESOURCES,
         params:
             kind=kind,
             set=component_settings(kind),

@@ -35,8 +35,7 @@ rule figure:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         kind=figure_kind,
         out=lambda wildcards, output: output[0].removesuffix(".svg"),

@@ -21,8 +21,7 @@ rule instance:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         family=lambda wildcards: instance_entry(wildcards)["family"],
         set=lambda wildcards: settings(instance_entry(wildcards)["set"]),

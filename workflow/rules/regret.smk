@@ -42,8 +42,7 @@ rule aggregate:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         runs=f"{LAYOUT.results}/runs/{{instance}}/{{track}}",
         out=lambda wildcards, output: folder(output[0]),

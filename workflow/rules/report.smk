@@ -28,8 +28,7 @@ rule report:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         study=untracked(lambda wildcards: json.dumps(STUDY.config)),
         decided_by=STUDY.hash,

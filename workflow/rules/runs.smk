@@ -33,8 +33,7 @@ rule run:
         ENVIRONMENT
     threads: STUDY["jobs"]["threads"]
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         algorithm=lambda wildcards: variant(wildcards).algorithm,
         set=lambda wildcards: settings(variant(wildcards).values),

@@ -17,6 +17,9 @@ from befrl.common.layout import Layout
 from befrl.experiment import seeds
 from befrl.experiment.settings import label
 
+# The keys of `jobs` that say how work is cut into jobs; no result depends on them.
+CUTS = ("seeds_per_job", "lockstep", "threads")
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -88,6 +91,10 @@ class Study:
         size = self["jobs"]["seeds_per_job"]
         cuts = sorted({first, *range(first - first % size + size, total, size), total})
         return [seeds.batch(range(a, b)) for a, b in pairwise(cuts)]
+
+    def resources(self) -> dict:
+        """What a job asks a cluster for: all keys of `jobs` but those that say how work is cut into jobs."""
+        return {key: value for key, value in self["jobs"].items() if key not in CUTS}
 
     def component(self, kind: str) -> dict[str, dict]:
         """The settings of a study of components, by instance."""
