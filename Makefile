@@ -32,6 +32,7 @@ test: .venv/.ready ## run the tests (PYTEST_FLAGS=...)
 
 lint: .venv/.ready ## check style of Python and Snakemake files
 	$(run) ruff check
+	.venv/bin/python tools/check_imports.py
 	$(run) ruff format --check
 	$(run) snakefmt --check Snakefile workflow
 	$(run) snakemake --lint

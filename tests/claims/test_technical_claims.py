@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 
 from befrl import claims
-from befrl.claims.calculus import directional_derivatives, nearest_to
-from befrl.claims.laws import REWARDS
+from befrl.claims.toolbox.calculus import directional_derivatives, nearest_to
+from befrl.claims.toolbox.laws import REWARDS
 from befrl.claims.technical import (
     NOISE,
     Formulas,
