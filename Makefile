@@ -13,7 +13,7 @@ run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
 snakemake := $(run) snakemake --cores all --scheduler greedy
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce smoke test lint format bench lock clean
+.PHONY: help setup reproduce smoke test references lint format bench lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,6 +29,11 @@ smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 
 test: .venv/.ready ## run the tests (PYTEST_FLAGS=...)
 	$(run) pytest $(PYTEST_FLAGS)
+
+references: ## take the tables of build/smoke for the reference
+	rm -rf tests/reference/smoke && mkdir -p tests/reference/smoke
+	cd build/smoke/results && find . -name '*.csv' ! -path './timings/*' ! -name claims.csv -print0 \
+	    | tar -cf - --null -T - | tar -xf - -C $(CURDIR)/tests/reference/smoke
 
 lint: .venv/.ready ## check style of Python and Snakemake files
 	$(run) ruff check
