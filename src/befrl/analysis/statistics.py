@@ -5,9 +5,12 @@ A resample draws whole seeds with replacement, so that a band keeps the dependen
 
 import numpy as np
 
+# A cumulative regret up to this is rounding.
+NO_REGRET = 1e-6
+
 
 def resampling_weights(n, resamples, rng):
-    """(resamples, n): how often each seed is drawn, over n."""
+    """Weights of the seeds in each bootstrap resample, (resamples, n): how often a seed is drawn, divided by n."""
     return rng.multinomial(n, np.full(n, 1.0 / n), size=resamples) / n
 
 
@@ -32,9 +35,9 @@ def slope(curve):
 
 
 def time_exponent(seconds):
-    """The power of k with which seconds per episode (K,) grow, from the medians of the second tenth and of the last.
+    """The power of k with which seconds per episode (K,) grow, from the medians of the second and the last tenth.
 
-    0 is flat, 1 is linear; NaN with fewer than 20 episodes, where a tenth is no sample.
+    0 is flat, 1 is linear; NaN with fewer than 20 episodes, where a tenth is too small a sample.
     """
     tenth = len(seconds) // 10
     if tenth < 2:
@@ -44,6 +47,6 @@ def time_exponent(seconds):
 
 
 def failed(regret, uniform_regret):
-    """Which seeds did not learn: mean regret in the last tenth above half that of the uniformly random policy."""
+    """Which seeds failed to learn: those with mean regret in the last tenth above half that of random play."""
     last = max(1, regret.shape[1] // 10)
     return regret[:, -last:].mean(1) > 0.5 * uniform_regret

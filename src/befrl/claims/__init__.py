@@ -27,7 +27,6 @@ COLUMNS = {
     "worst_case": "the deciding number at the worst instance; unit and threshold: 'meaning' in the json",
     "instance": "json: the instance that attains the worst case",
     "correction": "what is true instead; empty where the printed statement holds",
-    "seconds": "time of the check, in seconds of wall clock",
 }
 
 

@@ -21,7 +21,7 @@ COST = SECONDS | {"plans": "backward inductions in plan(), per seed"}
 
 META = (
     *("instance", "family", "instance_parameters", "horizon", "optimal_value", "uniform_value", "track", "label"),
-    *("algorithm", "parameters", "constants", "fit", "facts", "episodes", "seeds", "root_seed", "seconds",
+    *("algorithm", "parameters", "constants", "specification", "facts", "episodes", "seeds", "root_seed", "seconds",
       "steps_per_second"),
 )  # fmt: skip
 
