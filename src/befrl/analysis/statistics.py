@@ -50,3 +50,27 @@ def failed(regret, uniform_regret):
     """Which seeds failed to learn: those with mean regret in the last tenth above half that of random play."""
     last = max(1, regret.shape[1] // 10)
     return regret[:, -last:].mean(1) > 0.5 * uniform_regret
+
+
+def spread(rows, keys, count, values) -> list[dict]:
+    """Median, 10 % and 90 % quantile of some `values` over the rows that share the `keys`, and their number `count`."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    found = []
+    for key, group in groups.items():
+        entry = dict(zip(keys, key, strict=True)) | {count: len(group)}
+        for name in values:
+            low, middle, high = np.quantile([row[name] for row in group], [0.1, 0.5, 0.9]).tolist()
+            entry |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+        found.append(entry)
+    return found
+
+
+def spread_columns(count, values) -> dict[str, str]:
+    """The columns that `spread` adds to the keys, with their meanings; `values` are those of its arguments."""
+    columns = {count: f"number of {count}"}
+    for name, meaning in values.items():
+        columns |= {name: f"median over {count} of: {meaning}"}
+        columns |= {f"{name}_low": f"10 % quantile over {count}", f"{name}_high": f"90 % quantile over {count}"}
+    return columns
