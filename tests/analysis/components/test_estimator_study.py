@@ -6,7 +6,6 @@ from befrl.analysis.components import estimators as component
 from befrl.learning import estimators
 from helpers import instance
 
-
 SIZES = (100, 200, 500)
 
 

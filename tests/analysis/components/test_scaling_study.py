@@ -63,7 +63,9 @@ def test_each_setting_has_one_exponent_for_d_and_one_for_H(tables):
     assert sorted((row["algorithm"], row["setting"], row["varied"]) for row in exponents) == sorted(
         (*setting, varied) for setting in settings for varied in ("d", "H")
     )
-    assert all(np.isfinite(row["exponent"]) and row["seconds"] is None and row[row["varied"]] is None for row in exponents)
+    assert all(
+        np.isfinite(row["exponent"]) and row["seconds"] is None and row[row["varied"]] is None for row in exponents
+    )
 
 
 @pytest.mark.parametrize(("power", "sizes"), [(0.0, [4, 8, 16]), (2.0, [4, 8, 16]), (1.5, [3, 30])])
