@@ -12,11 +12,11 @@ from befrl import agents, instances
 from befrl.analysis.aggregation import POINTS, aggregate
 from befrl.common import tidy
 from befrl.common.errors import InputError
-from befrl.common.tidy import CURVES, PAIRED, SUMMARY, TIMINGS
+from befrl.common.tidy import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS
 from befrl.experiment import run_file, runs
 
 TUNING, SEEDS, K = 3, 9, 12
-COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "timings": TIMINGS}
+COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "order": ORDER, "timings": TIMINGS}
 # (algorithm, parameters, first seed) by label
 CASE = {
     "bef-rlsvi": ("bef-rlsvi", {}, TUNING),
@@ -61,14 +61,14 @@ def with_regret(run, regret):
 
 
 def written(folder, runs_by_label, cuts=(5,)):
-    """Run files of a case, split into blocks at the seeds `cuts`."""
+    """Run files of a case, split into batches at the seeds `cuts`."""
     paths = []
     for label, (log, meta) in runs_by_label.items():
         seeds = np.array(meta["seeds"])
         for part in np.split(np.arange(len(seeds)), np.searchsorted(seeds, cuts)):
-            block = {key: log[key][part] if key in run_file.LOGGED else log[key] for key in log}
+            batch = {key: log[key][part] if key in run_file.LOGGED else log[key] for key in log}
             path = folder / label / f"{seeds[part[0]]}-{seeds[part[-1]]}.npz"
-            run_file.save(path, block, meta | {"seeds": seeds[part].tolist()})
+            run_file.save(path, batch, meta | {"seeds": seeds[part].tolist()})
             paths.append(path)
     return paths
 
@@ -115,8 +115,8 @@ def test_summary_is_of_the_evaluation_seeds(case, tables, instance, label):
     timing = tables["timings"].set_index("variant").loc[label]
     same(timing["seconds_per_episode"], sum(log[key].mean() for key in run_file.SECONDS))
     same(timing[list(run_file.SECONDS)].astype(float), [log[key].mean() for key in run_file.SECONDS])
-    assert timing["plans"] == (0 if label == "random" else 1)
-    assert row["fit"] == "exact"
+    assert row["plans"] == (0 if label == "random" else 1)
+    assert row["specification"] == "exact"
 
 
 @pytest.mark.parametrize("label", CASE)
@@ -159,6 +159,35 @@ def test_paired_differences_are_of_the_same_seeds(case, tables):
         same(row.share_first_better, (difference < 0).mean())
         assert difference.min() - 1e-9 <= row.low <= row.difference <= row.high <= difference.max() + 1e-9
     assert set(paired["first"]) | set(paired["second"]) == set(shown)
+
+
+def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables):
+    """One row for each agent, the tuned variant where there is a grid; gaps in units of the agent's own regret."""
+    summary, order = tables["summary"], tables["order"]
+    shown = summary[(summary["role"] == "tuned") | summary["agent"].isin(["greedy", "random"])].sort_values("mean")
+    assert order["variant"].tolist() == shown["variant"].tolist()
+    assert order["agent"].tolist() == shown["agent"].tolist()
+    assert order["place"].tolist() == [1, 2, 3, 4]
+    assert order[["better", "gap", "gap_low", "gap_high"]].iloc[0].isna().all()
+    pairs = {(row.first, row.second): row for row in tables["paired"].itertuples()}
+    for better, row in pairwise(order.itertuples()):
+        assert row.better == better.variant
+        own = evaluated(case, row.variant).sum(1)
+        same(row.gap, (own - evaluated(case, better.variant).sum(1)).mean() / own.mean())
+        # The interval is that of the table of pairs, whichever of the two comes first there.
+        if (row.variant, better.variant) in pairs:
+            pair = pairs[row.variant, better.variant]
+            ends = [pair.low, pair.high]
+        else:
+            pair = pairs[better.variant, row.variant]
+            ends = [-pair.high, -pair.low]
+        same([row.gap_low, row.gap_high], np.array(ends) / own.mean())
+
+
+def test_an_agent_without_regret_has_no_place(case, tmp_path):
+    chosen = {"greedy": with_regret(case["greedy"], np.zeros(6)), "random": case["random"]}
+    order = frames(written(tmp_path, chosen))["order"]
+    assert order["variant"].tolist() == ["random"] and order["gap"].isna().all()
 
 
 def test_a_constant_difference_has_no_spread(case, tmp_path):
@@ -268,7 +297,20 @@ def test_constants_that_the_user_set_are_not_called_the_theorys(instance, tmp_pa
     assert frames(written(tmp_path, {"mine": run}, cuts=()), tuning=0)["summary"]["role"].tolist() != ["theory"]
 
 
+def test_surrogate_constants_are_not_called_the_theorys(case, tmp_path):
+    log, meta = case["exp-psrl"]
+    tables = frames(written(tmp_path, {"exp-psrl": (log, meta | {"constants": "surrogate"})}))
+    assert set(tables["summary"]["role"]) == set(tables["curves"]["role"]) == {"surrogate"}
+
+
 # Files.
+
+
+def test_the_wall_clock_time_of_all_batches_is_added_up(case, tmp_path):
+    log, meta = case["greedy"]
+    paths = written(tmp_path, {"greedy": (log, meta | {"seconds": 1.5})}, cuts=(4, 6))
+    (row,) = frames(paths)["timings"].to_dict("records")
+    assert (row["batches"], row["wall_seconds"]) == (3, 4.5)
 
 
 def test_tables_are_the_same_every_time_and_however_the_seeds_are_cut(case, tmp_path):
@@ -276,7 +318,7 @@ def test_tables_are_the_same_every_time_and_however_the_seeds_are_cut(case, tmp_
     texts = aggregate(first, TUNING, 500, 0.9)
     assert aggregate(first, TUNING, 500, 0.9) == texts
     other = aggregate(written(tmp_path / "b", case, cuts=(4, 6)), TUNING, 500, 0.9)
-    assert all(other[name] == texts[name] for name in ("summary", "curves", "paired"))
+    assert all(other[name] == texts[name] for name in ("summary", "curves", "paired", "order"))
     last = aggregate(written(tmp_path / "c", {"greedy": case["greedy"]})[::-1], TUNING, 500, 0.9)["curves"]
     assert set(last.splitlines()) <= set(texts["curves"].splitlines())
 
@@ -308,9 +350,9 @@ def test_a_bad_table_is_refused_with_its_path(tmp_path, content):
 # What is refused.
 
 
-def test_a_missing_block_is_noticed(case, tmp_path):
+def test_a_missing_batch_is_noticed(case, tmp_path):
     paths = [path for path in written(tmp_path, case) if path.parts[-2:] != ("random", "5-8.npz")]
-    with pytest.raises(InputError, match=r"'random' are of other evaluation seeds.*run the missing blocks"):
+    with pytest.raises(InputError, match=r"'random' are of other evaluation seeds.*run the missing batches"):
         aggregate(paths, TUNING, 500, 0.9)
 
 
@@ -349,7 +391,7 @@ def test_runs_of_different_instances_under_one_name_are_not_mixed(case, tmp_path
         aggregate(written(tmp_path, {"greedy": case["greedy"], "random": stranger}), TUNING, 500, 0.9)
 
 
-def test_blocks_of_one_label_with_different_parameters_are_not_mixed(instance, case, tmp_path):
+def test_batches_of_one_label_with_different_parameters_are_not_mixed(instance, case, tmp_path):
     stranger = make_run(instance, "greedy", "greedy", {"eta": 100.0}, range(6, SEEDS))
     own = make_run(instance, "greedy", "greedy", {}, range(TUNING, 6))
     paths = written(tmp_path, {"greedy": own}, cuts=()) + written(tmp_path, {"greedy": stranger}, cuts=())
@@ -357,7 +399,7 @@ def test_blocks_of_one_label_with_different_parameters_are_not_mixed(instance, c
         aggregate(paths, TUNING, 500, 0.9)
 
 
-def test_blocks_that_overlap_are_refused(case, tmp_path):
+def test_batches_that_overlap_are_refused(case, tmp_path):
     """A seed that counts twice makes the interval too narrow."""
     paths = written(tmp_path, {"greedy": case["greedy"]})
     with pytest.raises(InputError):

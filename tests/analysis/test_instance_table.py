@@ -3,7 +3,7 @@
 import pytest
 
 from befrl import instances
-from befrl.analysis import instance_table
+from befrl.analysis import instance_table, layout
 from befrl.analysis.components import exploration
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
@@ -22,8 +22,8 @@ def folder(tmp_path):
         {"role": "random", "agent": "random", "mean": 60.0},
         {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 0.3, "mean": 4.5},
     ]
-    table = tidy.text([ends | row for row in rows], exploration.COLUMNS)
-    storage.write_text(tmp_path / "library" / "exploration" / "walk.csv", table)
+    table = tidy.text([ends | row for row in rows], exploration.TABLES["points"])
+    storage.write_text(layout.component(tmp_path, "exploration", "walk", "points"), table)
     return tmp_path
 
 
@@ -33,7 +33,7 @@ def read_back(rows, path):
 
 
 def test_numbers_are_those_of_the_instances(folder):
-    table = read_back(instance_table.rows(folder, ["walk", "swim"]), folder / "instances.csv")
+    table = read_back(instance_table.rows(folder, ["walk", "swim"], ["walk"]), folder / "instances.csv")
     assert list(table.index) == ["walk", "swim"]
     assert ["name", *table.columns] == list(instance_table.COLUMNS)
     for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
@@ -48,7 +48,7 @@ def test_numbers_are_those_of_the_instances(folder):
 
 
 def test_the_answer_is_joined_and_left_empty_where_there_is_none(folder):
-    table = read_back(instance_table.rows(folder, ["swim", "walk"]), folder / "instances.csv")
+    table = read_back(instance_table.rows(folder, ["swim", "walk"], ["walk"]), folder / "instances.csv")
     answer = table.loc["walk", list(instance_table.ANSWER)].to_dict()
     assert answer == {
         "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
@@ -60,12 +60,19 @@ def test_the_answer_is_joined_and_left_empty_where_there_is_none(folder):
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n"])
 def test_a_damaged_exploration_table_is_named(folder, text):
-    path = folder / "library" / "exploration" / "walk.csv"
-    path.write_text(text)
-    with pytest.raises(InputError, match=r"walk\.csv: .*delete it and run again"):
-        instance_table.rows(folder, ["walk"])
+    layout.component(folder, "exploration", "walk", "points").write_text(text)
+    with pytest.raises(InputError, match=r"points\.csv: .*delete it and run again"):
+        instance_table.rows(folder, ["walk"], ["walk"])
+
+
+def test_a_missing_answer_is_named(folder):
+    """Whether there is an answer is for the study to say, not for the files that happen to lie there."""
+    with pytest.raises(InputError, match=r"swim/points\.csv: cannot be read"):
+        instance_table.rows(folder, ["swim"], ["swim"])
+    (row,) = instance_table.rows(folder, ["walk"], [])
+    assert "matters" not in row
 
 
 def test_a_missing_instance_is_named(folder):
     with pytest.raises(InputError, match=r"ring\.npz: there is no such file"):
-        instance_table.rows(folder, ["walk", "ring"])
+        instance_table.rows(folder, ["walk", "ring"], ["walk"])

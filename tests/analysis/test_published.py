@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from befrl import agents, instances
-from befrl.analysis import aggregation, published
+from befrl.analysis import aggregation, layout, published
 from befrl.analysis.published import ayoub, cho, li
 from befrl.common import storage, tidy
+from befrl.common.errors import InputError
 from befrl.experiment import run_file, runs
 from befrl.study import config
 
@@ -39,41 +40,51 @@ def folder(tmp_path_factory):
         paths.append(root / "runs" / f"{label}.npz")
         run_file.save(paths[-1], log, runs.describe("swim", instance, label, *common, seconds))
     for name, text in aggregation.aggregate(paths, 1, 200, 0.95).items():
-        storage.write_text(root / "regret" / "swim_K" / f"{name}.csv", text)
+        storage.write_text(layout.regret(root, "swim", "K", name), text)
     return root
 
 
-def tables(source, folder):
-    made = published.tables(source, published.read(source, folder, ["swim"]))
+# The experiment of each source that is about curves.
+CURVES = {"cho": "returns", "ayoub": "regret", "li": "reward"}
+
+
+def tables(source, folder, experiment=None):
+    experiments = {experiment or CURVES[source]: ["swim"]}
+    made = published.tables(source, published.read(source, folder, experiments))
     return {name: pd.DataFrame(rows, columns=list(published.COLUMNS)) for name, rows in made.items()}
 
 
 def test_losers_of_a_grid_are_left_out_unless_they_are_asked_for(folder):
-    (case,) = published.read("cho", folder, ["swim"])
-    assert len([row for row in case.variants() if row["algorithm"] == "rrl-mnl"]) == 2
-    assert {row["role"] for row in case.variants("tuned")} == {"tuned"}
+    (rerun,) = published.read("cho", folder, {"returns": ["swim"]})["returns"]
+    assert len([row for row in rerun.variants() if row["algorithm"] == "rrl-mnl"]) == 2
+    assert {row["role"] for row in rerun.variants("tuned")} == {"tuned"}
     # Cho et al. print no constants: all points of the grids are drawn, and compared are the best of them.
     assert "grid" in set(tables("cho", folder)["curves"]["role"])
-    for made in (tables("cho", folder)["values"], *tables("ayoub", folder).values()):
+    for made in (tables("cho", folder)["values"], tables("cho", folder, "runtime")["timings"]):
+        assert len(made) and "grid" not in set(made["role"])
+    for made in tables("ayoub", folder).values():
         assert "grid" not in set(made["role"])
 
 
 @pytest.mark.parametrize("source", published.catalogue.names())
 def test_every_row_names_its_source_instance_and_unit(folder, source):
-    for table in tables(source, folder).values():
+    made = tables(source, folder) | (
+        {"timings": tables("cho", folder, "runtime")["timings"]} if source == "cho" else {}
+    )
+    for table in (part for name, part in made.items() if name != "timings" or source == "cho"):
         assert set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
         assert table["unit"].notna().all() and (table["seeds"] == SEEDS).all()
         assert np.isfinite(table["ours"]).all()
 
 
 def test_curves_show_what_the_source_shows(folder):
-    (case,) = published.read("cho", folder, ["swim"])
-    raw = case.curve("eps-greedy")
+    (rerun,) = published.read("cho", folder, {"returns": ["swim"]})["returns"]
+    raw = rerun.curve("eps-greedy")
     k = raw["episode"].to_numpy()
     for source, expected in (
         ("ayoub", raw["mean"].to_numpy()),
-        ("li", k * case.optimal_value - raw["mean"].to_numpy()),
-        ("cho", case.curve("rrl-mnl")["return"].to_numpy()),  # what has no constants is not among theirs
+        ("li", k * rerun.optimal_value - raw["mean"].to_numpy()),
+        ("cho", rerun.curve("rrl-mnl")["return"].to_numpy()),  # what has no constants is not among theirs
     ):
         curves = tables(source, folder)["curves"]
         mine = curves[curves["variant"] == ("eps-greedy" if source != "cho" else "rrl-mnl")]
@@ -110,15 +121,15 @@ def test_places_of_cho(folder):
         assert place == 1 + (arrivals < arrivals[algorithm]).sum()
 
 
-def test_a_case_of_a_thousand_episodes_compares_runtimes(folder, monkeypatch):
-    monkeypatch.setattr(cho, "FIRST", EPISODES)
-    made = tables("cho", folder)
-    assert made["curves"].empty
-    values = made["values"].set_index(["quantity", "variant"])
-    timings = tidy.read(folder / "regret/swim_K/timings.csv").set_index("variant")
+def test_the_comparison_of_runtimes_is_measured_and_nothing_else(folder):
+    made = tables("cho", folder, "runtime")
+    assert made["curves"].empty and made["values"].empty
+    assert all(tables(source, folder)["timings"].empty for source in CURVES)
+    values = made["timings"].set_index(["quantity", "variant"])
+    timings = tidy.read(layout.regret(folder, "swim", "K", "timings")).set_index("variant")
     for variant in ("rrl-mnl", "ucrl-mnl", "ucrl-mnl-visits"):
         ours = values.loc[("seconds of 1,000 episodes", variant), "ours"]
-        assert ours == pytest.approx(EPISODES * timings.loc[variant, "seconds_per_episode"])
+        assert ours == pytest.approx(1000 * timings.loc[variant, "seconds_per_episode"])
         ratio = timings.loc[variant, "estimating"] / timings.loc["rrl-mnl", "estimating"]
         assert values.loc[("updates over those of rrl-mnl", variant), "ours"] == pytest.approx(ratio)
     ratios = values.loc["seconds over those of rrl-mnl"]
@@ -126,6 +137,42 @@ def test_a_case_of_a_thousand_episodes_compares_runtimes(folder, monkeypatch):
     # The authors' likelihood goes through all data: their number stands beside the variant that does too.
     assert ratios.loc["ucrl-mnl-visits", "authors"] == pytest.approx(4302.3 / 20.3)
     assert np.isnan(ratios.loc["ucrl-mnl", "authors"])
+
+
+def without(folder, root, name, variant):
+    """A copy of the study's tables of which one lacks a variant."""
+    for table in ("summary", "curves", "timings"):
+        lines = layout.regret(folder, "swim", "K", table).read_text().splitlines()
+        kept = [line for line in lines if table != name or f",{variant}," not in line]
+        storage.write_text(layout.regret(root, "swim", "K", table), "\n".join(kept))
+    instances.save(root / "instances" / "swim.npz", "swim", instances.build("riverswim", {}), {})
+    return root
+
+
+def test_a_variant_without_seconds_is_named(folder, tmp_path):
+    with pytest.raises(
+        InputError, match="summary and timings of 'swim' cannot be joined: variant 'ucrl-mnl' has no row"
+    ):
+        tables("cho", without(folder, tmp_path, "timings", "ucrl-mnl"), "runtime")
+
+
+def test_seconds_without_those_to_compare_with_are_refused(folder, tmp_path):
+    with pytest.raises(InputError, match="no agent on 'swim' runs 'rrl-mnl'"):
+        tables("cho", without(folder, tmp_path, "summary", "rrl-mnl"), "runtime")
+
+
+def test_curves_with_surrogate_constants_are_shown(folder, tmp_path):
+    root = without(folder, tmp_path, "none", "")
+    path = layout.regret(root, "swim", "K", "summary")
+    text = path.read_text()
+    path.write_text(text.replace(",exact,theory,", ",exact,surrogate,"))
+    assert path.read_text() != text
+    assert "surrogate" in set(tables("cho", root)["curves"]["role"])
+
+
+def test_an_unknown_experiment_is_named(folder):
+    with pytest.raises(InputError, match="unknown experiment of 'cho' 'time': choose one of returns, runtime"):
+        published.read("cho", folder, {"time": ["swim"]})
 
 
 def test_optimal_values_are_those_that_ayoub_et_al_print():
@@ -137,22 +184,28 @@ def test_optimal_values_are_those_that_ayoub_et_al_print():
 def test_the_study_runs_the_published_settings():
     study = config.load(config.SCHEMA.parent / "config.yaml", config.SCHEMA)
     assert sorted(study["published"]) == published.catalogue.names()
-    assert set(ayoub.OPTIMAL) == set(study["published"]["ayoub"])
+    for source, experiments in study["published"].items():
+        assert set(experiments) == set(published.catalogue.module(source).EXPERIMENTS)
+    assert set(ayoub.OPTIMAL) == set(study["published"]["ayoub"]["regret"])
     for source, episodes, seeds in (("cho", 10_000, 10), ("ayoub", 50_000, 10), ("li", 50, 5)):
-        for name in study["published"][source]:
-            if name != "riverswim-cho-time":
-                assert (study["study"][name]["episodes"], study.seeds(name)["evaluation"]) == (episodes, seeds)
-    assert study["study"]["riverswim-cho-time"]["episodes"] == cho.FIRST
-    algorithms = {source: set() for source in study["published"]}
-    for source, names in study["published"].items():
-        for name in names:
-            algorithms[source] |= {variant.algorithm for variant in study.variants(name).values()}
+        for name in study["published"][source][CURVES[source]]:
+            assert (study["study"][name]["episodes"], study.seeds(name)["evaluation"]) == (episodes, seeds)
+    for name in study["published"]["cho"]["runtime"]:
+        assert study["study"][name]["episodes"] == cho.FIRST
+    algorithms = {
+        source: {
+            variant.algorithm
+            for names in experiments.values()
+            for name in names
+            for variant in study.variants(name).values()
+        }
+        for source, experiments in study["published"].items()
+    }
     assert algorithms["cho"] == set(cho.SECONDS)
     assert algorithms["li"] == set(li.REWARD)
     assert algorithms["ayoub"] == {algorithm for _, algorithm, _ in ayoub.REGRET}
 
 
-def test_a_damaged_table_is_named(folder, tmp_path):
-    with pytest.raises(config.InputError, match=r"nowhere\.npz: there is no such file"):
-        published.read("li", folder, ["nowhere"])
-    assert tidy.read(folder / "regret/swim_K/curves.csv", tidy.CURVES) is not None
+def test_a_damaged_table_is_named(folder):
+    with pytest.raises(InputError, match=r"nowhere_K/summary\.csv: cannot be read|nowhere\.npz: there is no such file"):
+        published.read("li", folder, {"reward": ["nowhere"]})

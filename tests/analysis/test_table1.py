@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from befrl import agents, instances
-from befrl.analysis import table1
+from befrl.analysis import layout, table1
 from befrl.analysis.aggregation import aggregate
+from befrl.analysis.components import scaling
 from befrl.common import storage, tidy
+from befrl.common.errors import InputError
 from befrl.experiment import run_file, runs
 from helpers import PROJECT
 
@@ -21,7 +23,28 @@ AGENTS = {
     "shared@scale=0.3": ("lsvi-ucb", {"share": "steps", "scale": 0.3}),
     "ren-ts": ("ren-ts", {}),
     "greedy": ("greedy", {}),
+    "own": ("greedy", {"eta": 5.0}),
 }
+CASES = [("tiny", "U")]
+# Exponents in d and H by (algorithm, setting): of all settings of the case that a scaling study measures.
+GROWTH = {
+    ("bef-rlsvi", ""): (1.5, 0.9),
+    ("lsvi-ucb", ""): (7.0, 7.0),
+    ("lsvi-ucb", "share=steps"): (2.5, None),
+    ("ren-ts", ""): (1.0, 1.0),
+    ("greedy", ""): (0.5, 0.6),
+}
+
+
+def write_scaling(root, growth):
+    rows = [
+        {"instance": "tiny", "role": "exponent", "varied": varied, "algorithm": algorithm, "setting": setting}
+        | {"exponent": exponent}
+        for (algorithm, setting), exponents in growth.items()
+        for varied, exponent in zip("dH", exponents, strict=True)
+    ]
+    rows.insert(0, rows[0] | {"role": "point", "exponent": None, "seconds": 1.0})
+    storage.write_text(layout.component(root, "scaling", "tiny", "timings"), tidy.text(rows, scaling.TIMINGS))
 
 
 @pytest.fixture(scope="module")
@@ -36,35 +59,53 @@ def folder(tmp_path_factory):
         paths.append(root / "runs" / f"{label}.npz")
         run_file.save(paths[-1], log, runs.describe("tiny", instance, label, *common, seconds))
     for name, text in aggregate(paths, 2, 200, 0.95).items():
-        storage.write_text(root / "regret" / "tiny_U" / f"{name}.csv", text)
-    columns = ("role", "varied", "algorithm", "setting", "exponent")
-    scaled = [
-        ("point", "d", "bef-rlsvi", "", None),
-        ("exponent", "d", "bef-rlsvi", "", 1.5),
-        ("exponent", "H", "bef-rlsvi", "", 0.9),
-        ("exponent", "d", "lsvi-ucb", "", 7.0),
-        ("exponent", "d", "lsvi-ucb", "share=steps", 2.5),
-    ]
-    text = tidy.text([dict(zip(columns, row, strict=True)) for row in scaled], dict.fromkeys(columns, ""))
-    storage.write_text(root / "library" / "scaling" / "tiny.csv", text)
+        storage.write_text(layout.regret(root, "tiny", "U", name), text)
+    write_scaling(root, GROWTH)
     return root
+
+
+def read_back(folder, rows, columns):
+    path = folder / "made.csv"
+    storage.write_text(path, tidy.text(rows, columns))
+    return tidy.read(path, columns).set_index("agent")
 
 
 @pytest.fixture(scope="module")
 def table(folder):
-    path = folder / "table1.csv"
-    storage.write_text(path, tidy.text(table1.rows(folder, [("tiny", "U")], ["tiny"]), table1.COLUMNS))
-    return tidy.read(path, table1.COLUMNS).set_index("agent")
+    return read_back(folder, table1.rows(folder, CASES), table1.COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def timings(folder):
+    return read_back(folder, table1.timings(folder, CASES, ["tiny"]), table1.TIMINGS)
 
 
 def test_there_is_a_row_for_each_agent(table):
-    assert list(table.index) == ["bef-rlsvi", "shared", "ren-ts", "greedy"]
-    assert list(table["constants"]) == ["theory", "theory", "theory", "baseline"]
-    assert list(table["fit"]) == ["exact", "exact", "misspecified", "exact"]
+    assert list(table.index) == ["bef-rlsvi", "shared", "ren-ts", "greedy", "own"]
+    assert list(table["constants"]) == ["theory", "theory", "theory", "baseline", "baseline"]
+    assert list(table["specification"]) == ["exact", "exact", "misspecified", "exact", "exact"]
+
+
+def test_what_is_measured_has_a_table_of_its_own(table, timings):
+    """Row by row the same agents; nothing but seconds and their growth, which differ from run to run."""
+    measured = {"seconds", "exponent_k", "exponent_d", "exponent_H"}
+    assert not measured & set(table1.COLUMNS) and measured <= set(table1.TIMINGS)
+    assert list(timings.index) == list(table.index)
+    assert list(timings["setting"].fillna("")) == list(table["setting"].fillna(""))
+
+
+def test_surrogate_constants_are_named(folder, tmp_path):
+    text = layout.regret(folder, "tiny", "U", "summary").read_text()
+    other = text.replace(",exact,theory,x,", ",exact,surrogate,x,")
+    assert other != text
+    storage.write_text(layout.regret(tmp_path, "tiny", "U", "summary"), other)
+    table = read_back(tmp_path, table1.rows(tmp_path, CASES), table1.COLUMNS)
+    assert list(table["constants"]) == ["surrogate", "theory", "theory", "baseline", "baseline"]
+    assert table.loc["bef-rlsvi", "theory_mean"] > 0
 
 
 def test_both_scales_are_those_of_the_summary(folder, table):
-    summary = tidy.read(folder / "regret/tiny_U/summary.csv", tidy.SUMMARY)
+    summary = tidy.read(layout.regret(folder, "tiny", "U", "summary"), tidy.SUMMARY)
     for agent in ("bef-rlsvi", "shared"):
         mine = summary[summary["agent"] == agent].set_index("role")
         for role in ("theory", "tuned"):
@@ -79,19 +120,44 @@ def test_both_scales_are_those_of_the_summary(folder, table):
     assert np.isnan(table.loc["greedy", "tuned_mean"]) and table.loc["greedy", "theory_mean"] > 0
 
 
-def test_cost_is_that_of_the_tuned_variant(folder, table):
-    timings = tidy.read(folder / "regret/tiny_U/timings.csv", tidy.TIMINGS).set_index("variant")
+def test_cost_is_that_of_the_tuned_variant(folder, table, timings):
+    seconds = tidy.read(layout.regret(folder, "tiny", "U", "timings"), tidy.TIMINGS).set_index("variant")
     tuned = f"bef-rlsvi@x={table.loc['bef-rlsvi', 'value']:g}"
-    assert table.loc["bef-rlsvi", "seconds"] == pytest.approx(timings.loc[tuned, "seconds_per_episode"], rel=1e-9)
-    assert table.loc["greedy", "seconds"] == pytest.approx(timings.loc["greedy", "seconds_per_episode"], rel=1e-9)
+    for agent, variant in (("bef-rlsvi", tuned), ("greedy", "greedy")):
+        assert timings.loc[agent, "variant"] == variant
+        assert timings.loc[agent, "seconds"] == pytest.approx(seconds.loc[variant, "seconds_per_episode"], rel=1e-9)
+        assert timings.loc[agent, "exponent_k"] == pytest.approx(seconds.loc[variant, "exponent_k"], rel=1e-9)
     assert set(table["plans"]) == {1}
 
 
-def test_growth_is_that_of_the_same_setting(table):
-    assert (table.loc["bef-rlsvi", "exponent_d"], table.loc["bef-rlsvi", "exponent_H"]) == (1.5, 0.9)
-    assert table.loc["shared", "setting"] == "share=steps" and table.loc["shared", "exponent_d"] == 2.5
-    assert np.isnan(table.loc["shared", "exponent_H"])
-    assert np.isnan(table.loc["greedy", "exponent_d"])
+def test_growth_is_that_of_the_same_setting(timings):
+    assert (timings.loc["bef-rlsvi", "exponent_d"], timings.loc["bef-rlsvi", "exponent_H"]) == (1.5, 0.9)
+    assert timings.loc["shared", "setting"] == "share=steps" and timings.loc["shared", "exponent_d"] == 2.5
+    assert np.isnan(timings.loc["shared", "exponent_H"])
+    # Scaling studies do not measure this setting of greedy.
+    assert np.isnan(timings.loc["own", "exponent_d"]) and timings.loc["own", "setting"] == "eta=5.0"
+
+
+def test_without_a_scaling_study_there_is_no_growth(folder):
+    assert not any("exponent_d" in row for row in table1.timings(folder, CASES, []))
+
+
+def test_a_setting_that_should_have_been_measured_is_named(folder, tmp_path):
+    for name in ("summary", "timings"):
+        text = layout.regret(folder, "tiny", "U", name).read_text()
+        storage.write_text(layout.regret(tmp_path, "tiny", "U", name), text)
+    write_scaling(tmp_path, {key: value for key, value in GROWTH.items() if key[1] == ""})
+    with pytest.raises(InputError, match="has no row of 'lsvi-ucb' with setting 'share=steps'"):
+        table1.timings(tmp_path, CASES, ["tiny"])
+
+
+def test_a_variant_without_seconds_is_named(folder, tmp_path):
+    for name in ("summary", "timings"):
+        lines = layout.regret(folder, "tiny", "U", name).read_text().splitlines()
+        kept = [line for line in lines if name == "summary" or not line.startswith("tiny,U,ren-ts")]
+        storage.write_text(layout.regret(tmp_path, "tiny", "U", name), "\n".join(kept))
+    with pytest.raises(InputError, match=r"tiny_U\.csv: there is no row of 'ren-ts'"):
+        table1.timings(tmp_path, CASES, [])
 
 
 def test_marks_stand_with_their_algorithms(table):

@@ -1,37 +1,35 @@
-"""From runs to tidy tables: one case, an (instance, track), at a time.
+"""The tables of a case, that is of an instance and a track, from its run files.
 
-The best point of each grid is chosen by mean regret on the tuning seeds; every number in the tables is of the
-evaluation seeds, but for the column that says what the choice was made by, and the timings. These stand apart, so that
-the other tables are the same whenever they are made.
+The best point of each grid is chosen by its mean regret on the tuning seeds. All other numbers are of the evaluation
+seeds, except the counted plans and the measured seconds, which are of all seeds. Seconds have a table of their own:
+every other table depends on code and config alone.
 """
 
-import dataclasses
 import zlib
 
 import numpy as np
 
-from befrl import agents
 from befrl.analysis import statistics
 from befrl.common import tidy
 from befrl.common.errors import InputError
-from befrl.experiment import run_file
+from befrl.experiment import run_file, settings
 
 POINTS = 100
-# What all runs of a case have in common.
+# Keys of the meta that all runs of a case share.
 CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed")
 
 
 def collect(paths):
-    """Runs of one case by label, their blocks put together in the order of the seeds."""
+    """The runs of one case by label, with their batches concatenated in the order of the seeds."""
     if not paths:
-        raise InputError("no run files were named: give labels and the blocks of their seeds")
-    blocks = {}
+        raise InputError("no run files were named: give labels and the batches of their seeds")
+    batches = {}
     for path in paths:
         log, meta = run_file.load(path)
-        blocks.setdefault(meta["label"], []).append((meta, log))
-    first = next(iter(blocks.values()))[0][0]
+        batches.setdefault(meta["label"], []).append((meta, log))
+    first = next(iter(batches.values()))[0][0]
     found = {}
-    for label, parts in blocks.items():
+    for label, parts in batches.items():
         parts.sort(key=lambda part: part[0]["seeds"][0])
         for meta, _ in parts:
             _same(meta, first, CASE, "aggregate one case only")
@@ -39,9 +37,10 @@ def collect(paths):
         log = {key: np.concatenate([part[1][key] for part in parts]) for key in ("regret", "optimism", "saturated")}
         log["seeds"] = np.concatenate([part[0]["seeds"] for part in parts])
         if len(np.unique(log["seeds"])) < len(log["seeds"]):
-            raise InputError(f"runs of '{label}' share seeds: name each block once, and none that overlap")
+            raise InputError(f"runs of '{label}' share seeds: name each batch once, and none that overlap")
         weights = np.array([len(part[0]["seeds"]) for part in parts])
         log |= {key: np.average([part[1][key] for part in parts], axis=0, weights=weights) for key in run_file.COST}
+        log |= {"batches": len(parts), "wall_seconds": sum(part[0]["seconds"] for part in parts)}
         found[label] = (parts[0][0], log)
     return found
 
@@ -53,7 +52,7 @@ def _same(meta, other, keys, advice):
 
 
 def aggregate(paths, tuning, resamples, level):
-    """The tables of a case as CSV texts; seeds below `tuning` choose the grid's best points."""
+    """The tables of a case as CSV texts by name; seeds below `tuning` decide the best point of each grid."""
     if not 0 < level < 1:
         raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
     case = collect(paths)
@@ -74,16 +73,18 @@ def aggregate(paths, tuning, resamples, level):
         curves += [names | point for point in _curve(cumulative, meta["optimal_value"], weights, level)]
         timings.append(names | _cost(log))
     shown = [row["variant"] for row in rows if row["role"] != "grid"]
+    names = {"instance": meta["instance"], "track": meta["track"]}
     paired = [
-        {"instance": meta["instance"], "track": meta["track"], "first": a, "second": b}
-        | _difference(finals[a] - finals[b], weights, level)
+        names | {"first": a, "second": b} | _difference(finals[a] - finals[b], weights, level)
         for i, a in enumerate(shown)
         for b in shown[i + 1 :]
     ]
+    order = [names | row for row in _order(rows, finals, weights, level)]
     return {
         "summary": tidy.text(rows, tidy.SUMMARY),
         "curves": tidy.text(curves, tidy.CURVES),
         "paired": tidy.text(paired, tidy.PAIRED),
+        "order": tidy.text(order, tidy.ORDER),
         "timings": tidy.text(timings, tidy.TIMINGS),
     }
 
@@ -93,7 +94,7 @@ def _common_seeds(case, tuning):
     for label, (_, log) in case.items():
         seeds = log["seeds"][log["seeds"] >= tuning]
         if shared is not None and not np.array_equal(seeds, shared):
-            raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing blocks")
+            raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
         shared = seeds
     if not len(shared):
         raise InputError(f"there are no evaluation seeds: all seeds of the runs are below tuning = {tuning}")
@@ -101,32 +102,28 @@ def _common_seeds(case, tuning):
 
 
 def _roles(case, tuning):
-    """Agent, role, parameter, value, tuning mean and edge of every label."""
+    """Agent, setting, role, parameter, value, tuning mean and edge of every label."""
     found, by_agent = {}, {}
     for label, (meta, log) in case.items():
-        # A point of a grid is labelled agent@parameter=value.
-        agent, at, point = label.partition("@")
+        agent, parameter = settings.split(label)
         entry = {
             "agent": agent,
             "algorithm": meta["algorithm"],
-            "setting": _setting(meta, point.partition("=")[0]),
-            "fit": meta["fit"],
+            "setting": settings.setting_text(meta["algorithm"], meta["parameters"], varied=parameter),
+            "specification": meta["specification"],
+            "role": "baseline" if meta["constants"] == "none" else meta["constants"],
             "parameter": "",
             "value": np.nan,
             "tuning_mean": np.nan,
             "at_edge": False,
         }
-        if at:
-            parameter = point.partition("=")[0]
-            value = meta["parameters"][parameter]
+        if parameter is not None:
             held_out = log["regret"][log["seeds"] < tuning]
             if not len(held_out):
                 raise InputError(f"runs of '{label}' have no tuning seeds: run seeds 0-{tuning - 1} too")
-            entry |= {"parameter": parameter, "value": value, "role": "grid"}
+            entry |= {"parameter": parameter, "value": meta["parameters"][parameter], "role": "grid"}
             entry["tuning_mean"] = held_out.sum(1).mean()
             by_agent.setdefault(agent, []).append(label)
-        else:
-            entry["role"] = "baseline" if meta["constants"] == "none" else meta["constants"]
         found[label] = entry
     for agent, labels in by_agent.items():
         best = min(labels, key=lambda label: found[label]["tuning_mean"])
@@ -139,13 +136,6 @@ def _roles(case, tuning):
             given = case[agent][0]["parameters"].get(parameter)
             found[agent]["value"] = case[agent][0]["facts"].get(parameter, 1.0 if given == "theory" else given)
     return found
-
-
-def _setting(meta, varied):
-    """The parameters that differ from the algorithm's defaults, but for the one that a grid varies."""
-    default = dataclasses.asdict(agents.parameters(meta["algorithm"], {}))
-    given = {key: value for key, value in meta["parameters"].items() if key != varied and value != default[key]}
-    return " ".join(f"{key}={value}" for key, value in given.items())
 
 
 def _summary(meta, log, shown, cumulative, weights, level):
@@ -172,11 +162,12 @@ def _summary(meta, log, shown, cumulative, weights, level):
         "q90": q90,
         "failed": statistics.failed(log["regret"][shown], uniform_regret).mean(),
         "slope": statistics.slope(cumulative.mean(0)),
+        "plans": log["plans"].mean(),
     }
 
 
 def _cost(log):
-    """Seconds, how they grow, and plans."""
+    """Seconds per episode, their growth, and the wall-clock time of the runs."""
     seconds = {key: log[key].mean() for key in run_file.SECONDS}
     by_episode = sum(log[key] for key in run_file.SECONDS)
     return {
@@ -184,13 +175,14 @@ def _cost(log):
         **seconds,
         "seconds_per_episode": sum(seconds.values()),
         "exponent_k": statistics.time_exponent(by_episode),
-        "plans": log["plans"].mean(),
+        "batches": log["batches"],
+        "wall_seconds": log["wall_seconds"],
     }
 
 
 def _curve(cumulative, optimal_value, weights, level):
     K = cumulative.shape[1]
-    # Evenly spaced for the eye on a linear axis, and for the early episodes on a logarithmic one.
+    # Points for a linear axis and, denser at the early episodes, for a logarithmic one.
     k = np.unique(np.concatenate([np.linspace(1, K, POINTS), np.geomspace(1, K, POINTS)]).round().astype(int))
     values = cumulative[:, k - 1]
     low, high = statistics.bootstrap_mean(values, weights, level)
@@ -206,3 +198,24 @@ def _difference(difference, weights, level):
     low, high = statistics.bootstrap_mean(difference, weights, level)
     better = (difference < 0).mean()
     return {"difference": difference.mean(), "low": low, "high": high, "share_first_better": better}
+
+
+def _order(rows, finals, weights, level):
+    """One row for each agent with regret, best mean first: its place and its relative gap to the agent before it."""
+    tuned = {row["agent"] for row in rows if row["role"] == "tuned"}
+    shown = [
+        row
+        for row in rows
+        if row["mean"] > statistics.NO_REGRET
+        and (row["role"] == "tuned" or (row["role"] != "grid" and row["agent"] not in tuned))
+    ]
+    # Means that differ by rounding only keep the order of the config.
+    shown.sort(key=lambda row: float(f"{row['mean']:.10g}"))
+    for place, row in enumerate(shown, start=1):
+        entry = {"place": place, "agent": row["agent"], "variant": row["variant"]}
+        if place > 1:
+            better = shown[place - 2]["variant"]
+            difference = _difference(finals[row["variant"]] - finals[better], weights, level)
+            gaps = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
+            entry |= {"better": better} | {gap: difference[key] / row["mean"] for gap, key in gaps.items()}
+        yield entry

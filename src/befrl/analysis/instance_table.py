@@ -1,22 +1,21 @@
-"""One row for each instance of a study: its numbers, its constants, and whether exploration matters there."""
+"""The table of a study's instances: numbers, constants, and whether exploration matters."""
 
-from pathlib import Path
-
+from befrl.analysis import layout
 from befrl.analysis.components import exploration
 from befrl.common import storage, tidy
 
 FACTS = {
     "name": "name of the instance in the study",
-    "family": "family that it belongs to",
+    "family": "family of the instance",
     "horizon": "steps per episode H",
     "d": "number of parameters",
-    "n_cells": "number of cells, on which a policy is constant",
-    "n_anchors": "number of anchors, on which functions of the state live",
+    "n_cells": "number of cells; a policy is constant on each",
+    "n_anchors": "number of anchors; functions of the state are stored on them",
     "n_actions": "number of actions",
     "optimal_value": "V*_1 averaged over the first state, in units of reward per episode",
-    "uniform_value": "the same for uniformly random actions, in units of reward per episode",
-    "gap": "smallest positive V* - Q* over what can be reached, in units of reward",
-    "cell_loss": "what the optimal policy loses by being constant on cells, in units of reward per episode",
+    "uniform_value": "value of uniformly random actions averaged over the first state, in units of reward per episode",
+    "gap": "smallest positive V* - Q* over reachable (s, a, h), in units of reward",
+    "cell_loss": "loss of the best policy that is constant on cells, in units of reward per episode",
 }
 CONSTANTS = {
     "alpha_p": "inf of the smallest eigenvalue of Cov psi on the compact set",
@@ -30,26 +29,26 @@ CONSTANTS = {
 }
 ANSWER = {
     "episodes": "episodes of the comparison of greedy with the best tuned agent; empty if there was none",
-    "seeds": "evaluation seeds of that comparison",
-    "random": "regret of uniformly random actions in it, in units of reward",
+    "seeds": "evaluation seeds of the comparison",
+    "random": "regret of uniformly random actions in the comparison, in units of reward",
     "greedy": "mean regret of greedy, in units of reward",
     "best": "mean regret of the best tuned agent, in units of reward",
-    "best_agent": "that agent and its setting",
-    "low": "lower end of the paired interval of greedy less best, in units of reward",
-    "high": "upper end of the paired interval of greedy less best, in units of reward",
+    "best_agent": "the best tuned agent and its setting",
+    "low": "lower end of the paired interval of greedy minus best, in units of reward",
+    "high": "upper end of the paired interval of greedy minus best, in units of reward",
     "matters": "whether exploration matters: the interval lies above zero",
 }
 COLUMNS = FACTS | CONSTANTS | ANSWER
 
 
-def rows(folder, names) -> list[dict]:
-    """From the files of a study below `folder`."""
+def rows(folder, names, explored) -> list[dict]:
+    """One row for each instance, from the files below `folder`; `explored` are those with a study of exploration."""
     found = []
     for name in names:
-        meta = storage.read_meta(Path(folder) / "instances" / f"{name}.npz", "instance")
+        meta = storage.read_meta(layout.instance(folder, name), "instance")
         row = {key: meta[key] for key in FACTS} | {key: meta["constants"][key] for key in CONSTANTS}
-        path = Path(folder) / "library" / "exploration" / f"{name}.csv"
-        if path.exists():
-            row |= exploration.answer(tidy.read(path, exploration.COLUMNS))
+        if name in explored:
+            path = layout.component(folder, "exploration", name, "points")
+            row |= exploration.answer(tidy.read(path, exploration.TABLES["points"]))
         found.append(row)
     return found

@@ -5,9 +5,12 @@ A resample draws whole seeds with replacement, so that a band keeps the dependen
 
 import numpy as np
 
+# A cumulative regret up to this is rounding.
+NO_REGRET = 1e-6
+
 
 def resampling_weights(n, resamples, rng):
-    """(resamples, n): how often each seed is drawn, over n."""
+    """Weights of the seeds in each bootstrap resample, (resamples, n): how often a seed is drawn, divided by n."""
     return rng.multinomial(n, np.full(n, 1.0 / n), size=resamples) / n
 
 
@@ -32,9 +35,9 @@ def slope(curve):
 
 
 def time_exponent(seconds):
-    """The power of k with which seconds per episode (K,) grow, from the medians of the second tenth and of the last.
+    """The power of k with which seconds per episode (K,) grow, from the medians of the second and the last tenth.
 
-    0 is flat, 1 is linear; NaN with fewer than 20 episodes, where a tenth is no sample.
+    0 is flat, 1 is linear; NaN with fewer than 20 episodes, where a tenth is too small a sample.
     """
     tenth = len(seconds) // 10
     if tenth < 2:
@@ -44,6 +47,30 @@ def time_exponent(seconds):
 
 
 def failed(regret, uniform_regret):
-    """Which seeds did not learn: mean regret in the last tenth above half that of the uniformly random policy."""
+    """Which seeds failed to learn: those with mean regret in the last tenth above half that of random play."""
     last = max(1, regret.shape[1] // 10)
     return regret[:, -last:].mean(1) > 0.5 * uniform_regret
+
+
+def spread(rows, keys, count, values) -> list[dict]:
+    """Median, 10 % and 90 % quantile of some `values` over the rows that share the `keys`, and their number `count`."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    found = []
+    for key, group in groups.items():
+        entry = dict(zip(keys, key, strict=True)) | {count: len(group)}
+        for name in values:
+            low, middle, high = np.quantile([row[name] for row in group], [0.1, 0.5, 0.9]).tolist()
+            entry |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+        found.append(entry)
+    return found
+
+
+def spread_columns(count, values) -> dict[str, str]:
+    """The columns that `spread` adds to the keys, with their meanings; `values` are those of its arguments."""
+    columns = {count: f"number of {count}"}
+    for name, meaning in values.items():
+        columns |= {name: f"median over {count} of: {meaning}"}
+        columns |= {f"{name}_low": f"10 % quantile over {count}", f"{name}_high": f"90 % quantile over {count}"}
+    return columns

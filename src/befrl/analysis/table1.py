@@ -1,13 +1,16 @@
-"""Table 1 of the paper, measured: what it prints about each algorithm beside what our runs say, one row for each agent.
+"""Table 1 of the paper, measured: its entries for each algorithm beside the numbers of our runs, one row per agent.
 
-The marks and rates are the paper's, printed about the authors' algorithms; some are disputed by the measurements, which
-is what the table is for. d means another thing in each row: parameters of the family, base models, features of (s,a).
+Marks and rates are printed in the paper about the authors' algorithms; the measurements dispute some of them. The
+meaning of d differs between rows: parameters of the family, base models, or features of (s,a). Measured seconds and
+their growth have a table of their own, joined by instance, track and agent.
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
+from befrl.analysis import layout
+from befrl.analysis.components import scaling
 from befrl.common import tidy
+from befrl.common.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -41,71 +44,102 @@ PRINTED = {
     ),
 }  # fmt: skip
 
+KEYS = {name: tidy.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "optimistic")
 COLUMNS = {
-    "instance": tidy.SUMMARY["instance"],
-    "track": tidy.SUMMARY["track"],
-    "agent": tidy.SUMMARY["agent"],
-    "algorithm": tidy.SUMMARY["algorithm"],
-    "setting": tidy.SUMMARY["setting"],
-    "printed": "the algorithm's name in the paper's Table 1; empty if it is not there",
-    "rate": "regret bound that the table prints, without logarithms",
-    "tractable_exploration": "the table's mark",
-    "tractable_planning": "the table's mark",
-    "free_of_clipping": "the table's mark",
-    "assumes": "model and assumptions that the table prints",
-    "rewards": "whether the algorithm knows the rewards, as the table prints it",
-    "fit": tidy.SUMMARY["fit"],
+    **KEYS,
+    "printed": "name of the algorithm in the paper's Table 1; empty if it is not there",
+    "rate": "regret bound as printed, without logarithms",
+    "tractable_exploration": "mark as printed",
+    "tractable_planning": "mark as printed",
+    "free_of_clipping": "mark as printed",
+    "assumes": "model and assumptions as printed",
+    "rewards": "whether the algorithm knows the rewards, as printed",
+    "specification": tidy.SUMMARY["specification"],
     "seeds": tidy.SUMMARY["seeds"],
     "episodes": tidy.SUMMARY["episodes"],
-    "constants": "whose constants the columns theory_* are with: theory, set (by the config) or baseline (it has none)",
+    "constants": "constants of the columns theory_*: theory, surrogate (of another bound, as the source's are not "
+    "known), set (by the config) or baseline (none)",
     **{f"theory_{name}": f"without tuning: {tidy.SUMMARY[name]}" for name in MEASURED},
-    "parameter": "parameter that was tuned; empty if there is no grid",
-    "value": "its best value, chosen on other seeds",
+    "parameter": "parameter that was tuned; empty for an agent without a grid",
+    "value": "best value of that parameter, chosen on other seeds",
     "at_edge": tidy.SUMMARY["at_edge"],
     **{f"tuned_{name}": f"tuned: {tidy.SUMMARY[name]}" for name in MEASURED},
-    "plans": tidy.TIMINGS["plans"],
-    "seconds": "seconds of processor time per episode and seed, tuned if there is a grid",
-    "exponent_k": "power of the episode k with which they grow",
+    "plans": f"{tidy.SUMMARY['plans']}; of the tuned variant if there is a grid",
+}
+TIMINGS = {
+    **KEYS,
+    "variant": "variant whose seconds are given: the tuned one if the agent has a grid",
+    "seconds": tidy.TIMINGS["seconds_per_episode"],
+    "exponent_k": tidy.TIMINGS["exponent_k"],
     "exponent_d": "power of d with which they grow, on larger instances of the family; empty if not measured",
     "exponent_H": "power of H with which they grow, on the same instance; empty if not measured",
 }
 
 
-def rows(folder, cases, scaled) -> list[dict]:
-    """From the files below `folder`: the agents of each (instance, track), and growth as measured on `scaled`."""
-    growth = {key: powers for name in scaled for key, powers in _growth(Path(folder), name).items()}
-    return [row for instance, track in cases for row in _rows(Path(folder) / "regret" / f"{instance}_{track}", growth)]
+def rows(folder, cases) -> list[dict]:
+    """The table, from the summaries of these (instance, track) below `folder`."""
+    return [_row(*variants) for case in cases for variants in _agents(folder, *case)]
+
+
+def timings(folder, cases, scaled) -> list[dict]:
+    """The seconds of each agent of the table, and their growth on the `scaled` instances."""
+    growth = {key: powers for name in scaled for key, powers in _growth(folder, name).items()}
+    found = []
+    for instance, track in cases:
+        shown = [tuned or first for first, tuned in _agents(folder, instance, track)]
+        path = layout.regret(folder, instance, track, "timings")
+        seconds = tidy.read(path, tidy.TIMINGS).set_index("variant")
+        for row in shown:
+            if row["variant"] not in seconds.index:
+                raise InputError(f"{path}: there is no row of '{row['variant']}': delete it and run again")
+            cost = seconds.loc[row["variant"]]
+            entry = {key: row[key] for key in (*KEYS, "variant")}
+            entry |= {"seconds": cost["seconds_per_episode"], "exponent_k": cost["exponent_k"]}
+            found.append(entry | (_powers(growth, row) if instance in scaled else {}))
+    return found
+
+
+def _agents(folder, instance, track):
+    """The variant of each agent off its grid, and the tuned one or None, as rows of the summary."""
+    summary = _with_settings(tidy.read(layout.regret(folder, instance, track, "summary"), tidy.SUMMARY))
+    for _, part in summary.groupby("agent", sort=False):
+        by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
+        tuned = by_role.pop("tuned", None)
+        (first,) = by_role.values()
+        yield first, tuned
+
+
+def _row(first, tuned):
+    names = (*KEYS, "specification", "seeds", "episodes")
+    row = {key: first[key] for key in names} | asdict(PRINTED.get(first["algorithm"], Printed()))
+    row |= {"constants": first["role"], **{f"theory_{name}": first[name] for name in MEASURED}}
+    if tuned is not None:
+        row |= {key: tuned[key] for key in ("parameter", "value", "at_edge")}
+        row |= {f"tuned_{name}": tuned[name] for name in MEASURED}
+    return row | {"plans": (tuned or first)["plans"]}
 
 
 def _growth(folder, instance):
     """{(instance, algorithm, setting): exponents in d and in H}."""
-    needed = ("role", "varied", "algorithm", "setting", "exponent")
-    table = tidy.read(folder / "library" / "scaling" / f"{instance}.csv", needed)
+    table = tidy.read(layout.component(folder, "scaling", instance, "timings"), scaling.TIMINGS)
     found = {}
     for row in _with_settings(table[table["role"] == "exponent"]).itertuples():
         found.setdefault((instance, row.algorithm, row.setting), {})[f"exponent_{row.varied}"] = row.exponent
     return found
 
 
+def _powers(growth, row):
+    """The exponents of a row's setting; none if scaling does not measure the setting."""
+    key = tuple(row[name] for name in ("instance", "algorithm", "setting"))
+    if key not in growth and row["setting"] in scaling.measured(row["algorithm"]):
+        raise InputError(
+            f"the scaling study of instance '{row['instance']}' has no row of '{row['algorithm']}' with setting "
+            f"'{row['setting']}': delete its tables and run again"
+        )
+    return growth.get(key, {})
+
+
 def _with_settings(table):
-    """An empty setting is no setting; a column of nothing else was read as numbers."""
+    """The table with empty settings as empty text; a column without any text was read as numbers."""
     return table.assign(setting=table["setting"].astype(object).fillna(""))
-
-
-def _rows(folder, growth):
-    summary = _with_settings(tidy.read(folder / "summary.csv", tidy.SUMMARY))
-    timings = tidy.read(folder / "timings.csv", tidy.TIMINGS).set_index("variant")
-    for _, part in summary.groupby("agent", sort=False):
-        by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
-        tuned = by_role.pop("tuned", None)
-        (first,) = by_role.values()
-        names = ("instance", "track", "agent", "algorithm", "setting", "fit", "seeds", "episodes")
-        row = {key: first[key] for key in names} | asdict(PRINTED.get(first["algorithm"], Printed()))
-        row |= {"constants": first["role"], **{f"theory_{name}": first[name] for name in MEASURED}}
-        if tuned is not None:
-            row |= {key: tuned[key] for key in ("parameter", "value", "at_edge")}
-            row |= {f"tuned_{name}": tuned[name] for name in MEASURED}
-        cost = timings.loc[(tuned or first)["variant"]]
-        row |= {"plans": cost["plans"], "seconds": cost["seconds_per_episode"], "exponent_k": cost["exponent_k"]}
-        yield row | growth.get(tuple(first[key] for key in ("instance", "algorithm", "setting")), {})

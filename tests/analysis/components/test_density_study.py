@@ -21,7 +21,7 @@ def problem(family, **values):
 def curves(family, transitions=200, **values):
     """(problem, one data frame for each (s, a))."""
     found = problem(family, **values)
-    table = pd.DataFrame(densities.study("test", found, ROOT, transitions))
+    table = pd.DataFrame(densities.study("test", found, ROOT, transitions)["points"])
     return found, [part for _, part in table.groupby("curve")]
 
 

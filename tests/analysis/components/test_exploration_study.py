@@ -18,10 +18,15 @@ def problem():
 
 
 @pytest.fixture(scope="module")
-def rows():
+def tables():
     """More tuning seeds than run in lock step."""
     assert TUNING > exploration.LOCKSTEP
     return exploration.study(NAME, problem(), ROOT, EPISODES, TUNING, EVALUATION)
+
+
+@pytest.fixture(scope="module")
+def rows(tables):
+    return tables["points"]
 
 
 def by_hand(agent, values, seeds):
@@ -94,8 +99,19 @@ def test_random_play_is_exact(rows):
     assert random["low"] == pytest.approx(random["mean"]) == random["high"]
 
 
-def test_the_same_numbers_again(rows):
-    assert exploration.study(NAME, problem(), ROOT, EPISODES, TUNING, EVALUATION) == rows
+def test_the_same_numbers_again(tables):
+    assert exploration.study(NAME, problem(), ROOT, EPISODES, TUNING, EVALUATION) == tables
+
+
+def test_shares_are_regrets_in_units_of_that_of_random_play(tables, rows):
+    shown = by_role(rows)
+    assert [row["role"] for row in tables["shares"]] == ["greedy", "best"]
+    for row in tables["shares"]:
+        own = shown[row["role"]]
+        assert (row["agent"], row["seeds"], row["episodes"]) == (own["agent"], EVALUATION, EPISODES)
+        for share, regret in (("share", "mean"), ("low", "low"), ("high", "high")):
+            assert row[share] * shown["random"]["mean"] == pytest.approx(own[regret])
+        assert row["matters"] == (shown["difference"]["low"] > 0)
 
 
 def made_up(low, high, tried=1.0):
@@ -110,7 +126,7 @@ def made_up(low, high, tried=1.0):
         {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 30.0, "mean": 4.5}
         | {"low": low, "high": high},
     ]
-    return tidy.text([numbers | row for row in rows], exploration.COLUMNS)
+    return tidy.text([numbers | row for row in rows], exploration.TABLES["points"])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +135,7 @@ def made_up(low, high, tried=1.0):
 )
 def test_exploration_matters_where_the_interval_lies_above_zero(tmp_path, low, high, matters):
     (tmp_path / "table.csv").write_text(made_up(low, high))
-    answer = exploration.answer(tidy.read(tmp_path / "table.csv", exploration.COLUMNS))
+    answer = exploration.answer(tidy.read(tmp_path / "table.csv", exploration.TABLES["points"]))
     assert answer == {
         "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
         "best_agent": "bef-rlsvi, x = 30", "low": low, "high": high, "matters": matters,

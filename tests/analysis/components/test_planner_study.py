@@ -21,22 +21,30 @@ def determined(rows):
 
 def test_a_row_for_each_plan_and_the_same_numbers_again():
     problem = instance("chain", bins=4, horizon=6)
-    rows = component.study("chain-4", problem, 0, features=[5, 50], repetitions=13)
+    tables = component.study("chain-4", problem, 0, features=[5, 50], repetitions=13)
+    rows = tables["points"]
     keys = [(row["planner"], row["features"], row["repetition"]) for row in rows]
     others = [name for name in component.allowed(problem) if name != "exact"]
     expected = [("exact", None), *itertools.product(others, (5, 50))]
     assert keys == [(*key, i) for key in expected for i in range(13)]
-    assert set(rows[0]) == set(component.COLUMNS)
-    assert all(row["seconds"] > 0 for row in rows)
+    for table in ("medians", "timings"):
+        assert [(row["planner"], row["features"]) for row in tables[table]] == expected
+    assert all(row["seconds"] > 0 for row in tables["timings"])
+    for row in tables["medians"]:
+        own = [point for point in rows if (point["planner"], point["features"]) == (row["planner"], row["features"])]
+        assert row["repetitions"] == len(own) == 13
+        for name in ("value_error", "regret"):
+            quantiles = np.quantile([point[name] for point in own], [0.1, 0.5, 0.9])
+            assert [row[f"{name}_low"], row[name], row[f"{name}_high"]] == list(quantiles)
     # A repetition's numbers do not depend on what else is studied.
-    again = component.study("chain-4", problem, 0, features=[50], repetitions=4)
+    again = component.study("chain-4", problem, 0, features=[50], repetitions=4)["points"]
     kept = [row for row in rows if row["features"] in (None, 50) and row["repetition"] < 4]
     assert determined(again) == determined(kept)
 
 
 def test_the_study_measures_what_it_says():
     problem = instance("circle", knots=4, horizon=4, kappa=3)
-    rows = component.study("circle-4", problem, 0, features=[40], repetitions=3)
+    rows = component.study("circle-4", problem, 0, features=[40], repetitions=3)["points"]
     R, theta = problem.R[None], problem.theta_p[None]
     _, exact = bellman.backward_induction(R, problem.P[None], problem.horizon)
     for row in rows:

@@ -1,8 +1,8 @@
-"""Densities of the next state: the true law against the one estimated from random play, at a few (s,a).
+"""Laws of the next state, true and estimated from random play, at three (s,a).
 
-The three (anchor, action) shown are those that random play visits most often among the first, the middle and the last
-third of the anchors that it visits. In two dimensions the density is that of the first coordinate; finite states have
-probabilities. The estimate is the penalised maximum likelihood of one seed.
+Random play visits some of the anchors; of the first, the middle and the last third of these, the most visited (anchor,
+action) is shown. Finite states have probabilities, others a density, in two dimensions that of the first coordinate.
+The estimate is the penalised maximum likelihood of one seed.
 """
 
 import numpy as np
@@ -13,22 +13,29 @@ from befrl.experiment import loop
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-COLUMNS = {
-    "instance": "name of the instance in the study",
-    "kind": "density or, for finite states, probability",
-    "transitions": "number of transitions that the estimate is made of",
-    "curve": "number of the (s, a) in the figure",
-    "state": "state s, or its first coordinate",
-    "action": "number of the action a",
-    "visits": "how often (s, a) was visited; where features vary within cells, by interpolation",
-    "next": "next state s', or its first coordinate",
-    "true": "its density or probability under theta*",
-    "estimated": "its density or probability under the estimate",
+TABLES = {
+    "points": {
+        "instance": "name of the instance in the study",
+        "kind": "density or, for finite states, probability",
+        "transitions": "number of transitions that the estimate is made from",
+        "curve": "number of the (s, a) in the figure",
+        "state": "state s, or its first coordinate",
+        "action": "number of the action a",
+        "visits": "number of visits of (s, a), interpolated where features vary within cells",
+        "next": "next state s', or its first coordinate",
+        "true": "density or probability of s' under theta*",
+        "estimated": "density or probability of s' under the estimate",
+    }
 }
 
 
+def uses():
+    """Random play and the maximum-likelihood estimator."""
+    return [agents.catalogue.module_name("random"), estimators.catalogue.module_name("mle")]
+
+
 def study(name, instance, root_seed, transitions: int):
-    """Rows of the table."""
+    """The law at each next state of a grid, for each (s,a) shown."""
     model, space = instance.model, instance.model.space
     episodes = -(-transitions // instance.horizon)
     data, theta = estimate(name, instance, root_seed, episodes)
@@ -36,7 +43,7 @@ def study(name, instance, root_seed, transitions: int):
     for curve, (anchor, action) in enumerate(places(data.counts[0])):
         laws = [_law(model, parameter, anchor, action) for parameter in (instance.theta_p, theta)]
         (x, true), (_, estimated) = laws
-        # Of a bin, its centre.
+        # The state of a bin is its centre.
         state = space.nodes[space.node_anchor == anchor].mean(0).ravel()[0]
         for at, p, q in zip(x.tolist(), true.tolist(), estimated.tolist(), strict=True):
             rows.append(
@@ -53,11 +60,11 @@ def study(name, instance, root_seed, transitions: int):
                     "estimated": q,
                 }
             )
-    return rows
+    return {"points": rows}
 
 
 def estimate(name, instance, root_seed, episodes):
-    """Data and estimate of one seed after some episodes of random play."""
+    """Data and estimate of one seed after a number of episodes of random play."""
     model = instance.model
     actor = loop.make_agent(instance, "random", agents.parameters("random", {}), "U", episodes, root_seed, name, [0])
     environment = loop.Environment(instance, root_seed, name, [0])
@@ -80,7 +87,7 @@ def places(counts):
 
 
 def _law(model, theta, anchor, action):
-    """Next states, in order, and their density or probability."""
+    """Next states in increasing order, and their density or probability."""
     family, space = model.family, model.space
     eta = model.features.natural(theta[None])[:, anchor : anchor + 1, action : action + 1]
     if space.discrete:
@@ -92,5 +99,5 @@ def _law(model, theta, anchor, action):
         logs = family.statistic(x) @ eta[0, 0, 0] + family.log_base_at(x) - family.log_partition(eta)[0, 0, 0]
         return x, np.exp(logs)
     x = np.linspace(0.5 * space.low[0], 0.5 * space.high[0], 241)
-    # The components of psi are independent under the families in two dimensions that there are: Gaussian ones.
+    # All families in two dimensions are Gaussian, with independent components of psi.
     return x, np.exp(-0.5 * (x / family.sigma - eta[0, 0, 0, 0]) ** 2) / (family.sigma * np.sqrt(2 * np.pi))

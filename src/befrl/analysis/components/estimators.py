@@ -1,8 +1,7 @@
-"""The estimators on one footing: error against the number of transitions, and seconds, on the same data for all.
+"""Error and cost of every estimator against the number of transitions, on the same data for all.
 
-Data come from the uniformly random policy, whose visits do not depend on any estimate. Repetitions are seeds in lock
-step; all estimators see the same episodes. Everything but the seconds is the same in every run. An estimator that does
-not apply to the instance is left out.
+Data come from the uniformly random policy, whose visits depend on no estimate. Repetitions are seeds in lock step.
+Estimators that do not apply to the instance are left out.
 """
 
 import time
@@ -11,34 +10,47 @@ from dataclasses import replace
 import numpy as np
 
 from befrl import agents
+from befrl.analysis import statistics
 from befrl.common.errors import Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-# Steps of an episode, in the place of the instance's own: estimators are updated once an episode, and need not be more
-# often.
+# Steps of an episode, instead of the instance's own: estimators are updated once per episode.
 HORIZON = 100
-# Weight of the penalty, so small that estimators are compared and not what the penalty does to each: at the agents'
-# default of 1 it is most of the error where parameters are large.
+# Weight of the penalty. It is small, so that estimators are compared and not their response to the penalty: at the
+# agents' default of 1 the penalty causes most of the error where parameters are large.
 ETA = 0.01
-# Seconds are the median of so many updates before a checkpoint.
+# Number of updates up to a checkpoint whose median is its time.
 TIMED = 9
 
-COLUMNS = {
+KEYS = {
     "instance": "name of the instance in the study",
     "estimator": "name of the estimator",
     "transitions": f"number of transitions of each repetition, whole episodes of {HORIZON} steps",
-    "repetition": "number of the sample",
+}
+ERRORS = {
     "kl": "KL(p_theta*, p_theta^) averaged over (anchor, action) with the visiting frequencies of all the data",
     "error": "|theta^ - theta*|",
-    "seconds": "seconds of one update at that number of transitions, the share of one repetition",
+}
+TABLES = {
+    "points": KEYS | {"repetition": "number of the sample"} | ERRORS,
+    "medians": KEYS | statistics.spread_columns("repetitions", ERRORS),
+}
+TIMINGS = KEYS | {
+    "seconds": f"seconds of one update per repetition, the median over the last {TIMED} updates",
 }
 
 
+def uses():
+    """Random play and all estimators."""
+    names = estimators.catalogue.names()
+    return [agents.catalogue.module_name("random"), *map(estimators.catalogue.module_name, names)]
+
+
 def study(name, instance, root_seed, sizes: list, repetitions: int):
-    """A row for each estimator, number of transitions and repetition."""
+    """Errors of each estimator, number of transitions and repetition, their medians, and seconds of an update."""
     instance = replace(instance, horizon=HORIZON)
     model, seeds = instance.model, range(repetitions)
     checkpoints = sorted({-(-size // HORIZON) for size in sizes})
@@ -54,7 +66,7 @@ def study(name, instance, root_seed, sizes: list, repetitions: int):
     actor = loop.make_agent(instance, "random", parameters, "U", checkpoints[-1], root_seed, name, seeds)
     data = Data(model, repetitions)
     seconds = {key: [] for key in fitted}
-    rows = []
+    rows, timings = [], []
     for k in range(1, checkpoints[-1] + 1):
         trajectory = environment.rollout(actor, actor.plan(k).policy)
         data.add(trajectory)
@@ -63,23 +75,15 @@ def study(name, instance, root_seed, sizes: list, repetitions: int):
             theta = estimator.update(data, trajectory)
             seconds[key].append(time.process_time() - start)
             if k in checkpoints:
-                each = float(np.median(seconds[key][-TIMED:])) / repetitions
-                rows += [
-                    {
-                        "instance": name,
-                        "estimator": key,
-                        "transitions": k * HORIZON,
-                        "repetition": i,
-                        "theta": theta[i],
-                        "seconds": each,
-                    }
-                    for i in range(repetitions)
-                ]
-    return _with_errors(instance, rows, data.counts.sum(0) / data.counts.sum())
+                at = {"instance": name, "estimator": key, "transitions": k * HORIZON}
+                rows += [{**at, "repetition": i, "theta": theta[i]} for i in range(repetitions)]
+                timings.append({**at, "seconds": float(np.median(seconds[key][-TIMED:])) / repetitions})
+    points = _with_errors(instance, rows, data.counts.sum(0) / data.counts.sum())
+    return {"points": points, "medians": statistics.spread(points, KEYS, "repetitions", ERRORS), "timings": timings}
 
 
 def _with_errors(instance, rows, frequencies):
-    """The rows with the errors of their estimates in the place of these."""
+    """The rows with the errors of their estimates instead of the estimates."""
     features, family = instance.model.features, instance.model.family
     thetas = np.stack([row.pop("theta") for row in rows])
     truth = features.natural(instance.theta_p[None])

@@ -1,9 +1,9 @@
-"""Does exploration matter here? Greedy against the best tuned agent, on other seeds than it was tuned on.
+"""Whether exploration matters on an instance: greedy against the best tuned agent.
 
-theta = 0 is every estimator's implicit prior; where typical rewards lie below what it promises, greedy explores without
-being told to, and an instance says nothing about exploration. So every instance comes with its answer: of the agents
-and settings of GRIDS the one with the least mean regret on the tuning seeds runs on the evaluation seeds beside greedy.
-Exploration matters if the paired bootstrap interval of the difference lies above zero.
+All estimators start at theta = 0. Where typical rewards lie below what theta = 0 predicts, greedy explores by itself,
+and the instance says nothing about exploration. So each instance comes with an answer. The point of GRIDS with the
+least mean regret on the tuning seeds runs beside greedy on the evaluation seeds; exploration matters if the paired
+bootstrap interval of the difference in regret lies above zero.
 """
 
 import numpy as np
@@ -19,26 +19,44 @@ GRIDS = {
     "exp-psrl": ("scale", (0.3, 1.0, 2.0, 4.0)),
 }
 RESAMPLES, LEVEL = 2000, 0.95
-# Seeds in lock step: few, since a smooth instance in two dimensions takes tens of MB for each.
+# Seeds in lock step. They are few because a smooth instance in two dimensions takes tens of MB per seed.
 LOCKSTEP = 10
 
-COLUMNS = {
-    "instance": "name of the instance in the study",
-    "role": "tried: a point of a grid on the tuning seeds; on the evaluation seeds greedy, best: the best of these, "
-    "random: the uniformly random policy (exact), and difference: greedy less best",
-    "agent": "name of the algorithm",
-    "parameter": "parameter that its grid varies",
-    "value": "value of that parameter",
-    "episodes": "number of episodes",
-    "seeds": "number of seeds",
-    "mean": "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward",
-    "low": f"lower end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
-    "high": f"upper end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
+TABLES = {
+    "points": {
+        "instance": "name of the instance in the study",
+        "role": "tried: a point of a grid on the tuning seeds; on the evaluation seeds greedy; best: the best point "
+        "tried; random: the uniformly random policy, exactly; difference: greedy minus best, paired by seed",
+        "agent": "name of the algorithm",
+        "parameter": "parameter that its grid varies",
+        "value": "value of that parameter",
+        "episodes": "number of episodes",
+        "seeds": "number of seeds",
+        "mean": "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward",
+        "low": f"lower end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
+        "high": f"upper end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
+    },
+    "shares": {
+        "instance": "name of the instance in the study",
+        "role": "greedy, or best: the best agent and setting, chosen on the tuning seeds",
+        "agent": "name of the algorithm",
+        "episodes": "number of episodes",
+        "seeds": "number of evaluation seeds",
+        "share": "mean regret divided by that of the uniformly random policy",
+        "low": "lower end of the bootstrap interval of the share",
+        "high": "upper end of the bootstrap interval of the share",
+        "matters": "whether exploration matters on the instance: greedy minus best has an interval above zero",
+    },
 }
 
 
+def uses():
+    """Greedy play and the agents of GRIDS, with their default estimators and planners."""
+    return [name for agent in ("greedy", *GRIDS) for name in agents.modules(agent, agents.parameters(agent, {}))]
+
+
 def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int):
-    """Rows of the table; `tuning` and `evaluation` are numbers of seeds."""
+    """Regret of all points tried, of greedy and of the best; `tuning` and `evaluation` are numbers of seeds."""
 
     def regrets(algorithm, values, seeds):
         parameters = agents.parameters(algorithm, values)
@@ -73,17 +91,31 @@ def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int
     greedy = regrets("greedy", {}, then)
     best = regrets(setting[0], {setting[1]: setting[2]}, then)
     random = np.full(evaluation, episodes * (instance.optimal_value - instance.uniform_value))
-    return [
+    points = [
         *tried,
         row("greedy", "greedy", None, None, greedy),
         row("best", *setting, best),
         row("random", "random", None, None, random),
         row("difference", *setting, greedy - best),
     ]
+    return {"points": points, "shares": _shares(points)}
+
+
+def _shares(points):
+    """The regrets of greedy and of the best agent, divided by that of random play."""
+    by_role = {row["role"]: row for row in points if row["role"] != "tried"}
+    scale, matters = by_role["random"]["mean"], by_role["difference"]["low"] > 0
+    found = []
+    for role in ("greedy", "best"):
+        row = by_role[role]
+        names = {key: row[key] for key in ("instance", "role", "agent", "episodes", "seeds")}
+        numbers = {"share": row["mean"] / scale, "low": row["low"] / scale, "high": row["high"] / scale}
+        found.append(names | numbers | {"matters": matters})
+    return found
 
 
 def answer(table) -> dict:
-    """In short, from the table: what greedy and the best agent lose, and whether exploration matters."""
+    """From the table of points: the regret of greedy and of the best agent, and whether exploration matters."""
     by_role = table[table["role"] != "tried"].set_index("role")
     best, difference = by_role.loc["best"], by_role.loc["difference"]
     return {

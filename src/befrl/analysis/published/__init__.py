@@ -1,40 +1,43 @@
-"""Published experiments run again: what the authors report beside what we measure, one file for each source.
+"""Published experiments run again: the authors' numbers beside ours, one file for each source.
 
 A source's module has
 
-    CITATION   where the authors' numbers are printed, and how they were read
-    TRACK      whether its agents know the reward
-    values(cases) -> rows, each with the `authors`' number where they have one
-    curves(cases) -> rows, by `curves_of`
+    CITATION      where the authors' numbers are printed, and how they were read
+    TRACK         whether its agents know the reward
+    EXPERIMENTS   {name of an experiment: what it compares}
+    values(reruns) -> rows with our number and, where the authors give one, theirs
+    curves(reruns) -> rows, by `curves_of`
+    timings(reruns) -> rows like those of `values` for measured seconds, if the source has such numbers
 
-A `Case` is one of its instances with the tables of its runs. The config's `published` names the instances of each
-source; they are cases of the study like all others.
+where `reruns` is {experiment: [Rerun, ...]}. The config's `published` names the instances of each experiment; they are
+instances of the study like all others.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from befrl.analysis import layout
 from befrl.common import storage, tidy
 from befrl.common.catalogue import Catalogue
+from befrl.common.errors import unknown
 
 catalogue = Catalogue("published source", __name__, __path__)
 
 COLUMNS = {
-    "source": "file of befrl/published that the row belongs to",
+    "source": "file of befrl/analysis/published that the row belongs to",
     "instance": "name of the instance in the study",
-    "quantity": "what is compared, or what a curve shows",
-    "algorithm": "name of the algorithm; empty where the quantity is of the instance",
-    "variant": "the agent with its grid point, if it is on one",
-    "role": "theory, set, tuned or baseline, as in the regret tables",
+    "quantity": "quantity that is compared, or that a curve shows",
+    "algorithm": "name of the algorithm; empty for a quantity of the instance",
+    "variant": tidy.SUMMARY["variant"],
+    "role": "theory, surrogate, set, tuned, grid or baseline, as in the regret tables",
     "episode": "episode that the number belongs to; empty where there is none",
-    "ours": "our number; of returns, regret and reward the mean over seeds",
-    "low": "lower end of the bootstrap interval of ours",
-    "high": "upper end of the bootstrap interval of ours",
+    "ours": "our number; for returns, regret and reward, the mean over seeds",
+    "low": "lower end of the bootstrap interval of our number",
+    "high": "upper end of the bootstrap interval of our number",
     "authors": "the authors' number; empty where they give none",
-    "unit": "unit of both",
+    "unit": "unit of both numbers",
     "seeds": "number of our evaluation seeds",
 }
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
@@ -42,8 +45,8 @@ UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 
 
 @dataclass(frozen=True)
-class Case:
-    """An instance, V*_1 of its first state, and the tables of its runs."""
+class Rerun:
+    """An instance of a published experiment, its V*_1, and the tables of our runs on it."""
 
     instance: str
     optimal_value: float
@@ -52,24 +55,26 @@ class Case:
     timings: pd.DataFrame
 
     @property
-    def episodes(self):
-        return int(self.summary["episodes"].iloc[0])
-
-    @property
     def name(self):
         return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
 
     def variants(self, *roles):
-        """Rows of the summary, with seconds: of these roles, or of all but the points of grids that lost."""
-        rows = self.summary.merge(self.timings[["variant", "seconds_per_episode", "estimating"]], on="variant")
-        rows = rows[rows["role"].isin(roles) if roles else rows["role"] != "grid"]
+        """Rows of the summary with these roles; without any, of all variants but the points of a grid that lost."""
+        rows = self.summary[self.summary["role"].isin(roles) if roles else self.summary["role"] != "grid"]
+        return [row for _, row in rows.iterrows()]
+
+    def timed_variants(self):
+        """The rows of `variants` with their seconds."""
+        seconds = self.timings[["variant", "seconds_per_episode", "estimating"]]
+        rows = self.summary[self.summary["role"] != "grid"]
+        rows = tidy.joined(rows, seconds, ["variant"], f"summary and timings of '{self.instance}'")
         return [row for _, row in rows.iterrows()]
 
     def curve(self, variant):
         return self.curves[self.curves["variant"] == variant]
 
     def regret_at(self, variant, episode):
-        """Mean and interval of the regret so far, linear between the stored points."""
+        """Mean and interval of the cumulative regret, interpolated linearly between the stored points."""
         curve = self.curve(variant)
         return {
             ours: float(np.interp(episode, curve["episode"], curve[column]))
@@ -77,18 +82,24 @@ class Case:
         }
 
 
-def read(source, folder, instances) -> list[Case]:
-    """The cases of a source from the files of a study below `folder`."""
-    return [_read(Path(folder), instance, catalogue.module(source).TRACK) for instance in instances]
+def read(source, folder, experiments) -> dict[str, list[Rerun]]:
+    """The reruns of a source's experiments, {experiment: instances}, from the files of a study below `folder`."""
+    module = catalogue.module(source)
+    for name in experiments:
+        if name not in module.EXPERIMENTS:
+            raise unknown(f"experiment of '{source}'", name, module.EXPERIMENTS)
+    return {
+        name: [_read(folder, case, module.TRACK) for case in experiments.get(name, ())] for name in module.EXPERIMENTS
+    }
 
 
 def _read(folder, instance, track):
     def table(name, columns):
-        return tidy.read(folder / "regret" / f"{instance}_{track}" / f"{name}.csv", columns)
+        return tidy.read(layout.regret(folder, instance, track, name), columns)
 
-    return Case(
+    return Rerun(
         instance=instance,
-        optimal_value=storage.read_meta(folder / "instances" / f"{instance}.npz", "instance")["optimal_value"],
+        optimal_value=storage.read_meta(layout.instance(folder, instance), "instance")["optimal_value"],
         summary=table("summary", tidy.SUMMARY),
         curves=table("curves", tidy.CURVES),
         timings=table("timings", tidy.TIMINGS),
@@ -96,28 +107,29 @@ def _read(folder, instance, track):
 
 
 def of(row):
-    """How a row of the summary is named in the table."""
+    """The columns that name a row of the summary."""
     return {key: row[key] for key in ("algorithm", "variant", "role")}
 
 
-def tables(source, cases) -> dict[str, list[dict]]:
-    """The rows of both tables of a source: its values, the authors' beside ours, and its curves."""
+def tables(source, reruns) -> dict[str, list[dict]]:
+    """The rows of a source's tables: values, curves and timings, which may have none."""
     module = catalogue.module(source)
-    found = {"values": module.values(cases), "curves": module.curves(cases)}
+    found = {"values": module.values(reruns), "curves": module.curves(reruns)}
+    found["timings"] = module.timings(reruns) if hasattr(module, "timings") else []
     return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
 
 
-def curves_of(cases, shown, *roles) -> list[dict]:
-    """Points of the curves of some cases: "return" (per episode), "regret" (so far) or "reward" (so far).
+def curves_of(reruns, shown, *roles) -> list[dict]:
+    """The points of some reruns' curves: "return" (per episode), "regret" or "reward" (both cumulative).
 
-    Of the variants with these roles, or of all but the points of grids that lost.
+    Of the variants with these roles; without any, of all but the points of a grid that lost.
     """
-    return [point for case in cases for point in _curves(case, shown, roles)]
+    return [point for rerun in reruns for point in _curves(rerun, shown, roles)]
 
 
-def _curves(case, shown, roles):
-    for variant in case.variants(*roles):
-        curve = case.curve(variant["variant"])
+def _curves(rerun, shown, roles):
+    for variant in rerun.variants(*roles):
+        curve = rerun.curve(variant["variant"])
         k = curve["episode"].to_numpy()
         match shown:
             case "return":
@@ -125,8 +137,8 @@ def _curves(case, shown, roles):
             case "regret":
                 columns = [curve[name].to_numpy() for name in ("mean", "low", "high")]
             case "reward":
-                # More regret is less reward: the ends of the interval change places.
-                columns = [k * case.optimal_value - curve[name].to_numpy() for name in ("mean", "high", "low")]
+                # More regret is less reward, so the ends of the interval swap.
+                columns = [k * rerun.optimal_value - curve[name].to_numpy() for name in ("mean", "high", "low")]
         for episode, ours, low, high in zip(k, *columns, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}
-            yield {**case.name, "quantity": CURVES[shown], **of(variant), **point, "unit": UNITS[shown]}
+            yield {**rerun.name, "quantity": CURVES[shown], **of(variant), **point, "unit": UNITS[shown]}

@@ -1,7 +1,7 @@
 """Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states.
 
-Their UC-MatrixRL takes the values of an episode from the Q of the last one and has another bonus; ours is Yang and
-Wang's. Ties go to the smallest action, left, in the authors' code to a random one.
+The authors' UC-MatrixRL takes the values of an episode from the Q of the previous one and has another bonus; ours is
+Yang and Wang's. Ties are broken in favour of the smallest action, left; the authors' code breaks them at random.
 """
 
 from befrl.analysis.published import curves_of, of
@@ -11,6 +11,7 @@ CITATION = (
     "with S = 3, 4, 5 and H = 4S, ten runs; optimal values printed, regret read off the figure for S = 5"
 )
 TRACK = "K"
+EXPERIMENTS = {"regret": "cumulative regret after 50,000 episodes"}
 AT = (10_000, 50_000)
 
 OPTIMAL = {"riverswim-ayoub-3": 5.72, "riverswim-ayoub-4": 5.66, "riverswim-ayoub-5": 5.6}
@@ -22,18 +23,20 @@ REGRET = {
 }
 
 
-def values(cases):
+def values(reruns):
+    """The optimal value of each instance, and the regret of each variant at some episodes."""
     found = []
-    for case in cases:
-        ours = {"ours": case.optimal_value, "authors": OPTIMAL.get(case.instance), "unit": "reward per episode"}
-        found.append({**case.name, "quantity": "optimal value", **ours})
-        for variant in case.variants():
+    for rerun in reruns["regret"]:
+        ours = {"ours": rerun.optimal_value, "authors": OPTIMAL.get(rerun.instance), "unit": "reward per episode"}
+        found.append({**rerun.name, "quantity": "optimal value", **ours})
+        for variant in rerun.variants():
             for episode in (episode for episode in AT if episode <= variant["episodes"]):
-                authors = REGRET.get((case.instance, variant["algorithm"], episode))
-                numbers = case.regret_at(variant["variant"], episode) | {"authors": authors, "unit": "reward"}
-                found.append({**case.name, "quantity": "regret", **of(variant), "episode": episode, **numbers})
+                authors = REGRET.get((rerun.instance, variant["algorithm"], episode))
+                numbers = rerun.regret_at(variant["variant"], episode) | {"authors": authors, "unit": "reward"}
+                found.append({**rerun.name, "quantity": "regret", **of(variant), "episode": episode, **numbers})
     return found
 
 
-def curves(cases):
-    return curves_of(cases, "regret")
+def curves(reruns):
+    """Cumulative regret."""
+    return curves_of(reruns["regret"], "regret")

@@ -1,7 +1,7 @@
 """Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density.
 
-Their curves are the rewards that were collected, ours the expected ones, which have the same mean and less noise. Their
-Gaussian model is the least-squares one; ours draws from its posterior.
+The authors' curves are collected rewards; ours are expected rewards, which have the same mean and less noise. Their
+Gaussian model is fitted by least squares; ours draws from its posterior.
 """
 
 from befrl.analysis.published import curves_of, of
@@ -11,23 +11,26 @@ CITATION = (
     "over 50 episodes, five seeds, read off the figure"
 )
 TRACK = "K"
+EXPERIMENTS = {"reward": "reward summed over 50 episodes"}
 AFTER = 50
 TRUTH = 236.0
 REWARD = {"smrl": 235.0, "ren-ts": 171.0}
 
 
-def values(cases):
+def values(reruns):
+    """The reward summed over the episodes, of the optimal policy and of each variant."""
     found = []
-    for case in cases:
-        common = {**case.name, "quantity": "reward summed", "episode": AFTER, "unit": "reward"}
-        best = AFTER * case.optimal_value
+    for rerun in reruns["reward"]:
+        common = {**rerun.name, "quantity": "reward summed", "episode": AFTER, "unit": "reward"}
+        best = AFTER * rerun.optimal_value
         found.append({**common, "variant": "the true model", "ours": best, "authors": TRUTH})
-        for variant in case.variants():
-            lost = case.regret_at(variant["variant"], AFTER)
+        for variant in rerun.variants():
+            lost = rerun.regret_at(variant["variant"], AFTER)
             numbers = {"ours": best - lost["ours"], "low": best - lost["high"], "high": best - lost["low"]}
             found.append({**common, **of(variant), **numbers, "authors": REWARD.get(variant["algorithm"])})
     return found
 
 
-def curves(cases):
-    return curves_of(cases, "reward")
+def curves(reruns):
+    """Cumulative reward."""
+    return curves_of(reruns["reward"], "reward")

@@ -1,4 +1,6 @@
-"""The settings of a library study: taken as they are, or refused with one sentence that names them."""
+"""Component studies: settings taken as they are or refused by name, and tables whose columns are all explained."""
+
+import importlib.util
 
 import pytest
 
@@ -19,15 +21,15 @@ def small():
     return instance("chain", bins=3, horizon=4)
 
 
-def timeless(rows):
-    return [{key: value for key, value in row.items() if key not in ("seconds", "exponent")} for row in rows]
+def timeless(tables):
+    return {name: rows for name, rows in tables.items() if name != "timings"}
 
 
 def refusal(kind, settings):
     with pytest.raises(InputError) as refused:
-        components.rows(kind, "chain-3", small(), 0, settings)
+        components.run(kind, "chain-3", small(), 0, settings)
     text = str(refused.value)
-    assert text.startswith(f"library study '{kind}': ") and "\n" not in text
+    assert text.startswith(f"component study '{kind}': ") and "\n" not in text
     return text
 
 
@@ -38,17 +40,50 @@ def test_there_is_an_example_of_every_study():
 @pytest.mark.parametrize("kind", GOOD)
 def test_settings_are_passed_on_and_every_column_is_explained(kind):
     module = components.catalogue.module(kind)
-    rows = components.rows(kind, "chain-3", small(), 0, GOOD[kind])
-    assert rows and timeless(rows) == timeless(module.study("chain-3", small(), 0, **GOOD[kind]))
-    assert all(list(row) == list(rows[0]) and set(row) == set(module.COLUMNS) for row in rows)
-    assert all(module.COLUMNS.values())
-    assert {row["instance"] for row in rows} == {"chain-3"}
+    tables = components.run(kind, "chain-3", small(), 0, GOOD[kind])
+    assert timeless(tables) == timeless(module.study("chain-3", small(), 0, **GOOD[kind]))
+    assert list(tables) == list(components.tables(kind))
+    for name, columns in components.tables(kind).items():
+        assert tables[name] and all(set(row) == set(columns) for row in tables[name])
+        assert all(columns.values())
+        assert {row["instance"] for row in tables[name]} == {"chain-3"}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_measured_seconds_are_in_the_timings_alone(kind):
+    """Everything else must be the same in every run."""
+    for name, columns in components.tables(kind).items():
+        measured = {column for column in columns if "seconds" in column or "exponent" in column}
+        assert bool(measured) == (name == "timings")
+
+
+USED = {
+    "densities": {"befrl.agents.random", "befrl.learning.estimators.mle"},
+    "estimators": {"befrl.agents.random", "befrl.learning.estimators.shah"},
+    "planners": {"befrl.planning.planners.exact", "befrl.planning.planners.rff"},
+    "exploration": {"befrl.agents.greedy", "befrl.agents.exp_psrl", "befrl.learning.estimators.mle"},
+    "scaling": {"befrl.agents.smrl", "befrl.planning.planners.exact"},
+}
+UNUSED = {
+    "densities": {"befrl.learning.estimators.shah"},
+    "estimators": {"befrl.agents.greedy", "befrl.planning.planners.rff"},
+    "planners": {"befrl.agents.random"},
+    "exploration": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
+    "scaling": {"befrl.planning.planners.rff"},
+}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_a_study_names_the_modules_that_it_runs(kind):
+    used = components.catalogue.module(kind).uses()
+    assert all(importlib.util.find_spec(name) for name in used)
+    assert USED[kind] <= set(used) and not UNUSED[kind] & set(used)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in GOOD if kind != "scaling"])
 def test_the_root_seed_changes_the_numbers(kind):
     """Those of random planners and of all that plays; the exact planner alone, or a measurement of cost, would not."""
-    one, two = (timeless(components.rows(kind, "chain-3", small(), root, GOOD[kind])) for root in (0, 1))
+    one, two = (timeless(components.run(kind, "chain-3", small(), root, GOOD[kind])) for root in (0, 1))
     assert one and two and one != two
 
 
@@ -79,5 +114,5 @@ def test_a_number_is_no_list_and_a_list_no_number(kind, key):
 
 
 def test_an_unknown_study_is_named():
-    with pytest.raises(InputError, match="unknown library study 'pies': choose one of densities, estimators"):
-        components.rows("pies", "chain-3", small(), 0, {})
+    with pytest.raises(InputError, match="unknown component study 'pies': choose one of densities, estimators"):
+        components.run("pies", "chain-3", small(), 0, {})
