@@ -99,7 +99,7 @@ class Study:
     def component(self, kind: str) -> dict[str, dict]:
         """The settings of a study of components, by instance."""
         if kind not in self["components"]:
-            raise unknown("study of components", kind, self["components"])
+            raise unknown("component study", kind, self["components"])
         settings = dict(self["components"][kind])
         if kind == "exploration":
             episodes = settings.pop("episodes")
