@@ -52,9 +52,9 @@ def test_visits_are_counted_by_cell():
     agent = trained("uc-matrixrl", problem, episodes=4)
     for i in range(2):
         states, actions, _, following = samples(random_episodes(problem, (0, 1), 4), i)
-        expected = np.zeros(agent.visits.shape[1:])
+        expected = np.zeros(agent.counts.following.shape[2:])
         np.add.at(expected, (problem.model.space.cell(states), actions, problem.model.space.cell(following)), 1)
-        assert np.array_equal(agent.visits[i], expected)
+        assert np.array_equal(agent.counts.following[i, 0], expected)
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL)

@@ -115,18 +115,17 @@ class Agent(BaseAgent):
     def _recursion(self, R, factor):
         """The recursion of the variants: the first step's rewards, Q (n, H, N, A) and V_1 (n, N)."""
         H, chosen = self.problem.horizon, self.parameters
-        P = self.problem.model.kernel(self.learner.theta_p)
-        n, N, A = R.shape
-        rows = P.reshape(n, N * A, N)
-        Q, V = np.empty((n, H, N, A)), np.zeros((n, N))
-        for h in reversed(range(H)):
+        expected = bellman.expectation(self.problem.model.kernel(self.learner.theta_p))
+
+        def step(h, V):
+            nonlocal R
             if chosen.noise == "step" and h < H - 1:
                 R = self.perturbed_rewards(factor)
-            Q[:, h] = R + (rows @ V[..., None]).reshape(n, N, A)
-            if chosen.clip == "range":
-                Q[:, h] = np.clip(Q[:, h], 0.0, float(H - h))
-            V = bellman.largest(Q[:, h])
-        return R, Q, V
+            Q = R + expected(V)
+            return np.clip(Q, 0.0, float(H - h)) if chosen.clip == "range" else Q
+
+        Q, V = bellman.recursion(step, H, R.shape)
+        return R, Q, V[:, 0]
 
     def facts(self):
         return {"x": self.x}

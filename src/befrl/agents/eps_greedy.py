@@ -68,13 +68,16 @@ class Agent(BaseAgent):
     def _in_counts(self, R):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
         H, epsilon = self.problem.horizon, self.parameters.epsilon
-        n, C, A = R.shape
-        P = (self.counts.following / (self.counts.visits[..., None] + 1.0)).reshape(n, C * A, C)
-        Q, V = np.empty((n, H, C, A)), np.zeros((n, C))
-        for h in reversed(range(H)):
-            Q[:, h] = np.clip(R + (P @ V[..., None]).reshape(n, C, A), 0.0, float(H))
-            V = (1.0 - epsilon) * bellman.largest(Q[:, h]) + epsilon * Q[:, h].mean(-1)
-        return Q, V
+        expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
+
+        def step(h, V):
+            return np.clip(R + expected(V), 0.0, float(H))
+
+        def value(Q):
+            return (1.0 - epsilon) * bellman.largest(Q) + epsilon * Q.mean(-1)
+
+        Q, V = bellman.recursion(step, H, R.shape, value)
+        return Q, V[:, 0]
 
     def facts(self):
         return {"epsilon": self.parameters.epsilon}

@@ -87,14 +87,13 @@ class Agent(BaseAgent):
     def plan(self, k):
         H = self.problem.horizon
         P, R = self.kernel(), self.rewards()
-        n, _, C, A = R.shape
-        Q = np.empty((H, n, C, A))
-        V = np.zeros((n, C))
-        for h in reversed(range(H)):
+
+        def step(h, V):
             t = self.counts.table(h)
-            Q[h] = R[:, t] + (P[:, t].reshape(n, C * A, C) @ V[..., None]).reshape(n, C, A)
-            V = bellman.largest(Q[h])
-        return Plan(bellman.greedy(Q).swapaxes(0, 1), cells.on_anchors(V, self.problem.model.space))
+            return R[:, t] + bellman.expectation(P[:, t])(V)
+
+        Q, V = bellman.recursion(step, H, R[:, 0].shape)
+        return Plan(bellman.greedy(Q), cells.on_anchors(V[:, 0], self.problem.model.space))
 
     def facts(self):
         return {"v": self.v, "share_of_next_states_allowed": float(self.allowed.mean())}

@@ -49,22 +49,21 @@ class Agent(BaseAgent):
         self.R = cells.known_rewards(problem)
         multiple = 1.0 if parameters.scale == "theory" else parameters.scale
         self.bonus = multiple * theory_bonus(C, A, H, problem.episodes, parameters.delta)
-        self.Q = np.full((H, problem.n, C, A), float(H))
+        self.Q = np.full((problem.n, H, C, A), float(H))
 
     def plan(self, k):
-        counts, H, Q = self.counts, self.problem.horizon, self.Q
-        n, _, C, A = counts.visits.shape
+        counts, H = self.counts, self.problem.horizon
         N = np.maximum(counts.visits, 1.0)
         R = counts.rewards / N if self.R is None else self.R
         # What has no visits keeps the H that Q began with.
         optimistic = np.where(counts.visits > 0, R + self.bonus / np.sqrt(N), H)
-        V = np.zeros((n, C))
-        for h in reversed(range(H)):
+
+        def step(h, V):
             t = counts.table(h)
-            total = (counts.following[:, t].reshape(n, C * A, C) @ V[..., None]).reshape(n, C, A)
-            Q[h] = np.minimum(Q[h], optimistic[:, t] + total / N[:, t])
-            V = bellman.largest(Q[h])
-        return Plan(bellman.greedy(Q).swapaxes(0, 1), cells.on_anchors(V, self.problem.model.space))
+            return np.minimum(self.Q[:, h], optimistic[:, t] + bellman.expectation(counts.following[:, t])(V) / N[:, t])
+
+        self.Q, V = bellman.recursion(step, H, self.Q[:, 0].shape)
+        return Plan(bellman.greedy(self.Q), cells.on_anchors(V[:, 0], self.problem.model.space))
 
     def facts(self):
         return {"bonus": self.bonus}

@@ -107,15 +107,13 @@ def pinsker(region, R, horizon):
 
 def _with_bonus(R, P, bonus, horizon):
     """Q_h = clip(R + P V_{h+1} + b_h, 0, H-h+1), h from 1; in the code from 0."""
-    n, N, A = R.shape
-    rows = P.reshape(n, N * A, N)
-    Q = np.empty((n, horizon, N, A))
-    V = np.zeros((n, N))
-    for h in reversed(range(horizon)):
-        future = (rows @ V[..., None]).reshape(n, N, A)
-        Q[:, h] = np.clip(R + future + bonus(h, V), 0.0, float(horizon - h))
-        V = bellman.largest(Q[:, h])
-    return Q, V
+    expected = bellman.expectation(P)
+
+    def step(h, V):
+        return np.clip(R + expected(V) + bonus(h, V), 0.0, float(horizon - h))
+
+    Q, V = bellman.recursion(step, horizon, R.shape)
+    return Q, V[:, 0]
 
 
 def sample(region, R, horizon, start, normals, count):
