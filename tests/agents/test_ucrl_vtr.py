@@ -187,7 +187,7 @@ def test_without_a_radius_the_linearised_plan_is_that_of_its_estimate():
 def test_it_says_what_is_exact(name):
     model = instance(name).model
     fits = {
-        word: agents.fit(model, "ucrl-vtr", agents.parameters("ucrl-vtr", {"presentation": word}))
+        word: agents.specification(model, "ucrl-vtr", agents.parameters("ucrl-vtr", {"presentation": word}))
         for word in ("one-hot", "linearised")
     }
     assert fits == {"one-hot": MISSPECIFIED if model.smooth else EXACT, "linearised": MISSPECIFIED}

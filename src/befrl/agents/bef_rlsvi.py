@@ -30,7 +30,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import InputError, Refused
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman, linalg
 from befrl.planning.planners.base import PlannerParameters, planner_for
@@ -70,7 +70,7 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         if parameters.by_steps and parameters.planner != "exact":
             raise Refused(
                 f"agent 'bef-rlsvi': planner '{parameters.planner}' has one reward for all steps and does not clip: "
@@ -84,7 +84,7 @@ class Agent(BaseAgent):
         self.planner = planner_for(problem, parameters)
         self.x = parameters.x
         if self.x is None:
-            multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+            multiple = multiple_of(parameters.scale)
             self.x = multiple * theorem_x(
                 problem.constants,
                 problem.model.d,

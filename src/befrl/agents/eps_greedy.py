@@ -23,7 +23,6 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.agents.shared.planned_rewards import on_cells
 from befrl.common.parameters import choice, number
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman
@@ -45,7 +44,7 @@ def mixture(greedy, epsilon, A):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return MISSPECIFIED if parameters.model == "counts" and not cells.exact(model) else EXACT
 
     def __init__(self, problem, parameters):
@@ -58,9 +57,9 @@ class Agent(BaseAgent):
         model, learner = self.problem.model, self.learner
         R = model.mean_reward(learner.theta_r)
         if self.parameters.model == "counts":
-            Q, V = self._in_counts(on_cells(R, model.space))
+            Q, V = self._in_counts(model.space.cell_means(R))
             policy = mixture(bellman.greedy(Q), self.parameters.epsilon, model.n_actions)
-            return Plan(policy, cells.on_anchors(V, model.space), R)
+            return Plan(policy, model.space.on_anchors(V), R)
         Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
         policy = mixture(bellman.cell_policy(Q, model.space), self.parameters.epsilon, model.n_actions)
         return Plan(policy, V[:, 0], R)

@@ -26,7 +26,7 @@ from scipy import special
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.common.parameters import choice, number, scale
+from befrl.common.parameters import choice, multiple_of, number, scale
 from befrl.numerics import bellman
 
 
@@ -50,14 +50,14 @@ def log_gamma_draws(shape, first, second):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if cells.exact(model) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.counts = cells.Counts(problem, parameters.share)
         self.R = cells.known_rewards(problem)
-        self.v = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.v = multiple_of(parameters.scale)
         allowed = cells.support(problem.model)
         self.allowed = allowed if parameters.mask == "known" else np.ones_like(allowed)
 
@@ -93,7 +93,7 @@ class Agent(BaseAgent):
             return R[:, t] + bellman.expectation(P[:, t])(V)
 
         Q, V = bellman.recursion(step, H, R[:, 0].shape)
-        return Plan(bellman.greedy(Q), cells.on_anchors(V[:, 0], self.problem.model.space))
+        return Plan(bellman.greedy(Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"v": self.v, "share_of_next_states_allowed": float(self.allowed.mean())}

@@ -29,8 +29,8 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters, on_cells
-from befrl.common.parameters import choice, number, scale
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.common.parameters import choice, multiple_of, number, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -44,7 +44,7 @@ class Parameters(RewardParameters):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return MISSPECIFIED if model.smooth else EXACT
 
     def __init__(self, problem, parameters):
@@ -52,7 +52,7 @@ class Agent(BaseAgent):
         model, H = problem.model, problem.horizon
         C, A = model.n_cells, model.n_actions
         self.counts = cells.Counts(problem, "steps")
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        multiple = multiple_of(parameters.scale)
         d, C_phi, C_M, C_psi_inverse = C * A, 1.0, 1.0, 1.0
         self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
@@ -65,11 +65,11 @@ class Agent(BaseAgent):
         counts = self.counts.visits[:, 0] + 1.0
         expected = bellman.expectation(self.counts.following[:, 0] / counts[..., None])
         means = self.rewards.means()
-        R = on_cells(means, space) + self.bonus / np.sqrt(counts)
+        R = space.cell_means(means) + self.bonus / np.sqrt(counts)
         Q, V = bellman.recursion(
             lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
         )
-        return Plan(bellman.greedy(Q), cells.on_anchors(V[:, 0], space), means)
+        return Plan(bellman.greedy(Q), space.on_anchors(V[:, 0]), means)
 
     def facts(self):
         return {"beta": float(self.beta), "bonus": float(self.bonus)}

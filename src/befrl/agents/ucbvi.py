@@ -21,7 +21,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.common.parameters import number, scale
+from befrl.common.parameters import multiple_of, number, scale
 from befrl.numerics import bellman
 
 
@@ -39,7 +39,7 @@ def theory_bonus(S, A, H, K, delta):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if cells.exact(model) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
@@ -47,7 +47,7 @@ class Agent(BaseAgent):
         C, A, H = problem.model.n_cells, problem.model.n_actions, problem.horizon
         self.counts = cells.Counts(problem, parameters.share)
         self.R = cells.known_rewards(problem)
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        multiple = multiple_of(parameters.scale)
         self.bonus = multiple * theory_bonus(C, A, H, problem.episodes, parameters.delta)
         self.Q = np.full((problem.n, H, C, A), float(H))
 
@@ -63,7 +63,7 @@ class Agent(BaseAgent):
             return np.minimum(self.Q[:, h], optimistic[:, t] + bellman.expectation(counts.following[:, t])(V) / N[:, t])
 
         self.Q, V = bellman.recursion(step, H, self.Q[:, 0].shape)
-        return Plan(bellman.greedy(self.Q), cells.on_anchors(V[:, 0], self.problem.model.space))
+        return Plan(bellman.greedy(self.Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"bonus": self.bonus}

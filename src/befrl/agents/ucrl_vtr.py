@@ -37,8 +37,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters, on_cells
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman, linalg
 
@@ -76,7 +76,7 @@ class OneHot:
         return self._expected(V), np.sqrt(np.maximum((turned * V[:, None, None]).sum(-1), 0.0))
 
     def rewards(self, R):
-        return on_cells(R, self.space)
+        return self.space.cell_means(R)
 
     def learn(self, trajectory, V):
         cells, following = trajectory.cells, self.space.cell(trajectory.next_states)
@@ -96,7 +96,7 @@ class OneHot:
         return bellman.greedy(Q)
 
     def on_anchors(self, V):
-        return np.repeat(V, self.space.per_cell, axis=1)
+        return self.space.on_anchors(V)
 
 
 class Linearised:
@@ -172,12 +172,12 @@ PRESENTATIONS = {"one-hot": OneHot, "linearised": Linearised}
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if parameters.presentation == "one-hot" and not model.smooth else MISSPECIFIED
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.delta = parameters.delta or 1.0 / problem.episodes
         self.mixture = PRESENTATIONS[parameters.presentation](problem, parameters.lam)
         self.data = Data(problem.model, problem.n)

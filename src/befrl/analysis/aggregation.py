@@ -126,7 +126,7 @@ def _roles(case, tuning):
             entry["tuning_mean"] = held_out.sum(1).mean()
             by_agent.setdefault(agent, []).append(label)
         else:
-            entry["role"] = "baseline" if meta["constants"] == "none" else meta["constants"]
+            entry["role"] = {"none": "baseline", "surrogate": "theory"}.get(meta["constants"], meta["constants"])
         found[label] = entry
     for agent, labels in by_agent.items():
         best = min(labels, key=lambda label: found[label]["tuning_mean"])

@@ -173,7 +173,7 @@ def make_agent(instance, algorithm, parameters, track, episodes, root_seed, name
     if track not in TRACKS:
         raise unknown("track", track, TRACKS)
     cls = agents.catalogue.module(algorithm).Agent
-    cls.fit(instance.model, parameters)
+    cls.specification(instance.model, parameters)
 
     def stream(purpose):
         return Stream(root_seed, name, seeds, purpose)

@@ -83,7 +83,7 @@ def describe(name, instance, label, algorithm, parameters, track, episodes, seed
         "algorithm": algorithm,
         "parameters": asdict(parameters),
         "constants": agents.constants(algorithm, parameters),
-        "fit": agents.fit(instance.model, algorithm, parameters),
+        "fit": agents.specification(instance.model, algorithm, parameters),
         "facts": facts(instance, algorithm, parameters, track, episodes),
         "episodes": episodes,
         "seeds": list(seeds),

@@ -41,9 +41,7 @@ def greedy(Q):
 
 def cell_policy(Q, space):
     """The greedy action of each cell, Q (..., N, A) -> (..., C); where a cell has several anchors, of the mean of Q."""
-    if space.per_cell > 1:
-        Q = np.einsum("...cja,j->...ca", Q.reshape(*Q.shape[:-2], space.n_cells, space.per_cell, -1), space.cell_shares)
-    return greedy(Q)
+    return greedy(space.cell_means(Q))
 
 
 def recursion(step, horizon, shape, value=largest):

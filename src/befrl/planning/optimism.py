@@ -1,4 +1,4 @@
-"""Optimistic planning over an ellipsoid of models: relaxations of one intractable maximum, and its radius.
+"""Optimistic planning over an ellipsoid of models: relaxations of one intractable maximum.
 
 Optimism asks for argmax_pi max_theta V_theta,1(s_1) over |theta - theta^|_M <= rho. With the covariance of psi and
 V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
@@ -50,22 +50,6 @@ class Region:
         step = linalg.solve(self.matrix, slope)
         size = np.sqrt(np.maximum((step * slope).sum(-1), 0.0))
         return step * (self.rho / np.maximum(size, TINY))[:, None]
-
-
-def likelihood_radius(problem, learner, parameters, beta):
-    """rho = sqrt(2 beta_n) of the penalised likelihood, (n,): beta_n = eta/2 B_A^2 + log(2/delta) + log C_n."""
-    features, eta = problem.model.features, parameters.eta
-    grown = features.plus_trace(beta / eta * features.design(learner.data.counts), 1.0)
-    log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
-    beta_n = eta / 2 * problem.constants["B_A"] ** 2 + np.log(2 / parameters.delta) + log_C
-    return np.sqrt(2 * beta_n)
-
-
-def optimistic_reward(model, learner, rho):
-    """min(1, Z_r'(theta^_r . x + rho |x|_{H_r^-1})), (n, N, A)."""
-    c = model.reward_natural(learner.theta_r)
-    width = np.sqrt((model.features.spread(learner.hessian_r) * model.BB).sum((-1, -2)))
-    return np.minimum(1.0, model.reward.mean(c + rho[:, None, None] * width))
 
 
 def _norm(spread, slope):

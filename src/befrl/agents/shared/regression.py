@@ -88,7 +88,7 @@ class OneHot:
         return bellman.greedy(Q)
 
     def on_anchors(self, V):
-        return cells.on_anchors(V, self.problem.model.space)
+        return self.problem.model.space.on_anchors(V)
 
 
 class OneHotStep:
