@@ -147,9 +147,9 @@ def test_the_hessian_in_the_place_of_the_design(name, drawn):
 @pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}])
 def test_variants_by_step_need_the_exact_planner(values):
     model = instance("chain").model
-    assert agents.fit(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values)) == "exact"
+    assert agents.specification(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values)) == "exact"
     with pytest.raises(Refused, match="planner = exact"):
-        agents.fit(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values | {"planner": "rff"}))
+        agents.specification(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values | {"planner": "rff"}))
 
 
 @pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}, {"design": "hessian"}])

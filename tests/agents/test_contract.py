@@ -23,7 +23,7 @@ EPISODES = {True: 7, False: 35}
 def refusal(algorithm, name, **values):
     """The sentence by which an agent refuses an instance, or nothing."""
     try:
-        agents.fit(instance(name).model, algorithm, agents.parameters(algorithm, values))
+        agents.specification(instance(name).model, algorithm, agents.parameters(algorithm, values))
     except Refused as error:
         return str(error)
     return None

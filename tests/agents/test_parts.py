@@ -116,3 +116,21 @@ def test_what_is_not_refused_runs(key, name):
 )
 def test_whose_constants_an_agent_runs_with(algorithm, values, whose):
     assert agents.constants(algorithm, agents.parameters(algorithm, values)) == whose
+
+
+def test_surrogates_are_the_agents_that_say_so_in_their_deviations():
+    """Only these three do not know their source's constants; what stands in for them is one sentence."""
+    modules = {name: agents.catalogue.module(name) for name in agents.catalogue.names()}
+    marked = {name for name, module in modules.items() if module.Agent.surrogate}
+    assert marked == {"smrl", "lsvi-phe", "ucrl-mnl"}
+    assert marked == {
+        name for name, module in modules.items() if "the source's constants are not known" in _flat(module)
+    }
+    for name in marked:
+        assert modules[name].Agent.surrogate.endswith(".")
+        assert agents.constants(name, agents.parameters(name, {})) == "surrogate"
+        assert agents.constants(name, agents.parameters(name, {"scale": 0.5})) == "set"
+
+
+def _flat(module):
+    return " ".join(module.__doc__.lower().split())

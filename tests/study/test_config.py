@@ -452,7 +452,7 @@ def works_on(config, name, agent):
     instance, agent = config["instances"][name], config["agents"][agent]
     model = model_of(instance["family"], json.dumps(instance.get("set", {})))
     try:
-        agents.fit(model, agent["algorithm"], agents.parameters(agent["algorithm"], agent.get("set", {})))
+        agents.specification(model, agent["algorithm"], agents.parameters(agent["algorithm"], agent.get("set", {})))
     except Refused:
         return False
     return True

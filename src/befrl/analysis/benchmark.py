@@ -72,7 +72,7 @@ def block(instance, n, episodes):
 def runs_on(instance, name):
     """Whether an agent runs on the instance with its defaults."""
     try:
-        agents.fit(instance.model, name, agents.parameters(name, {}))
+        agents.specification(instance.model, name, agents.parameters(name, {}))
     except Refused:
         return False
     return True

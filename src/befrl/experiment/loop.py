@@ -43,7 +43,7 @@ def make_agent(spec):
     """The agent of a run, told what its track allows."""
     instance = spec.instance
     cls = agents.catalogue.module(spec.algorithm).Agent
-    cls.fit(instance.model, spec.parameters)
+    cls.specification(instance.model, spec.parameters)
 
     def stream(purpose):
         return Stream(spec.root_seed, spec.name, spec.seeds, purpose)

@@ -76,7 +76,7 @@ def describe(spec, seconds):
         "algorithm": spec.algorithm,
         "parameters": asdict(spec.parameters),
         "constants": agents.constants(spec.algorithm, spec.parameters),
-        "specification": agents.fit(instance.model, spec.algorithm, spec.parameters),
+        "specification": agents.specification(instance.model, spec.algorithm, spec.parameters),
         "facts": facts(spec),
         "episodes": spec.episodes,
         "seeds": list(spec.seeds),

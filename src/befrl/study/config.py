@@ -143,7 +143,7 @@ def _check_pairing(config, name, agent):
     """An agent, estimator or planner that cannot work on the instance is refused before anything runs."""
     entry, given = config["agents"][agent], config["instances"][name]
     try:
-        agents.fit(
+        agents.specification(
             _model(given["family"], json.dumps(given["set"])),
             entry["algorithm"],
             agents.parameters(entry["algorithm"], entry["set"]),

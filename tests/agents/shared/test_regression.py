@@ -168,7 +168,7 @@ def test_support_is_that_of_the_true_kernel():
 
 def test_what_is_exact():
     def fit(name, **values):
-        return agents.fit(light(name).model, "rlsvi", agents.parameters("rlsvi", values))
+        return agents.specification(light(name).model, "rlsvi", agents.parameters("rlsvi", values))
 
     assert fit("chain") == fit("riverswim") == "exact"
     assert fit("waves") == fit("lds", presentation="random-features") == "misspecified"

@@ -118,7 +118,7 @@ def _settings(model):
 
 def _applies(model, algorithm, values):
     try:
-        agents.fit(model, algorithm, agents.parameters(algorithm, values))
+        agents.specification(model, algorithm, agents.parameters(algorithm, values))
     except Refused:
         return False
     return True
