@@ -22,6 +22,24 @@ ROOT = 7
 PROJECT = Path(__file__).resolve().parents[1]
 # Every family of the catalogue, and two whose (anchor, action) share all their parameters, one of them smooth.
 INSTANCES = [*instances.catalogue.names(), "dense", "waves"]
+# What they are, written down: nothing is built when tests are collected. `test_instances.py` compares.
+SMOOTH = ["circle", "custom-sin", "lds", "waves"]
+CONSTANT = [name for name in INSTANCES if name not in SMOOTH]
+FINITE = {"dense", "factored", "jao", "riverswim"}
+CONTINUOUS = set(INSTANCES) - FINITE
+# The instances of those agents, estimators and planners that refuse some.
+WORKS_ON = {
+    "orrl-mnl": FINITE,
+    "rrl-mnl": FINITE,
+    "ucrl-mnl": FINITE,
+    "ucrl-mnl-plus": FINITE,
+    "ren-ts": CONTINUOUS,
+    "smrl": CONTINUOUS,
+    "gaussian": {"lds"},
+    "score-matching": CONTINUOUS,
+    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal"},
+    "jacobi-anger": {"circle"},
+}
 
 
 @functools.lru_cache(maxsize=64)

@@ -9,16 +9,8 @@ from befrl.common.errors import InputError, Refused
 from befrl.experiment import loop
 from befrl.learning import estimators
 from befrl.planning import planners
-from helpers import instance
+from helpers import WORKS_ON, instance
 
-CONTINUOUS = {"chain", "circle", "custom-sin", "lds", "literal"}
-# The families that a part works on, for those that do not work on all of them.
-ONLY = {
-    "gaussian": {"lds"},
-    "score-matching": CONTINUOUS,
-    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal"},
-    "jacobi-anger": {"circle"},
-}
 PAIRS = [(key, name) for key, catalogue in agents.PARTS.items() for name in catalogue.names()]
 
 
@@ -28,7 +20,7 @@ def chosen(key, name):
 
 def test_parts_are_the_catalogues():
     assert agents.PARTS == {"estimator": estimators.catalogue, "planner": planners.catalogue}
-    assert set(ONLY) <= {name for _, name in PAIRS}
+    assert set(WORKS_ON) <= {name for _, name in PAIRS} | set(agents.catalogue.names())
 
 
 # Modules.
@@ -63,7 +55,7 @@ def test_a_pairing_is_refused_where_it_cannot_work_and_nowhere_else(family, key,
     model = instance(family).model
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        if family in ONLY.get(name, {family}):
+        if family in WORKS_ON.get(name, {family}):
             agents.check_parts(model, chosen(key, name))
             return
         with pytest.raises(Refused) as refusal:
@@ -95,7 +87,7 @@ def test_a_refused_pairing_ends_before_the_first_step(monkeypatch, key, name):
 
 @pytest.mark.parametrize(("key", "name"), PAIRS)
 def test_what_is_not_refused_runs(key, name):
-    family = min(ONLY.get(name, {"chain"}))
+    family = min(WORKS_ON.get(name, {"chain"}))
     small = instance(family, horizon=3)
     regret = loop.run(small, "greedy", chosen(key, name), "U", 3, [0, 1], 0, family)["regret"]
     assert regret.shape == (2, 3) and (regret > -1e-9).all()

@@ -14,9 +14,7 @@ from befrl.experiment.regret import TOGETHER, Regret
 from befrl.experiment.run_file import COST, LOGGED
 from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, continuum, instance, play, random_episodes, trained, value_of
-
-SMOOTH = [name for name in INSTANCES if instance(name).model.smooth]
+from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, trained, value_of
 
 
 class Fixed(BaseAgent):

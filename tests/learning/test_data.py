@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from befrl.learning.data import Data, Visits
-from helpers import INSTANCES, instance, random_episodes, samples
+from helpers import CONSTANT, INSTANCES, SMOOTH, instance, random_episodes, samples
 
 SEEDS = (0, 1, 2)
-CONSTANT = [name for name in INSTANCES if not instance(name).model.smooth]
-SMOOTH = [name for name in INSTANCES if instance(name).model.smooth]
 
 
 def gathered(problem, seeds=SEEDS, episodes=5):
