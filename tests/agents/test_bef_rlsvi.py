@@ -8,7 +8,7 @@ import pytest
 from befrl import agents
 from befrl.agents.bef_rlsvi import theorem_x
 from befrl.common.errors import InputError, Refused
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 

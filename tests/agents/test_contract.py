@@ -13,7 +13,8 @@ from befrl import agents
 from befrl.agents.base import Trajectory
 from befrl.common.errors import Refused
 from befrl.experiment import loop
-from befrl.experiment.loop import LOGGED, TRACKS
+from befrl.experiment.run_file import LOGGED
+from befrl.experiment.spec import TRACKS
 from helpers import INSTANCES, WORKS_ON, play
 from helpers import light as instance
 from pairs import cover

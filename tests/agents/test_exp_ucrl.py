@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from befrl.numerics import linalg
 from befrl.planning import optimism
 from helpers import INSTANCES, assert_optimal, derivative, full, full_U, play, random_episodes, trained

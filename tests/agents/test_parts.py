@@ -7,6 +7,7 @@ import pytest
 from befrl import agents, instances
 from befrl.common.errors import InputError, Refused
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.planning import planners
 from helpers import WORKS_ON, instance
@@ -82,14 +83,14 @@ def test_a_refused_pairing_ends_before_the_first_step(monkeypatch, key, name):
     monkeypatch.setattr(loop.Environment, "rollout", never)
     small = instance("chain", bins=3, horizon=4)
     with pytest.raises(Refused, match=name):
-        loop.run(small, "greedy", chosen(key, name), "U", 3, [0], 0, "chain-3")
+        loop.run(RunSpec(small, "chain-3", "greedy", chosen(key, name), 3, [0], "U", 0))
 
 
 @pytest.mark.parametrize(("key", "name"), PAIRS)
 def test_what_is_not_refused_runs(key, name):
     family = min(WORKS_ON.get(name, {"chain"}))
     small = instance(family, horizon=3)
-    regret = loop.run(small, "greedy", chosen(key, name), "U", 3, [0, 1], 0, family)["regret"]
+    regret = loop.run(RunSpec(small, family, "greedy", chosen(key, name), 3, [0, 1], "U", 0))["regret"]
     assert regret.shape == (2, 3) and (regret > -1e-9).all()
 
 

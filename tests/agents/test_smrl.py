@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from befrl import agents
 from befrl.agents.smrl import LOOKAHEAD, TRIALS, returns
 from befrl.common.errors import InputError, Refused
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from helpers import INSTANCES, derivative, full, full_U, matrices_at, play, random_episodes, samples, trained
 from helpers import instance as whole
 from helpers import light as instance
