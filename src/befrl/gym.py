@@ -16,7 +16,7 @@ import numpy as np
 from befrl import instances
 from befrl.common.errors import InputError
 from befrl.experiment.loop import Environment
-from befrl.model.model import Instance
+from befrl.model.instance import Instance
 
 # That of the command line and of a study which names none.
 ROOT_SEED = 20221005

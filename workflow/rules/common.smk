@@ -58,8 +58,8 @@ def instance_entry(wildcards):
 
 
 def instance_code(wildcards):
-    family = instance_entry(wildcards)["family"]
-    return code_hash("befrl.instances", instances.module_name(family))
+    entry = instance_entry(wildcards)
+    return code_hash("befrl.instances", *instances.modules(entry["family"], entry["set"]))
 
 
 # Runs.
@@ -76,13 +76,13 @@ def variant(wildcards):
 
 
 def run_code(wildcards):
-    family = STUDY["instances"][wildcards.instance]["family"]
+    entry = STUDY["instances"][wildcards.instance]
     found = variant(wildcards)
     parameters = agents.parameters(found.algorithm, found.values)
     return code_hash(
         "befrl.experiment.runs",
         "befrl.experiment.seeds",
-        instances.module_name(family),
+        *instances.modules(entry["family"], entry["set"]),
         *agents.modules(found.algorithm, parameters),
     )
 
@@ -99,12 +99,12 @@ def library_settings(wildcards):
 
 
 def library_code(wildcards):
-    family = STUDY["instances"][wildcards.instance]["family"]
+    entry = STUDY["instances"][wildcards.instance]
     catalogues = (agents.catalogue, *agents.PARTS.values())
     return code_hash(
         "befrl.analysis.components",
         components.catalogue.module_name(wildcards.kind),
-        instances.module_name(family),
+        *instances.modules(entry["family"], entry["set"]),
         *(part.module_name(name) for part in catalogues for name in part.names()),
     )
 

@@ -36,7 +36,8 @@ from befrl.learning import likelihood
 from befrl.learning.data import Data, Visits
 from befrl.learning.reward_learner import RewardLearner
 from befrl.model.families.gaussian import GaussianStates
-from befrl.model.features import Features, KroneckerFeatures
+from befrl.model.features import Features
+from befrl.model.kronecker_features import KroneckerFeatures
 from befrl.model.spaces import legendre_rule
 from befrl.numerics import bellman, linalg
 

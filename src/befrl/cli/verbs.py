@@ -45,7 +45,7 @@ def make_instance(args):
     name = args.name or args.family
     facts = instances.facts(name, instance)
     if args.out:
-        made_by = provenance("befrl.instances", instances.module_name(args.family))
+        made_by = provenance("befrl.instances", *instances.modules(args.family, pairs(args.set)))
         instances.save(args.out, name, instance, made_by)
     if args.json:
         print(json.dumps(facts, indent=2))
@@ -76,7 +76,7 @@ def run(args):
         )
     meta = runs.describe(name, instance, args.label or args.agent, args.agent, parameters, *common, seconds)
     if args.out:
-        modules = [instances.catalogue.module_name(instance.family_name), *agents.modules(args.agent, parameters)]
+        modules = instances.modules(instance.family_name, instance.parameters) + agents.modules(args.agent, parameters)
         run_file.save(args.out, log, meta | provenance("befrl.experiment.runs", *modules))
     print_run(args, log, meta)
 

@@ -13,8 +13,8 @@ from befrl.common import storage
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, unknown
 from befrl.common.parameters import read
-from befrl.model import constants
-from befrl.model.model import Instance
+from befrl.model import constants, rewards
+from befrl.model.instance import Instance
 
 catalogue = Catalogue("instance", __name__, __path__)
 
@@ -44,7 +44,15 @@ def check(name: str, values: dict, where: str):
 
 
 def module_name(name: str) -> str:
+    """The module of a family or preset."""
     return catalogue.module_name(resolve(name, {})[0])
+
+
+def modules(name: str, values: dict) -> list[str]:
+    """The modules that an instance is built from: its family's, and its reward law's where that is a parameter."""
+    family, values = resolve(name, values)
+    chosen = values.get("reward", getattr(catalogue.module(family).Parameters, "reward", None))
+    return [catalogue.module_name(family), *([rewards.catalogue.module_name(chosen)] if chosen else [])]
 
 
 def build(family: str, values: dict, where: str | None = None):

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.common.parameters import choice, integer, number
+from befrl.model import rewards
 from befrl.model.families.truncated_normal import TruncatedNormal
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.model.instance import Instance
+from befrl.model.model import Model
 from befrl.model.spaces import BinnedInterval
 
 
@@ -29,21 +30,15 @@ class Parameters:
     sigma: float = number(0.1, 0.02, 1.0, "standard deviation of a step before truncation")
     left: float = number(0.1, 0.0, 0.5, "how far the action left aims below the bin's centre")
     right: float = number(0.06, 0.0, 0.5, "how far the action right aims above the bin's centre")
-    reward: str = choice("bernoulli", ("bernoulli", "truncated-exponential", "gaussian"), "law of the rewards")
-
-
-REWARDS = {
-    "bernoulli": Bernoulli(),
-    "truncated-exponential": TruncatedExponential(),
-    "gaussian": Gaussian(sd=0.5),
-}
+    reward: str = choice("bernoulli", rewards.catalogue.names(), "law of the rewards")
+    reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
 
 def build(parameters: Parameters) -> Instance:
     J, sigma = parameters.bins, parameters.sigma
     # The rule resolves sigma however wide the bins are.
     space = BinnedInterval(J, nodes_per_cell=16 + round(4 / (J * sigma)))
-    reward = REWARDS[parameters.reward]
+    reward = rewards.make(parameters.reward, parameters.reward_sd)
     model = Model(Features.one_hot(J, 2, p=1), TruncatedNormal(space, sigma), reward, B=np.ones(1))
     centre = (np.arange(J) + 0.5) / J
     f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)

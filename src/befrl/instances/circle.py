@@ -15,8 +15,9 @@ import numpy as np
 
 from befrl.common.parameters import integer, number
 from befrl.model.families.von_mises import VonMises
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import bernoulli
 from befrl.model.spaces import SmoothBox
 
 ORDER = 5
@@ -46,13 +47,13 @@ def build(parameters: Parameters) -> Instance:
         features[:, 0, 0] = features[:, 1, 1] = hats
         return features.reshape(len(hats), 2, 2 * K)
 
-    model = Model.smooth_in(phi, VonMises(space), Bernoulli(), B=[1.0, 0.0])
+    model = Model.smooth_in(phi, VonMises(space), bernoulli.Law(), B=[1.0, 0.0])
     side, away = np.where(knots < 0, -1.0, 1.0), np.abs(knots)
     aims = side * np.stack([np.maximum(away - parameters.back, 0.0), np.minimum(away + parameters.ahead, np.pi)])
     means = np.full((2, K), 0.5)
     means[0, K // 2], means[1, 0] = 0.6, 0.95
     theta_r = np.zeros((2, 2, K))
-    theta_r[0] = Bernoulli().natural(means)
+    theta_r[0] = bernoulli.Law().natural(means)
     return Instance(
         model=model,
         horizon=parameters.horizon,

@@ -14,8 +14,9 @@ import numpy as np
 
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import ContinuousFamily
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import SmoothBox
 
 ACTIONS = np.array([-1.0, 1.0])
@@ -50,7 +51,7 @@ def build(parameters: Parameters) -> Instance:
         s = np.clip(np.asarray(s), -REACH, REACH)[:, None]
         return np.stack(np.broadcast_arrays(s + ACTIONS, bumps(s)), axis=-1)
 
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     model = Model.smooth_in(phi, family, reward, B=np.eye(w)[0])
     theta_p, theta_r = np.zeros((2, w, 2))
     theta_p[0, 0], theta_r[0, 1] = parameters.strength, reward.natural(1.0)

@@ -17,8 +17,9 @@ from scipy.special import logit
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import FiniteFamily
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
 # Probability of being on, by (own bit, left neighbour's bit), and after a reboot.
@@ -48,7 +49,7 @@ def build(parameters: Parameters) -> Instance:
             U[state, action, rows, rows * CONFIGURATIONS + configuration[state, action]] = 1.0
     # A_i = e_j f', where f picks one of the configurations, has tr(A_i A_j') = 1 for i = j and 0 otherwise.
     features = Features(U, np.zeros((2**n, n + 1), dtype=int), np.eye(d)[None])
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     model = Model(features, FiniteFamily(FiniteSpace(2**n), bits.astype(float), np.zeros(2**n)), reward, B=np.ones(n))
     on = [*STAYS_ON.values(), REBOOTED]
     # A rebooted machine is counted as on: its own bit is not in its configuration, and what it earns is 1/n - cost.

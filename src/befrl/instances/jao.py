@@ -16,8 +16,9 @@ from scipy.special import logit
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import FiniteFamily
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import bernoulli
 from befrl.model.spaces import FiniteSpace
 
 BAD, GOOD = 0, 1
@@ -37,7 +38,7 @@ def build(parameters: Parameters) -> Instance:
     good[BAD, -1] += parameters.eps
     good[GOOD] = 1 - parameters.rate
     means = np.repeat([[0.1], [0.9]], A, axis=1)
-    reward = Bernoulli()
+    reward = bernoulli.Law()
     family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
     return Instance(
         model=Model(Features.one_hot(2, A, p=1), family, reward, B=np.ones(1)),

@@ -16,8 +16,9 @@ import numpy as np
 
 from befrl.common.parameters import integer, number
 from befrl.model.families.gaussian import GaussianStates
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import SmoothBox
 
 # Nodes a side of a cell, by dimension; two dimensions cost the square of the nodes.
@@ -51,7 +52,7 @@ def build(parameters: Parameters) -> Instance:
         actions = np.broadcast_to(np.eye(A), (len(x), A, A))
         return np.concatenate([np.broadcast_to(shared[:, None], (len(x), A, 2 * m)), actions], axis=-1)
 
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     model = Model.smooth_in(phi, GaussianStates(space, sigma), reward, B=np.eye(m)[0])
     M = np.concatenate([parameters.pull * np.eye(m), np.zeros((m, m)), forces.T], axis=1) / sigma
     goal = np.full(m, bound)

@@ -18,8 +18,9 @@ import numpy as np
 from befrl.common.parameters import integer, number
 from befrl.model.families.truncated_exponential import TruncatedExponentialStates
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import TruncatedExponential
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import truncated_exponential
 from befrl.model.spaces import BinnedInterval
 
 
@@ -34,7 +35,7 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     J = parameters.bins
-    law = TruncatedExponential()
+    law = truncated_exponential.Law()
     model = Model(Features.one_hot(J, 2, p=1), TruncatedExponentialStates(BinnedInterval(J)), law, B=np.ones(1))
     centre = (np.arange(J) + 0.5) / J
     f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)

@@ -23,8 +23,9 @@ from befrl.common.errors import InputError
 from befrl.common.parameters import choice, integer, number
 from befrl.model.families.softmax import Softmax
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
 # first (stay, right), middle (left, stay, right), last (left, stay), small reward
@@ -81,7 +82,7 @@ def build(parameters: Parameters) -> Instance:
         support = np.where(P > 0, 0.0, -np.inf)
     family = Softmax(FiniteSpace(S), support)
     p = S - 1
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     B = np.full(p, 1 / np.sqrt(p))
     model = Model(Features.one_hot(S, 2, p), family, reward, B)
     theta_p = least_norm_parameters(P).ravel()

@@ -2,10 +2,9 @@
 
 Vectors of R^d are arrays (n, d); symmetric d x d matrices are block diagonal, (n, blocks, m, m) with blocks m = d.
 
-- `Features`: theta is cut into blocks of m numbers and each (anchor, action) touches one block, through a p x m
-  matrix. One-hot features have one block per (anchor, action) and U = I there; dense ones a single block, m = d.
-- `KroneckerFeatures`: full-matrix A_i = e_r e_j', d = p q, M_theta is any p x q matrix and U = I_p (x) phi'. The
-  design is p times the same q x q matrix, and so is a Hessian when the components of psi are uncorrelated.
+theta is cut into blocks of m numbers and each (anchor, action) touches one block, through a p x m matrix. One-hot
+features have one block per (anchor, action) and U = I there; dense ones a single block, m = d. Where every p x q matrix
+is some M_theta, `kronecker_features.py` does the same with less.
 
 Shapes: N anchors, A actions, n seeds.
 """
@@ -53,7 +52,7 @@ class Features:
     @classmethod
     def dense(cls, phi, A):
         """Any features: phi (N, A, q), or nested lists of it, and matrices A (d, p, q)."""
-        phi, A = _table(phi), _matrices(A)
+        phi, A = table_of(phi), _matrices(A)
         if phi.shape[-1] != A.shape[-1]:
             raise WrongShape(
                 f"phi has {phi.shape[-1]} components at (s, a) = (0, 0), but A_1 has {A.shape[-1]} columns"
@@ -184,95 +183,7 @@ class Features:
         return float(np.linalg.norm(np.linalg.solve(local_trace, self.gram), ord=2, axis=(-2, -1)).max())
 
 
-class KroneckerFeatures:
-    """phi (N, A, q) and all p x q unit matrices: theta = (rows of M_theta), d = p q, bold A = I."""
-
-    def __init__(self, phi, p):
-        self.phi = _table(phi)
-        self.n_anchors, self.n_actions, self.q = self.phi.shape
-        self.p, self.d = p, p * self.q
-        self._rows = self.phi.reshape(-1, self.q)
-
-    def on(self, phi):
-        return KroneckerFeatures(phi, self.p)
-
-    def matrix(self, theta):
-        return theta.reshape(self.p, self.q)
-
-    @cached_property
-    def U(self):
-        """(N, A, p, d), for those who ask for it; nothing here does."""
-        return np.einsum("rs,xaj->xarsj", np.eye(self.p), self.phi).reshape(*self.phi.shape[:2], self.p, self.d)
-
-    @property
-    def trace(self):
-        return np.broadcast_to(np.eye(self.q), (self.p, self.q, self.q))
-
-    def natural(self, theta):
-        M = theta.reshape(len(theta), self.p, self.q)
-        return (self._rows @ np.swapaxes(M, -1, -2)).reshape(len(theta), self.n_anchors, self.n_actions, self.p)
-
-    def pull(self, vectors):
-        flat = vectors.reshape(len(vectors), -1, self.p)
-        return (np.swapaxes(flat, -1, -2) @ self._rows).reshape(len(vectors), self.d)
-
-    def _weighted(self, weights):
-        """sum over (anchor, action) of w phi phi', (n, N, A) -> (n, q, q)."""
-        return self._rows.T @ (weights.reshape(len(weights), -1, 1) * self._rows)
-
-    def sandwich(self, matrices, diagonal=False):
-        """(n, p, q, q) if all C are diagonal, else (n, 1, d, d)."""
-        n, p, q = len(matrices), self.p, self.q
-        if diagonal:
-            return np.stack([self._weighted(matrices[..., r, r]) for r in range(p)], axis=1)
-        whole = np.empty((n, p, q, p, q))
-        for r in range(p):
-            for s in range(r + 1):
-                whole[:, r, :, s] = self._weighted(matrices[..., r, s])
-                whole[:, s, :, r] = whole[:, r, :, s]
-        return whole.reshape(n, 1, self.d, self.d)
-
-    def design(self, counts):
-        """(n, p, q, q), p times the same block."""
-        block = self._weighted(counts)
-        return np.broadcast_to(block[:, None], (len(counts), self.p, self.q, self.q))
-
-    def plus_trace(self, blocks, weight):
-        return blocks + weight * np.eye(blocks.shape[-1])
-
-    def log_det_trace(self):
-        return 0.0
-
-    def trace_norm(self, theta):
-        return float(np.linalg.norm(theta))
-
-    def penalty_gradient(self, theta):
-        return theta
-
-    def spread(self, matrix):
-        n, p, q = len(matrix), self.p, self.q
-        inverse = linalg.inverse(linalg.cholesky(matrix))
-        whole = np.zeros((n, self.n_anchors, self.n_actions, p, p))
-        if inverse.shape[1] == p:
-            for r in range(p):
-                along = self._rows @ np.swapaxes(inverse[:, r], -1, -2)
-                whole[..., r, r] = np.square(along).sum(-1).reshape(n, self.n_anchors, self.n_actions)
-            return whole
-        columns = inverse.reshape(n, self.d, p, q)
-        along = [self._rows @ np.swapaxes(columns[:, :, r], -1, -2) for r in range(p)]
-        for r in range(p):
-            for s in range(p):
-                whole[..., r, s] = (along[r] * along[s]).sum(-1).reshape(n, self.n_anchors, self.n_actions)
-        return whole
-
-    def norms(self, matrix):
-        return np.trace(self.spread(matrix), axis1=-2, axis2=-1)
-
-    def bound(self):
-        return float(np.square(self.phi).sum(-1).max())
-
-
-def _table(phi):
+def table_of(phi):
     """phi as an array (N, A, q), or the first (s,a) whose features have another length than those of (0, 0)."""
     if isinstance(phi, np.ndarray) and phi.ndim == 3:
         return phi.astype(float)

@@ -9,13 +9,13 @@ The same law as that of the truncated-exponential rewards; its tails and series 
 import numpy as np
 
 from befrl.model.families.base import ContinuousFamily
-from befrl.model.rewards import TruncatedExponential
+from befrl.model.rewards import truncated_exponential
 
 
 class TruncatedExponentialStates(ContinuousFamily):
     """p = 1; the methods of `Family` in closed form, but for the partial means, which are taken by quadrature."""
 
-    law = TruncatedExponential()
+    law = truncated_exponential.Law()
 
     def statistic(self, s):
         return np.asarray(s)[..., None]
