@@ -34,7 +34,7 @@ from scipy.special import log_ndtr
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -56,7 +56,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         theory = parameters.scale == "theory"
-        self.multiple = 1.0 if theory else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.reachable = r = mnl.Reachable(problem.model, problem.constants)
         self.lam, self.kappa = parameters.lam, parameters.kappa
         if self.lam is None:

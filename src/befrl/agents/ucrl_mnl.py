@@ -28,7 +28,7 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning import likelihood
 from befrl.learning.data import Data
 from befrl.numerics import bellman, newton
@@ -57,7 +57,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         theory = parameters.scale == "theory"
-        self.multiple = 1.0 if theory else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.reachable = mnl.Reachable(problem.model, problem.constants)
         self.lam, self.kappa = parameters.lam, parameters.kappa
         if self.lam is None:

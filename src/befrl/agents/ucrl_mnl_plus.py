@@ -33,7 +33,7 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -55,9 +55,8 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         lam, eta = parameters.lam, parameters.eta
-        self.multiple = 1.0
+        self.multiple = multiple_of(parameters.scale)
         if parameters.scale != "theory":
-            self.multiple = parameters.scale
             lam, eta = (1.0 if value is None else value for value in (lam, eta))
         self.reachable = mnl.Reachable(problem.model, problem.constants)
         self.estimator = mnl.MirrorDescent(self.reachable, problem.n, lam, eta)

@@ -41,6 +41,7 @@ from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman, linalg
+from befrl.planning.optimism import covariance_rows
 
 
 @dataclass(frozen=True)
@@ -120,16 +121,13 @@ class Linearised:
         self.theta = linalg.solve(self.M, self.w)
         self.log_det_ratio = linalg.log_determinant(linalg.cholesky(self.M)) - self._log_det_start
         P, partial = self.model.family.kernel_and_partial_means(features.natural(self.theta))
-        n, N, A, _, p = partial.shape
-        contrast = np.swapaxes(partial - P[..., None] * partial.sum(-2)[..., None, :], -1, -2)
-        self._expected, self._contrast = bellman.expectation(P), contrast.reshape(n, N * A * p, N)
+        self._expected, self._covariance = bellman.expectation(P), covariance_rows(P, partial)
         self._spread = features.spread(self.M)
-        self._shape = (n, N, A)
         self._means, self._slopes = [], []
 
     def step(self, V):
         mean = self._expected(V)
-        slope = (self._contrast @ V[..., None]).reshape(*self._shape, -1)
+        slope = (self._covariance @ V[..., None]).reshape(*mean.shape, -1)
         self._means.insert(0, mean)
         self._slopes.insert(0, slope)
         return mean, np.sqrt(np.maximum(((self._spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
