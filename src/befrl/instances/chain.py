@@ -1,13 +1,13 @@
-"""Truncated-normal chain on [0, 1]: walk right against the drift to a large reward, or stay left for a small one.
+"""A truncated-normal chain on [0, 1]: walk right against the drift to a large reward, or stay left for a small one.
 
 J bins and two actions, left (0) and right (1). The features are one-hot in (bin, action), A_i = e_i', p = 1,
 d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so that
 
     s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
 
-Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 everywhere, where the estimator of a
-bounded reward starts too (theta = 0), 0.6 at (first bin, left) and 0.95 at (last bin, right): an agent that only
-follows its estimates has no reason to go and look. The first state is uniform on the first bin.
+Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.6 at (first bin, left), 0.95 at (last bin,
+right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a greedy agent has no
+reason to explore. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     J, sigma = parameters.bins, parameters.sigma
-    # The rule resolves sigma however wide the bins are.
+    # Enough nodes to resolve sigma, however wide the bins are.
     space = BinnedInterval(J, nodes_per_cell=16 + round(4 / (J * sigma)))
     reward = rewards.make(parameters.reward, parameters.reward_sd)
     model = Model(Features.one_hot(J, 2, p=1), TruncatedNormal(space, sigma), reward, B=np.ones(1))

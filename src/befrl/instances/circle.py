@@ -5,8 +5,9 @@ the natural parameter is a chord between kappa (cos m_k, sin m_k) and its neighb
 
     s' ~ von Mises(U theta),   m_k = knot - back (action 0), knot + ahead (action 1),
 
-both counted away from angle 0 and never past 0 or pi. Mean rewards are 1/2 at all knots, 0.6 for going back at angle 0
-and 0.95 for going ahead at angle pi, at the other end of the circle. The first state is uniform on a cell at angle 0.
+measured away from angle 0 and never past 0 or pi. Mean rewards are 0.6 for going back at angle 0, 0.95 for going ahead
+at angle pi, the opposite point of the circle, and 1/2 at all other knots. The first state is uniform on a cell at angle
+0.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     K, kappa = parameters.knots + parameters.knots % 2, parameters.kappa
-    # Cells end at the knots, where hats have kinks, and are narrow beside the width 1/sqrt(kappa) of a step.
+    # Cells end at the knots, where hats have kinks, and are narrow compared with the width 1/sqrt(kappa) of a step.
     split = int(np.ceil(2 * np.pi / K * np.sqrt(kappa)))
     space = SmoothBox([np.linspace(-np.pi, np.pi, K * split + 1)], ORDER, periodic=True)
     knots = -np.pi + 2 * np.pi * np.arange(K) / K

@@ -3,9 +3,9 @@
     p(s'|s, a) ~ exp(-|s'|^1.7/1.7) exp(strength sin(4 s') (s + a)),   a in {-1, 1},   s_1 uniform on [-1, 1]
     r(s) = exp(-10 (s - pi/8)^2) + exp(-10 (s + 3 pi/8)^2),   H = 10
 
-psi(s') = (sin 4 s', ..., sin 4 w s') with w = `waves`, and phi(s, a) = (s + a, r(s)), so that the reward, which the
-authors know, is linear in phi too; theta*_p is the published law on the first wave and zero elsewhere. Rewards are
-Gaussian around r(s). The states stand for all of R: beyond the box there is a mass of 1e-10.
+psi(s') = (sin 4 s', ..., sin 4 w s') with w = `waves`, and phi(s, a) = (s + a, r(s)), so that the reward, which is
+known in the source, is linear in phi too. theta*_p is the published law on the first wave and zero elsewhere. Rewards
+are Gaussian around r(s). The box stands for all of R: the mass beyond it is 1e-10.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def bumps(s):
 
 def build(parameters: Parameters) -> Instance:
     w = parameters.waves
-    # |s'|^1.7 has a kink at zero: cells end there and shrink towards it. Far out there is little to resolve.
+    # |s'|^1.7 has a kink at zero: cells end there and shrink towards it. Far out they can be wide.
     right = np.concatenate([[0.02, 0.08], np.arange(1, 13) / 4, [3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, REACH]])
     space = SmoothBox([np.concatenate([-right[::-1], [0.0], right])], ORDER + 2 * (w - 1), unbounded=True)
     family = ContinuousFamily(

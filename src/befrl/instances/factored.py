@@ -1,12 +1,12 @@
 """A ring of n machines, each on or off: a factored MDP whose bits are independent given the present state.
 
-After the system administrator of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, and A_i = e_j f' picks one
-configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left neighbour:
+After the system administrator problem of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, and A_i = e_j f'
+selects one configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left neighbour,
 
-    P(bit j on) = 1/(1 + exp(-theta_{j, configuration})),   Z = sum_j log(1 + exp(eta_j)),   d = 5 n.
+    P(bit j on) = 1/(1 + exp(-theta_{j, configuration})),   Z = sum_j log(1 + exp(v_j)),   d = 5 n.
 
 Action 0 does nothing, action j reboots machine j. Rewards are Gaussian with B = (1, ..., 1): the mean is the share of
-machines that are on, less `cost` for a reboot, a sum over bits. Every machine is on at the start.
+machines that are on minus `cost` for a reboot, a sum over bits. Every machine is on at the start.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def build(parameters: Parameters) -> Instance:
     bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     configuration = configurations(bits)
     d = n * CONFIGURATIONS
-    # One entry per row: bit j reads its parameter of the present configuration.
+    # One entry per row: bit j has one parameter for each configuration.
     U = np.zeros((2**n, n + 1, n, d))
     rows = np.arange(n)
     for action in range(n + 1):
@@ -52,7 +52,7 @@ def build(parameters: Parameters) -> Instance:
     reward = gaussian.Law(parameters.reward_sd)
     model = Model(features, FiniteFamily(FiniteSpace(2**n), bits.astype(float), np.zeros(2**n)), reward, B=np.ones(n))
     on = [*STAYS_ON.values(), REBOOTED]
-    # A rebooted machine is counted as on: its own bit is not in its configuration, and what it earns is 1/n - cost.
+    # A rebooted machine counts as on, since its configuration does not contain its own bit: it earns 1/n - cost.
     share = np.array([*(own / n for own, _ in STAYS_ON), 1 / n - parameters.cost])
     start_masses = np.zeros(2**n)
     start_masses[-1] = 1.0

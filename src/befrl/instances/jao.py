@@ -1,11 +1,11 @@
-"""Two states, good and bad, and many arms of which one is better by eps: the family of the lower bounds.
+"""Two states, good and bad, with many arms of which one is better by eps: the family of the lower bounds.
 
 After Jaksch, Ortner and Auer (2010). psi(s') = 1[s' = good], p = 1, one-hot features, d = 2 A, B = 1:
 
     P(good | s, a) = 1/(1 + exp(-theta_{s,a})),
 
-that is `rate` in the bad state for every arm but one, for which it is rate + eps, and 1 - `rate` in the good state for
-all. Rewards are Bernoulli with mean 0.9 in the good state and 0.1 in the bad one. Episodes start in the bad state.
+which is `rate` in the bad state for all arms but one, rate + eps for that one, and 1 - `rate` in the good state for all
+arms. Rewards are Bernoulli with mean 0.9 in the good state and 0.1 in the bad one. Episodes start in the bad state.
 """
 
 from dataclasses import dataclass

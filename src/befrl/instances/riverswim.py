@@ -1,18 +1,18 @@
 """RiverSwim as a softmax family: swim right against the current to the large reward, or float left to a small one.
 
 Features are one-hot in (state, action); psi(s') is the one-hot of s' with a reference state dropped, p = S - 1, so
-that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support, a base
-measure of 0 or -inf per (s, a); theta* is the representative of least norm, as the penalised estimator's is. With
+that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support: the log base
+measure of (s, a) is 0 or -inf. theta* is the representative of least norm, as is the penalised estimate. With
 `leak` > 0 every next state keeps at least that share of uniform mass, and Cov psi is regular in every direction.
 
-The sources' rewards are free of noise. Here they are Gaussian around the same means, since means of exactly 0 and 1
+Rewards are deterministic in the sources. Here they are Gaussian with the same means, since means of exactly 0 and 1
 have no finite parameter in a bounded family; B = 1/sqrt(p).
 Kernels (state 1 right; middle right; last state right; left is deterministic; small reward at state 1 left):
 
     osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6;   .005
     ayoub        stay .3, right .7;   left .1,  stay .6, right .3;    left .1, stay .9;   .05
 
-Osband's benchmark and Cho et al.'s print the same probabilities; their defaults differ in S and H only.
+Osband's benchmark and Cho et al. print the same probabilities; their defaults differ in S and H only.
 """
 
 from dataclasses import dataclass

@@ -12,16 +12,17 @@ from befrl.numerics import bellman
 
 
 class OutsideDomain(InputError):
-    """theta lies where Z is infinite, or where the law leaves the states that stand for all of R^m."""
+    """Z is infinite at theta, or the law leaves the box that stands for all of R^m."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A model with its true parameters, horizon and start.
+    """A model with its true parameters, horizon and law of the first state.
 
-    theta_p, theta_r (d,); `start(u)` maps uniforms (n,) to first states; `start_masses` (N,) is its law on anchors.
-    `family_name` and `parameters` say how to make it again; `instances.build` fills them in, and the constants.
-    `constants` holds those of Assumption 1 and Theorem 1, on the compact set that they state (`constants.py`).
+    theta_p, theta_r         (d,) each
+    start, start_masses      `start(u)` maps uniforms (n,) to first states; their law on anchors, (N,)
+    family_name, parameters  how to build the instance again; `instances.build` fills them in
+    constants                those of Assumption 1 and Theorem 1, on the compact set of `constants.py`
     """
 
     model: Model
@@ -64,7 +65,7 @@ class Instance:
         self._finite("R of theta*", self.R)
 
     def _check_phi(self):
-        """phi must be given between the anchors, and agree with the features on them."""
+        """Check that phi is given and agrees with the features on the anchors."""
         model, anchors = self.model, self.model.space.nodes
         if model.phi is None:
             self._refuse("its features vary within cells, so that Model needs phi, a function of the states")
@@ -79,7 +80,7 @@ class Instance:
             self._refuse("phi does not give the features that the model has on the anchors")
 
     def _check_domain(self):
-        """Z must be finite at theta*, and where the box stands for all of R^m the law must not leave it."""
+        """Check that Z is finite at theta*, and that the law does not leave a box that stands for all of R^m."""
         natural = self.model.features.natural(self.theta_p[None])
         with np.errstate(all="ignore"):
             Z = self.model.family.log_partition(natural)[0]
@@ -88,7 +89,7 @@ class Instance:
             P = self.P
         self._each("P of theta*", np.isfinite(P).all(-1), OutsideDomain)
         if self.model.space.unbounded and not self.model.family.tails_included:
-            # What lies beyond the box is far less than what lies in its outermost cells.
+            # The mass beyond the box is far smaller than the mass of its outermost cells.
             edge = P[..., self.model.space.outermost].sum(-1)
             self._each("the law of theta*", edge < 1e-6, OutsideDomain, "{name} leaves the box, which must be larger,")
 
@@ -96,7 +97,7 @@ class Instance:
         raise kind(f"instance '{self.family_name}': {what}")
 
     def _each(self, name, good, kind=InputError, sentence="{name} is not finite"):
-        """Refuse by the first (s,a) that is not good, (N, A)."""
+        """Refuse the instance if some (s,a) is not good, (N, A), and name the first."""
         bad = np.argwhere(~good)
         if len(bad):
             s, a = self.model.space.nodes[self.model.space.node_anchor == bad[0][0]][0], bad[0][1]
@@ -108,12 +109,12 @@ class Instance:
 
     @cached_property
     def P(self):
-        """True kernel on anchors, (N, A, N)."""
+        """The true kernel on anchors, (N, A, N)."""
         return self.model.kernel(self.theta_p[None])[0]
 
     @cached_property
     def R(self):
-        """True mean rewards, (N, A)."""
+        """The true mean rewards on anchors, (N, A)."""
         return self.model.mean_reward(self.theta_r[None])[0]
 
     @cached_property
@@ -129,15 +130,15 @@ class Instance:
 
     @cached_property
     def optimal_policy(self):
-        """(H, cells); the smallest action among the best."""
+        """The optimal policy, (H, cells), with ties broken towards the smallest action."""
         return bellman.cell_policy(self.optimum[0], self.model.space)
 
     def natural_at(self, theta, s):
-        """U(s,a) theta of one theta (d,) at states between the anchors, (n, A, p)."""
+        """U(s,a) theta for one theta (d,) at arbitrary states, (n, A, p)."""
         return self.model.phi(s) @ self.model.features.matrix(theta).T
 
     def first_step(self, s):
-        """Mean rewards (n, A) and P(next anchor) (n, A, N) of the true model at states between the anchors."""
+        """Mean rewards (n, A) and P(next anchor) (n, A, N) of the true model at arbitrary states."""
         c = self.natural_at(self.theta_r, s) @ self.model.B
         kernel = self.model.family.kernel(self.natural_at(self.theta_p, s)[:, None])[:, 0]
         return self.model.reward.mean(c), kernel
@@ -152,13 +153,13 @@ class Instance:
 
     @cached_property
     def cell_loss(self):
-        """What the optimal policy loses by being constant on cells: zero where features are."""
+        """The loss of value from policies that are constant on cells; zero if features are constant on cells."""
         V = bellman.evaluate(self.optimal_policy[None, None], self.R, self.P)
         return self.optimal_value - float(self.start_masses @ V[0, 0])
 
     @cached_property
     def reachable(self):
-        """Which (h, anchor) some policy reaches, (H, N)."""
+        """Whether some policy reaches (h, anchor), (H, N)."""
         reach = np.zeros((self.horizon, self.model.n_anchors), dtype=bool)
         reach[0] = self.start_masses > 0
         step = (self.P > 0).any(1)
@@ -168,7 +169,7 @@ class Instance:
 
     @cached_property
     def gap(self):
-        """Smallest positive V*_h(s) - Q*_h(s, a) over what can be reached."""
+        """The smallest positive gap V*_h(s) - Q*_h(s, a) over the reachable (h, s)."""
         Q, V = self.optimum
         gaps = (V[:-1, :, None] - Q)[self.reachable]
         # Below 1e-12 a difference is rounding, not a gap.

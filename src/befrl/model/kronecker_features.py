@@ -13,7 +13,7 @@ from befrl.numerics import linalg
 
 
 class KroneckerFeatures:
-    """phi (N, A, q) and all p x q unit matrices: theta = (rows of M_theta), d = p q, bold A = I."""
+    """phi (N, A, q) with all p x q unit matrices; theta holds the rows of M_theta."""
 
     def __init__(self, phi, p):
         self.phi = table_of(phi)
@@ -29,7 +29,7 @@ class KroneckerFeatures:
 
     @cached_property
     def U(self):
-        """(N, A, p, d), for those who ask for it; nothing here does."""
+        """The dense matrices U, (N, A, p, d), for callers that need them."""
         return np.einsum("rs,xaj->xarsj", np.eye(self.p), self.phi).reshape(*self.phi.shape[:2], self.p, self.d)
 
     @property
@@ -45,11 +45,11 @@ class KroneckerFeatures:
         return (np.swapaxes(flat, -1, -2) @ self._rows).reshape(len(vectors), self.d)
 
     def _weighted(self, weights):
-        """sum over (anchor, action) of w phi phi', (n, N, A) -> (n, q, q)."""
+        """The sum over (anchor, action) of w phi phi', (n, N, A) -> (n, q, q)."""
         return self._rows.T @ (weights.reshape(len(weights), -1, 1) * self._rows)
 
     def sandwich(self, matrices, diagonal=False):
-        """(n, p, q, q) if all C are diagonal, else (n, 1, d, d)."""
+        """The sum of U' C U: (n, p, q, q) if all C are diagonal, else (n, 1, d, d)."""
         n, p, q = len(matrices), self.p, self.q
         if diagonal:
             return np.stack([self._weighted(matrices[..., r, r]) for r in range(p)], axis=1)
@@ -61,7 +61,7 @@ class KroneckerFeatures:
         return whole.reshape(n, 1, self.d, self.d)
 
     def design(self, counts):
-        """(n, p, q, q), p times the same block."""
+        """The sum of G_{s,a}: (n, p, q, q) with p equal blocks."""
         block = self._weighted(counts)
         return np.broadcast_to(block[:, None], (len(counts), self.p, self.q, self.q))
 

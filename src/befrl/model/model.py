@@ -11,9 +11,10 @@ from befrl.model.kronecker_features import KroneckerFeatures
 
 @dataclass(frozen=True)
 class Model:
-    """features: U on the anchors; family: next-state laws; reward: reward law; B (p,): the reward's vector.
+    """Kernels and mean rewards on the anchors as functions of theta.
 
-    `phi` maps states (n,), or (n, dim), to features (n, A, q); it is needed where they vary within a cell.
+    features  U on the anchors;   family  next-state laws;   reward  reward law;   B (p,)  the reward's vector
+    phi       maps states (n,), or (n, dim), to features (n, A, q); needed where features vary within cells
     """
 
     features: object
@@ -24,7 +25,7 @@ class Model:
 
     @classmethod
     def smooth_in(cls, phi, family, reward, B, A=None):
-        """With features phi(states) -> (n, A, q) that vary within cells; A (d, p, q), or all unit matrices."""
+        """A model whose features phi(states) -> (n, A, q) vary within cells; A (d, p, q), or else all unit matrices."""
         on_anchors = phi(family.space.nodes)
         features = KroneckerFeatures(on_anchors, family.p) if A is None else Features.dense(on_anchors, A)
         return cls(features, family, reward, np.asarray(B, dtype=float), phi)
@@ -64,11 +65,12 @@ class Model:
         return np.count_nonzero(self.B) == 1
 
     def reward_natural(self, theta_r):
-        """theta_r . x_r = B . U theta_r, (n, d) -> (n, N, A)."""
+        """The reward's natural parameter theta_r . x_r = B . U theta_r, (n, d) -> (n, N, A)."""
         natural = self.features.natural(theta_r)
         return natural[..., 0] * self.B[0] if len(self.B) == 1 else (natural * self.B).sum(-1)
 
     def mean_reward(self, theta_r):
+        """E[r], (n, d) -> (n, N, A)."""
         return self.reward.mean(self.reward_natural(theta_r))
 
     def kernel(self, theta_p):

@@ -11,7 +11,7 @@ from befrl.model.rewards.base import RewardLaw
 @dataclass(frozen=True)
 class Law(RewardLaw):
     def moments(self, c):
-        """One exponential serves all three; the estimator asks for them at every Newton step."""
+        """Z, mean and variance from one exponential; every Newton step needs all three."""
         e = np.exp(-np.abs(c))
         far = 1 / (1 + e)
         near = e * far

@@ -30,7 +30,7 @@ class Law(RewardLaw):
         return np.where(np.abs(c) < 0.2, series, tail)
 
     def natural(self, mean):
-        """By bisection: the mean is increasing and has no closed inverse."""
+        """By bisection, since the mean is increasing and has no closed inverse."""
         mean = np.asarray(mean, dtype=float)
         low = np.full(mean.shape, -1e4)
         high = np.full(mean.shape, 1e4)
@@ -45,7 +45,7 @@ class Law(RewardLaw):
         c = np.asarray(c, dtype=float)
         size = np.where(np.abs(c) < 1e-9, 1.0, np.abs(c))
         flipped = np.where(c > 0, 1 - u, u)
-        # The CDF of -|c| is (1 - e^(-|c| r)) / (1 - e^-|c|); r -> 1 - r turns it into that of |c|.
+        # The CDF at -|c| is (1 - e^(-|c| r)) / (1 - e^-|c|); r -> 1 - r turns it into the one at |c|.
         r = -np.log1p(flipped * np.expm1(-size)) / size
         r = np.where(c > 0, 1 - r, r)
         return np.clip(np.where(np.abs(c) < 1e-9, u, r), 0.0, 1.0)
