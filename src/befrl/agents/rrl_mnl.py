@@ -1,4 +1,4 @@
-"""RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the feature that is known least.
+"""RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the most uncertain feature.
 
 With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one
 step of the estimator for each transition t, of which kH precede episode k = 0, 1, ...:
@@ -14,16 +14,17 @@ step of the estimator for each transition t, of which kH precede episode k = 0, 
 
 `scale` multiplies sigma.
 
-Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for each h, from as few normals as will do.
+Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for each h, from the smallest number of normal
+draws.
 
-**Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
-all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
+**Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
+all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
 With scale theory lam = L_f^2 and kappa is the lower bound of `mnl.py`; with a number lam = 1 and kappa = 1/U^2, the
-product of two probabilities at theta = 0 where b is constant and U states are reachable, for the authors tuned theirs
-and do not print them. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H:
-it is H here. Ties go to the smallest action. The argument of log2 is at least 1. In track U rewards are optimistic
-estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] break the paper's assumption;
-the clip stays.
+product of two probabilities at theta = 0 where b is constant and U states are reachable, because the authors tuned
+theirs and do not print them. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4
+at H: it is H here. Ties go to the smallest action. The argument of log2 is at least 1. In track U rewards are
+optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the
+paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
