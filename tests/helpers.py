@@ -15,9 +15,11 @@ from befrl.experiment.spec import RunSpec
 from befrl.instances import custom_sin
 from befrl.model import constants
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
-from befrl.model.features import Features, KroneckerFeatures
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli, Gaussian
+from befrl.model.features import Features
+from befrl.model.instance import Instance
+from befrl.model.kronecker_features import KroneckerFeatures
+from befrl.model.model import Model
+from befrl.model.rewards import bernoulli, gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
 
 ROOT = 7
@@ -73,7 +75,7 @@ def dense_instance(horizon=6):
     phi, A = rng.uniform(-1, 1, (4, 2, 3)), rng.uniform(-1, 1, (5, 2, 3))
     psi = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.7, -0.8]])
     family = FiniteFamily(FiniteSpace(4), psi, np.log([0.1, 0.2, 0.3, 0.4]))
-    model = Model(Features.dense(phi, A), family, Gaussian(0.5), B=np.array([0.6, -0.8]))
+    model = Model(Features.dense(phi, A), family, gaussian.Law(0.5), B=np.array([0.6, -0.8]))
     theta_p, theta_r = rng.uniform(-1, 1, (2, 5))
     return _with_constants(
         family_name="dense",
@@ -113,7 +115,7 @@ def waves_instance(horizon=5, cells=3, order=10):
     return _with_constants(
         family_name="waves",
         parameters={"A": A},
-        model=Model(Features.dense(phi(space.nodes), A), family, Bernoulli(), B=np.array([1.2, -0.5]), phi=phi),
+        model=Model(Features.dense(phi(space.nodes), A), family, bernoulli.Law(), B=np.array([1.2, -0.5]), phi=phi),
         horizon=horizon,
         theta_p=theta_p,
         theta_r=theta_r,

@@ -16,8 +16,9 @@ from befrl.experiment.spec import RunSpec
 from befrl.model import constants
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
 from befrl.model.features import Features, WrongShape
-from befrl.model.model import Instance, Model, OutsideDomain
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance, OutsideDomain
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
 
 
@@ -25,7 +26,7 @@ def small(**changes):
     """A user's instance: two states, two actions, one-hot features."""
     family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
     given = {
-        "model": Model(Features.one_hot(2, 2, 1), family, Gaussian(0.5), B=np.ones(1)),
+        "model": Model(Features.one_hot(2, 2, 1), family, gaussian.Law(0.5), B=np.ones(1)),
         "horizon": 3,
         "theta_p": np.array([0.5, -0.5, 1.0, 0.0]),
         "theta_r": np.array([0.0, 1.0, 2.0, 0.0]),
@@ -101,7 +102,7 @@ def smooth(reach=9.0, order=6, **changes):
     family = ContinuousFamily(space, lambda s: np.asarray(s)[..., None], norm.logpdf)
     phi = changes.pop("phi", lambda s: np.clip(s, -3, 3)[:, None, None] * np.array([[1.0], [-1.0]]))
     given = {
-        "model": Model.smooth_in(phi, family, Gaussian(0.5), B=np.ones(1)),
+        "model": Model.smooth_in(phi, family, gaussian.Law(0.5), B=np.ones(1)),
         "horizon": 3,
         "theta_p": np.array([0.5]),
         "theta_r": np.array([0.2]),

@@ -17,7 +17,7 @@ from befrl import instances
 from befrl.common.errors import InputError
 from befrl.experiment.environment import Environment
 from befrl.experiment.spec import ROOT_SEED
-from befrl.model.model import Instance
+from befrl.model.instance import Instance
 
 
 class BefEnv(gymnasium.Env):

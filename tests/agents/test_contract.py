@@ -12,7 +12,7 @@ import pytest
 from befrl import agents
 from befrl.agents.base import Trajectory
 from befrl.common.errors import Refused
-from befrl.experiment import loop
+from befrl.experiment import loop, regret
 from befrl.experiment.run_file import LOGGED
 from befrl.experiment.spec import TRACKS
 from helpers import INSTANCES, WORKS_ON, play
@@ -39,7 +39,7 @@ def works(algorithm, setting, name):
 @pytest.fixture(autouse=True)
 def together(monkeypatch):
     """Fewer episodes are evaluated together than are played."""
-    monkeypatch.setattr(loop, "TOGETHER", 5)
+    monkeypatch.setattr(regret, "TOGETHER", 5)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from befrl.claims.technical import (
 )
 from befrl.claims.toolbox.calculus import directional_derivatives, nearest_to
 from befrl.claims.toolbox.laws import REWARDS
-from befrl.model.rewards import Bernoulli, Gaussian
+from befrl.model.rewards import bernoulli, gaussian
 
 
 def rng():
@@ -139,13 +139,13 @@ def test_a_wrong_formula_fails_and_its_instance_can_be_computed_again(part):
 
 
 @dataclass(frozen=True)
-class ShiftedMean(Bernoulli):
+class ShiftedMean(bernoulli.Law):
     def mean(self, c):
         return expit(c) + 1e-4
 
 
 @dataclass(frozen=True)
-class ScaledVariance(Bernoulli):
+class ScaledVariance(bernoulli.Law):
     scale: float = 1.5
 
     def variance(self, c):
@@ -155,7 +155,7 @@ class ScaledVariance(Bernoulli):
 @pytest.mark.parametrize("broken", (ShiftedMean(), ScaledVariance(1.001)))
 def test_a_broken_reward_family_is_noticed(broken):
     assert attack_derivatives(rng(), 10, families={"bernoulli": broken}).verdict == "fails"
-    assert attack_derivatives(rng(), 10, families={"bernoulli": Bernoulli()}).verdict == "holds"
+    assert attack_derivatives(rng(), 10, families={"bernoulli": bernoulli.Law()}).verdict == "holds"
 
 
 def plain(theta, other, kind="bernoulli"):
@@ -220,7 +220,7 @@ def test_the_printed_statement_can_hold_on_a_wide_segment():
 
 
 def test_gaussian_families_in_the_ledger_have_constant_variance():
-    gaussians = [family for family in REWARDS.values() if isinstance(family, Gaussian)]
+    gaussians = [family for family in REWARDS.values() if isinstance(family, gaussian.Law)]
     assert len(gaussians) >= 2
     for family in gaussians:
         assert np.ptp(family.variance(np.linspace(-9, 9, 50))) == 0.0

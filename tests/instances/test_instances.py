@@ -247,3 +247,18 @@ def test_a_preset_is_its_family_at_the_published_setting(preset, family, values)
 def test_an_unknown_instance_is_answered_with_families_and_presets():
     with pytest.raises(InputError, match=r"choose one of chain, .*riverswim-cho-4"):
         instances.build("riverswim-cho-5", {})
+
+
+def test_the_modules_of_an_instance_hold_its_reward_law():
+    """A law that is chosen by a parameter is part of the code that the instance depends on."""
+    law = "befrl.model.rewards."
+    assert instances.modules("chain", {}) == ["befrl.instances.chain", f"{law}bernoulli"]
+    chosen = {"reward": "truncated-exponential"}
+    assert instances.modules("chain", chosen) == ["befrl.instances.chain", f"{law}truncated_exponential"]
+    assert instances.modules("riverswim-cho-4", {}) == ["befrl.instances.riverswim"]
+
+
+def test_the_chain_takes_the_standard_deviation_of_its_rewards():
+    wide = instance("chain", reward="gaussian", reward_sd=2.0)
+    assert np.allclose(wide.model.reward.variance(wide.theta_r), 4.0)
+    assert np.allclose(wide.R, instance("chain").R, rtol=0, atol=1e-12)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from befrl.common.errors import InputError
-from befrl.model.features import Features, KroneckerFeatures, SingularDesign, WrongShape
+from befrl.model.features import Features, SingularDesign, WrongShape
+from befrl.model.kronecker_features import KroneckerFeatures
 from befrl.numerics import linalg
 from helpers import full, full_U
 

@@ -6,12 +6,31 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from befrl.model.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.common.errors import InputError
+from befrl.model import rewards
+from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
 from helpers import derivative
 
-LAWS = [Bernoulli(), TruncatedExponential(), Gaussian(0.5), Gaussian(2.0)]
+LAWS = [bernoulli.Law(), truncated_exponential.Law(), gaussian.Law(0.5), gaussian.Law(2.0)]
 GRID = np.array([-30.0, -5.0, -1.0, -0.15, -0.05, 0.0, 1e-3, 0.05, 0.15, 0.7, 3.0, 12.0, 40.0])
-EXPONENTIAL = TruncatedExponential()
+EXPONENTIAL = truncated_exponential.Law()
+
+
+def name_of(law):
+    return f"{type(law).__module__.rpartition('.')[2]}{getattr(law, 'sd', '')}"
+
+
+def test_every_law_is_found_by_its_name():
+    """Laws that have a standard deviation take it; their variance is its square whatever c is."""
+    assert rewards.catalogue.names() == ["bernoulli", "gaussian", "truncated-exponential"]
+    assert [rewards.make(name, 0.3) for name in rewards.catalogue.names()] == [
+        bernoulli.Law(),
+        gaussian.Law(0.3),
+        EXPONENTIAL,
+    ]
+    assert rewards.make("gaussian", 0.3).variance(7.0) == pytest.approx(0.09)
+    with pytest.raises(InputError, match="reward law"):
+        rewards.make("poisson", 0.3)
 
 
 def high_precision(c):
@@ -26,7 +45,7 @@ def high_precision(c):
         return float(Z), float(mean), float(variance)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("law", LAWS, ids=name_of)
 @pytest.mark.parametrize("c", GRID)
 def test_moments_are_derivatives_of_the_log_partition(law, c):
     at = np.array([c])
@@ -41,11 +60,11 @@ def test_moments_are_derivatives_of_the_log_partition(law, c):
 def test_log_partition_from_its_definition(c):
     integral = integrate.quad(lambda r: np.exp(c * r), 0, 1, epsrel=1e-13)[0]
     assert EXPONENTIAL.log_partition(c) == pytest.approx(np.log(integral), abs=1e-12)
-    assert Bernoulli().log_partition(c) == pytest.approx(np.log(1 + np.exp(c)), abs=1e-13)
+    assert bernoulli.Law().log_partition(c) == pytest.approx(np.log(1 + np.exp(c)), abs=1e-13)
     base = lambda r: np.exp(-0.5 * (r / 2) ** 2 + c * r) / np.sqrt(8 * np.pi)  # noqa: E731
     centre = 4 * c
     integral = integrate.quad(base, centre - 30, centre + 30, points=[centre], epsrel=1e-12, epsabs=0)[0]
-    assert Gaussian(2.0).log_partition(c) == pytest.approx(np.log(integral), abs=1e-9)
+    assert gaussian.Law(2.0).log_partition(c) == pytest.approx(np.log(integral), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +94,7 @@ def test_truncated_exponential_at_zero_is_uniform():
     assert np.array_equal(EXPONENTIAL.quantile(0.0, u), u)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("law", LAWS, ids=name_of)
 def test_tails_are_finite_and_monotone(law):
     c = np.concatenate([-np.geomspace(1e4, 1e-6, 300), [0.0], np.geomspace(1e-6, 1e4, 300)])
     Z, mean, variance = law.log_partition(c), law.mean(c), law.variance(c)
@@ -97,7 +116,7 @@ def test_asymptotics_of_the_truncated_exponential():
         assert EXPONENTIAL.log_partition(c) == pytest.approx(c - np.log(c), rel=1e-14)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("law", LAWS, ids=name_of)
 def test_natural_is_the_inverse_of_the_mean(law):
     c = np.array([-20.0, -3.0, -0.1, -1e-4, 0.0, 0.05, 1.0, 8.0, 20.0])
     # The mean is 1 - O(e^-c) or 1 - 1/c: what it can carry of c is limited by eps / variance.
@@ -119,11 +138,11 @@ def test_quantile_is_the_inverse_of_the_cdf(c):
 def test_other_quantiles():
     u = np.linspace(0, 1, 1001)[1:-1]
     for c in (-2.0, 0.0, 3.0):
-        assert np.array_equal(Bernoulli().quantile(c, u) == 1, u >= 1 - special.expit(c))
-        assert special.ndtr((Gaussian(0.5).quantile(c, u) - 0.25 * c) / 0.5) == pytest.approx(u, abs=1e-12)
+        assert np.array_equal(bernoulli.Law().quantile(c, u) == 1, u >= 1 - special.expit(c))
+        assert special.ndtr((gaussian.Law(0.5).quantile(c, u) - 0.25 * c) / 0.5) == pytest.approx(u, abs=1e-12)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("law", LAWS, ids=name_of)
 def test_samples_have_the_mean_and_the_variance(law, rng):
     m = 200_000
     for c in (-4.0, -0.05, 0.0, 1.0, 6.0):
@@ -135,7 +154,7 @@ def test_samples_have_the_mean_and_the_variance(law, rng):
         assert abs(r.var() - law.variance(c)) < 5 * np.sqrt((fourth - spread**4) / m) + 1e-12
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("law", LAWS, ids=name_of)
 @pytest.mark.parametrize("radius", [0.1, 2.0, 9.0])
 def test_variance_range_is_attained_and_never_left(law, radius):
     low, high = law.variance_range(radius)

@@ -214,3 +214,21 @@ def test_a_uniform_first_state_integrates_polynomials_and_refuses_ends_within_ce
         assert uniform["start_masses"] @ space.nodes**degree == pytest.approx(exact, abs=1e-14)
     with pytest.raises(InputError, match=r"and 0\.3 is none"):
         space.uniform(-0.4, 0.3)
+
+
+@pytest.mark.parametrize("space", [FiniteSpace(4), BinnedInterval(3), SmoothBox([np.array([0.0, 0.5, 2.0])], 4)])
+def test_cell_means_undo_the_spread_to_anchors(space, rng):
+    """Constants on cells are their own means, and come back."""
+    values = rng.normal(size=(2, space.n_cells, 3))
+    spread = np.moveaxis(space.on_anchors(np.moveaxis(values, 1, -1)), -1, 1)
+    assert spread.shape == (2, space.n_anchors, 3)
+    assert np.allclose(space.cell_means(spread), values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_cell_means_are_integrals_over_cells(dim):
+    space = SmoothBox([np.array([-1.0, 0.0, 2.0])] * dim, 3)
+    x = space.nodes.reshape(-1, dim)
+    means = space.cell_means((x**2).sum(-1)[:, None])[:, 0]
+    along = np.diff(space.edges[0] ** 3) / 3 / np.diff(space.edges[0])
+    assert np.allclose(means, along if dim == 1 else np.add.outer(along, along).ravel(), rtol=1e-13)

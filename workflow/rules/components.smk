@@ -19,11 +19,11 @@ def component_code(kind):
     study = components.catalogue.module(kind)
 
     def found(wildcards):
-        family = STUDY["instances"][wildcards.instance]["family"]
+        instance = instance_entry(wildcards)
         return code_hash(
             "befrl.analysis.components",
             components.catalogue.module_name(kind),
-            instances.module_name(family),
+            *instances.modules(instance["family"], instance["set"]),
             *study.uses(),
         )
 

@@ -9,8 +9,10 @@ def instance_entry(wildcards):
 
 
 def instance_code(wildcards):
-    family = instance_entry(wildcards)["family"]
-    return code_hash("befrl.instances", instances.module_name(family))
+    entry = instance_entry(wildcards)
+    return code_hash(
+        "befrl.instances", *instances.modules(entry["family"], entry["set"])
+    )
 
 
 rule instance:

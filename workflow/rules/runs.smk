@@ -12,12 +12,12 @@ def variant(wildcards):
 
 
 def run_code(wildcards):
-    found, family = variant(wildcards), STUDY["instances"][wildcards.instance]["family"]
+    found, instance = variant(wildcards), instance_entry(wildcards)
     parameters = agents.parameters(found.algorithm, found.values)
     return code_hash(
         "befrl.experiment.runs",
         "befrl.experiment.seeds",
-        instances.module_name(family),
+        *instances.modules(instance["family"], instance["set"]),
         *agents.modules(found.algorithm, parameters),
     )
 

@@ -21,7 +21,7 @@ def parameters(algorithm: str, values: dict, where: str | None = None):
     return read(catalogue.module(algorithm).Parameters, values, where or f"agent '{algorithm}'")
 
 
-# The parts of an agent that are chosen by a parameter of their name.
+# The parts of an agent that are chosen by a parameter of the same name.
 PARTS = {"estimator": estimators.catalogue, "planner": planners.catalogue}
 
 
@@ -35,7 +35,7 @@ def specification(model, algorithm: str, chosen) -> str:
 
 
 def check_parts(model, chosen):
-    """Raise `Refused` where the estimator or the planner of these parameters does not apply to a model."""
+    """Raise `Refused` if the estimator or the planner of these parameters does not apply to a model."""
     if hasattr(chosen, "estimator"):
         PARTS["estimator"].module(chosen.estimator).Estimator(model, 1, chosen.eta, _Zeros())
     if hasattr(chosen, "planner"):
@@ -43,7 +43,7 @@ def check_parts(model, chosen):
 
 
 class _Zeros:
-    """A stream for planners and estimators that draw when they are made."""
+    """A stream of zeros, for planners and estimators that draw in their constructors."""
 
     def take(self, m):
         return np.zeros((1, m))
@@ -70,6 +70,6 @@ def constants(algorithm: str, chosen) -> str:
 
 
 def modules(algorithm: str, chosen) -> list[str]:
-    """The modules that an algorithm runs on with these parameters: its own, its estimator's and its planner's."""
+    """The modules of an algorithm with these parameters: its own, its estimator's and its planner's."""
     parts = [part.module_name(getattr(chosen, key)) for key, part in PARTS.items() if hasattr(chosen, key)]
     return [catalogue.module_name(algorithm), *parts]

@@ -1,6 +1,6 @@
-"""What every agent has: `plan(k)`, `act(h, s)`, `update(trajectory)`; and what it may know.
+"""The interface of agents: `plan(k)`, `act(h, cells, policy)`, `update(trajectory)`, and the data that they exchange.
 
-n seeds run in lock step: states, actions and rewards are arrays of shape (n,), tables have the seed first.
+n seeds run in lock step: states, actions and rewards are arrays of shape (n,), and tables have the seed as first axis.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ EXACT, MISSPECIFIED = "exact", "misspecified"
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent is told before the first episode. In track U `known_theta_r` is None."""
+    """The information that an agent has before the first episode. In track U `known_theta_r` is None."""
 
     model: object
     horizon: int
@@ -25,7 +25,7 @@ class Problem:
     known_theta_r: np.ndarray | None
     normals: Stream
     uniforms: Stream
-    stream: object  # a function: the stream of another purpose
+    stream: object  # stream(purpose) -> Stream
     optimal_policy: np.ndarray | None  # for the oracle only
     optimal_values: np.ndarray | None  # V*_1 on anchors, for the oracle only
 
@@ -46,12 +46,12 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the agent will do in the episode and what it expects of it.
+    """The policy of an episode and the agent's own estimate of its value.
 
-    policy  (n, H, cells) actions, or (n, H, cells, A) probabilities
-    values  (n, N)  its own V_1 on the anchors; NaN where it has none
-    rewards (n, N, A)  the mean rewards that it planned with, or None
-    plans   how many backward inductions it took
+    policy   (n, H, cells)  actions, or (n, H, cells, A)  probabilities
+    values   (n, N)         the agent's V_1 on the anchors; NaN if it has none
+    rewards  (n, N, A)      the mean rewards that it planned with, or None
+    plans    the number of backward inductions
     """
 
     policy: np.ndarray
@@ -61,7 +61,7 @@ class Plan:
 
 
 class BaseAgent(ABC):
-    """Plays the planned table. `learner` is what the loop reads the estimation errors from, if there is one."""
+    """An agent that plays its planned table. The loop reads estimation errors from `learner`, if there is one."""
 
     learner = None
     needs_truth = False
@@ -83,19 +83,19 @@ class BaseAgent(ABC):
 
     @abstractmethod
     def plan(self, k: int) -> Plan:
-        """The policy of episode k, from 0, and what the agent expects of it."""
+        """The plan of episode k, counted from 0."""
 
     def act(self, h, cells, policy):
-        """Actions (n,) in the cells (n,) at step h: table look-up, or a draw where the table holds probabilities."""
+        """The actions (n,) in the cells (n,) at step h: looked up, or drawn if the policy holds probabilities."""
         if policy.ndim == 4:
             reached = policy[np.arange(len(cells)), h, cells].cumsum(-1)
             return (self.problem.uniforms.take(1) >= reached[:, :-1]).sum(-1)
         return policy.ravel()[self._first + (h * self._cells + cells)]
 
     def facts(self) -> dict:
-        """Numbers that the agent derived before the first episode, to be stored with the run."""
+        """Numbers that the agent derives before the first episode, stored with the run."""
         return {}
 
     def update(self, trajectory: Trajectory):
-        """Learn from an episode; agents that do not learn leave it as it is."""
+        """Learn from an episode; by default do nothing."""
         return None

@@ -8,20 +8,20 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
     x_k     = ( H sqrt(beta_p B_p/(alpha_p alpha_r)) + sqrt(beta_r B_r min(1, alpha_p/alpha_r))/(2 alpha_r) )^2
     B_i     = eta/2 B_A^2 + gamma_i + log(1/delta),   gamma_i = d log(1 + beta_i B_phi_A H K/eta)    (Theorem 1)
 
-Variants: `noise: step` draws xi_{k,h} anew for each step, independent and of the same law; `clip: range` cuts Q_h to
-[0, H-h+1]; `design: hessian` has the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions' likelihood in the
-place of Gbar, which lies between alpha_p and beta_p times it. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d).
+Variants: `noise: step` draws an independent xi_{k,h} of the same law for each step; `clip: range` cuts Q_h to
+[0, H-h+1]; `design: hessian` replaces Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions'
+likelihood, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
 of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
 `constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
-to that set. Directions in which psi does not vary do not count in alpha_p. x_k is printed in three forms, and that of
-Theorem 1 is taken, with K and the square, as an equality; the lemma on the learning error and its proof in the appendix
-have k for K and no square, the sketch of the proof has H on both terms, no alpha_r in the first root and 2 alpha_r in
+to that set. Directions in which psi does not vary do not count in alpha_p. x_k is printed in three forms; here it is
+that of Theorem 1, with K and the square, as an equality. The lemma on the learning error and its proof in the appendix
+have k for K and no square; the sketch of the proof has H on both terms, no alpha_r in the first root and 2 alpha_r in
 the second. B_i is also Theorem 1's, with log(1/delta); the appendix's corollaries have log(2 C/delta). With a known
-reward (track K) the noise is added to theta*_r and x_k keeps its first term only. Planning is exact unless `planner`
-says otherwise; the paper plans by random features. The variants `noise` and `clip` plan exactly only.
+reward (track K) the noise is added to theta*_r and x_k keeps only its first term. Planning is exact unless `planner`
+says otherwise; the paper plans with random features. The variants `noise` and `clip` require exact planning.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,9 @@ class Parameters(LearnerParameters, PlannerParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in x_k")
     noise: str = choice("episode", ("episode", "step"), "one draw for all steps of an episode, or one for each")
     clip: str = choice("none", ("none", "range"), "whether Q_h is cut to [0, H-h+1]")
-    design: str = choice("gram", ("gram", "hessian"), "what the noise is shaped by: Gbar, or the likelihood's Hessian")
+    design: str = choice(
+        "gram", ("gram", "hessian"), "precision matrix of the noise: Gbar, or the likelihood's Hessian"
+    )
 
     def __post_init__(self):
         if self.x is not None and self.scale != "theory":
@@ -51,7 +53,7 @@ class Parameters(LearnerParameters, PlannerParameters):
 
     @property
     def by_steps(self):
-        """Whether steps differ in more than the value that follows them, which planners do not know about."""
+        """Whether the recursion depends on the step h other than through V_{h+1}, which planners do not support."""
         return self.noise == "step" or self.clip == "range"
 
 
@@ -96,7 +98,7 @@ class Agent(BaseAgent):
             )
 
     def perturbed_rewards(self, factor):
-        """Mean rewards (n, N, A) for theta~_r, with new noise."""
+        """The mean rewards (n, N, A) at theta~_r, with new noise."""
         model, z = self.problem.model, self.problem.normals.take(self.problem.model.d)
         xi = np.sqrt(self.x) * linalg.solve_transposed_factor(factor, z)
         return model.mean_reward(self.learner.theta_r + xi)
@@ -113,7 +115,7 @@ class Agent(BaseAgent):
         return Plan(bellman.cell_policy(Q, model.space), V, R)
 
     def _recursion(self, R, factor):
-        """The recursion of the variants: the first step's rewards, Q (n, H, N, A) and V_1 (n, N)."""
+        """The recursion of the variants: rewards of the first step, Q (n, H, N, A) and V_1 (n, N)."""
         H, chosen = self.problem.horizon, self.parameters
         expected = bellman.expectation(self.problem.model.kernel(self.learner.theta_p))
 

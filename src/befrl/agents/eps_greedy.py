@@ -1,11 +1,11 @@
-"""Certainty equivalence with uniform exploration: the greedy action, or with probability epsilon any action.
+"""Certainty equivalence with uniform exploration: the greedy action, or with probability epsilon a random one.
 
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
     pi_h(a | s) = (1 - epsilon) 1[a = argmax Q_h(s,.)] + epsilon/A
 
-Epsilon is constant: regret grows linearly at last. It is that of the mixture pi, not of the greedy policy. With `model:
-counts` it is the baseline of Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020, Appendix C), on cells, with N(s,a,s')
-visits:
+Epsilon is constant, so that regret finally grows linearly; it is the regret of the mixture pi, not of the greedy
+policy. With `model: counts` this is the baseline of Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020, Appendix C), on
+cells, with N(s,a,s') visits:
 
     P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
 
@@ -14,7 +14,7 @@ Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
 **Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. Ayoub et al.
 break ties at random; here they go to the smallest action. Their epsilon is 0.01 on RiverSwim. In track K the rewards
 are the true ones, in track U the family's estimates for both models. The agent's own value is that of its greedy
-policy, its estimate of V*; with counts it is that of the mixture.
+policy, its estimate of V*; with counts it is the value of the mixture.
 """
 
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ from befrl.planning.planners.base import PlannerParameters, planner_for
 class Parameters(LearnerParameters, PlannerParameters):
     epsilon: float = number(0.05, 0.0, 1.0, "probability of a uniformly random action at each step")
     model: str = choice(
-        "family", ("family", "counts"), "what is planned in: the family's estimate, or a table of counts"
+        "family", ("family", "counts"), "the model to plan in: the family's estimate, or a table of counts"
     )
 
 
 def mixture(greedy, epsilon, A):
-    """Actions (...) -> probabilities (..., A)."""
+    """The probabilities (..., A) of the mixture for greedy actions (...)."""
     return (1.0 - epsilon) * np.eye(A)[greedy] + epsilon / A
 
 

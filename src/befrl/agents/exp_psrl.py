@@ -6,14 +6,14 @@ With the Gaussian prior N(0, (eta A)^-1) the posterior is approximated at its mo
     Q_h = E[r] + P_{theta~_p} V_{h+1}
 
 and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. In track U the reward's
-parameter is drawn in the same way from its own posterior. With `posterior: mala` the draw is the first of a chain of
-`steps` Langevin steps with Metropolis' correction (`langevin.py`), which leave the posterior exp(-L(theta)/v^2) itself
-invariant, L being the penalised likelihood: the exact one for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
+parameter is drawn in the same way from its own posterior. With `posterior: mala` this draw starts a chain of `steps`
+Langevin steps with Metropolis' correction (`langevin.py`), which leave exp(-L(theta)/v^2) invariant, L being the
+penalised negative log-likelihood: the exact posterior for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
 
-**Deviations.** The published algorithm assumes exact draws and a known reward: the Laplace approximation is none, and a
-chain of finite length is one up to how well it mixes. The prior is the Gaussian one only; the authors also have a
-conjugate one, exp(n_0 (theta . T(s_0'|s_0,a_0) - Z)). Their bound is Bayesian, with theta* drawn from the prior; here
-theta* is fixed. Where features vary within cells L is the interpolated one.
+**Deviations.** The published algorithm assumes exact draws and a known reward. The Laplace approximation is not exact,
+and a chain of finite length only as far as it mixes. Only the Gaussian prior is implemented; the authors also have the
+conjugate prior exp(n_0 (theta . T(s_0'|s_0,a_0) - Z)). Their bound is Bayesian, with theta* drawn from the prior; here
+theta* is fixed. Where features vary within cells L is interpolated.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,9 @@ from befrl.planning.planners.base import PlannerParameters, planner_for
 @dataclass(frozen=True)
 class Parameters(LearnerParameters, PlannerParameters):
     scale: float | str = scale("multiple v of the posterior's standard deviation; theory means 1")
-    posterior: str = choice("laplace", ("laplace", "mala"), "the normal law at the mode, or Langevin steps from it")
+    posterior: str = choice(
+        "laplace", ("laplace", "mala"), "the normal approximation at the mode, or Langevin steps from a draw of it"
+    )
     steps: int = integer(30, 1, 100000, "number of Langevin steps")
 
 
@@ -41,6 +43,7 @@ class Agent(BaseAgent):
         self.v = multiple_of(parameters.scale)
 
     def _draw(self, theta, hessian, loss):
+        """A draw from the posterior with this mode, Hessian and loss, (n, d)."""
         problem, model, data, eta = self.problem, self.problem.model, self.learner.data, self.parameters.eta
         draw = linalg.laplace_draw(theta, hessian, self.v, problem.normals)
         if self.parameters.posterior == "laplace" or self.v == 0:

@@ -6,7 +6,7 @@ The published algorithm plays argmax_pi max_{theta in Theta_n} V_theta,1(s_1), w
     beta_n  = eta/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta/eta A^-1 sum G).
 
 To second order Theta_n is the ellipsoid |theta - theta^|_H <= rho, rho = sqrt(2 beta_n), H = sum U' Cov_{theta^}[psi] U
-+ eta A, and `relaxation` says how the maximum over it is replaced (`optimism.py`): by default with a value-aware bonus,
++ eta A, and `relaxation` says what replaces the maximum over it (`optimism.py`): by default a value-aware bonus,
 
     b_h   = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{H^-1}
     Q_h   = clip( E[r] + P_{theta^} V_{h+1} + b_h, 0, H-h+1 ),   V_h = max_a Q_h.
@@ -14,14 +14,14 @@ To second order Theta_n is the ellipsoid |theta - theta^|_H <= rho, rho = sqrt(2
 In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})), rho_r likewise with beta_r.
 `scale` multiplies rho and rho_r. Shapes: theta (n, d), H (n, blocks, m, m), rho (n,).
 
-**Deviations.** The maximum over theta is relaxed. `local` and `pinsker` act rectangularly at each (s,a,h) and clip Q,
-which the published algorithm has no need for; `gradient` and `sample` keep one theta for all and find a local maximum,
-or the best of some. They need s_1, which the authors know: here it has the law of the first states of past episodes, by
-cell, and all cells alike before the first. H is the local Hessian at the estimate. The determinant is an upper bound of
-C_n, a ratio of two integrals, and stands in its place; Ouhamma et al., who quote it, print it like this, though the
-step before has square roots of determinants. Transitions and rewards have a confidence set each, both at delta; B_A and
-beta are computed from theta* and told to the agent. The optimistic reward is an extension that the authors mention but
-do not print; it is rectangular in all relaxations.
+**Deviations.** The maximum over theta is relaxed. `local` and `pinsker` act at each (s,a,h) separately and clip Q,
+which the published algorithm does not need; `gradient` and `sample` keep one theta for all and find a local maximum, or
+the best of a sample. They need s_1, which is known in the source; here it has the empirical law of the first states of
+past episodes, by cell, and is uniform over cells before the first. H is the local Hessian at the estimate. The source's
+C_n is a ratio of two integrals; the determinant is an upper bound of it and replaces it. Ouhamma et al., who quote it,
+print it like this, though the step before has square roots of determinants. Transitions and rewards have a confidence
+set each, both at delta; B_A and beta are computed from theta* and told to the agent. The optimistic reward is an
+extension that the authors mention but do not print; it acts at each (s,a) separately in all relaxations.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,9 @@ from befrl.planning import optimism
 class Parameters(LearnerParameters):
     scale: float | str = scale("multiple of the confidence radius rho; theory means 1")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
-    relaxation: str = choice("local", ("gradient", "sample", "local", "pinsker"), "what replaces the best model")
+    relaxation: str = choice(
+        "local", ("gradient", "sample", "local", "pinsker"), "what replaces the maximum over models"
+    )
     samples: int = integer(20, 1, 10000, "number of models that the relaxation 'sample' tries")
 
 

@@ -1,9 +1,9 @@
-"""Certainty equivalence: plan in the estimated model as if it were true. The baseline without exploration.
+"""Certainty equivalence, the baseline without exploration: plan in the estimated model as if it were true.
 
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
 
-BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones. Ties go to the smallest action:
-before the first data all actions tie in track U.
+This is BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones. Ties go to the smallest
+action; in track U all actions tie before the first data.
 """
 
 from dataclasses import dataclass

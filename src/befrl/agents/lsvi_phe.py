@@ -1,4 +1,4 @@
-"""LSVI-PHE (Ishfaq et al., ICML 2021): regressions on M perturbed histories, and the largest of their predictions.
+"""LSVI-PHE (Ishfaq et al., ICML 2021): the maximum of M regressions on perturbed histories.
 
 The linear algorithm, for episode k with the data of episodes 1 .. k-1, backwards in h and for m = 1 .. M:
 
@@ -8,17 +8,18 @@ The linear algorithm, for episode k with the data of episodes 1 .. k-1, backward
     Q_h      = min( max_m x'theta~_m, H-h+1 )^+,   V_h = max_a Q_h
     lambda = 1,   sigma = H sqrt(d iota),   iota = log(2 d T/delta),   M = d log(delta/9)/log Phi(1)
 
-All targets are perturbed afresh in every episode. The noise of the history, sum x eps_m + xi_m, is Gaussian with the
-covariance sigma^2 (sum x x' + lambda I) = sigma^2 Lambda_h, hence theta~_m ~ N(theta^_h, sigma^2 Lambda_h^-1): that is
-what is drawn, and no history is visited. With one-hot features the largest of M draws is one draw from Phi^M.
+All targets are perturbed afresh in every episode. The noise of the history, sum x eps_m + xi_m, is Gaussian with
+covariance sigma^2 (sum x x' + lambda I) = sigma^2 Lambda_h, hence theta~_m ~ N(theta^_h, sigma^2 Lambda_h^-1). This law
+is drawn from directly, without visiting the history. With one-hot features the maximum of M draws is one draw from
+Phi^M.
 
 Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
 
-**Deviations.** The source's constants are not known. sigma is of the order H sqrt d, with the constant 1 and
-the logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x
-with probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) would
-do. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma = 1
-and breaks ties at random. Here they go to the smallest action. In track K the targets are V and noise, and the true
+**Deviations.** The source's constants are not known. sigma is of the order H sqrt d, with the constant 1 and the
+logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x with
+probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) members
+suffice. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma
+= 1 and breaks ties at random. Here they go to the smallest action. In track K the targets are V and noise, and the true
 mean reward is added; sigma stays. The clip assumes rewards in [0, 1].
 """
 

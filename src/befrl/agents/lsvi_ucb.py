@@ -10,9 +10,9 @@ Algorithm 1, for episode k with the data of episodes 1 .. k-1 and linear MDP fea
 Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
 
 **Deviations.** c is an unspecified constant in the paper and 1 here. In track K the targets are max Q alone and the
-true mean reward is added; beta stays. The clip is the paper's, H at all steps and none from below; it assumes rewards
-in [0, 1]. Where bounds exceed H everywhere Q is H at all actions and the smallest one is played: at the theory's beta
-that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
+true mean reward is added; beta stays. The clip is the paper's, at H for all steps and none from below; it assumes
+rewards in [0, 1]. While all bounds exceed H, Q is H for all actions and the smallest action is played: at the theory's
+beta that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
 """
 
 from dataclasses import dataclass

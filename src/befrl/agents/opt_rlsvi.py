@@ -17,9 +17,10 @@ Shapes: Q_t (n, S, A) on the S points of the presentation (`regression.py`), d =
 
 **Deviations.** The weights between alpha_L and alpha_U are those of the paper's appendix, with which Q is continuous in
 n; Definition 1 of the main text has them swapped. c_1 = c_2 = 1, which the paper leaves open; L_phi = 1 and L_psi = L_r
-= sqrt(d), as in a linear MDP; the misspecification is taken for 0; the logarithm in beta_k is at least 1. In track K
-the targets are V alone and the true mean reward is added. At the theory's alpha_U (2e-5 for d = H = 10, K = 1000) no
-direction leaves the default: all actions look like B_t and the smallest is played. It assumes rewards in [0, 1].
+= sqrt(d), as in a linear MDP; the misspecification is assumed to be 0; the logarithm in beta_k is at least 1. In track
+K the targets are V alone and the true mean reward is added. At the theory's alpha_U (2e-5 for d = H = 10, K = 1000) no
+direction leaves the default: all actions have the value B_t and the smallest is played. Rewards are assumed to lie in
+[0, 1].
 """
 
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Parameters(RegressionParameters):
 
 
 def root_nu(d, H, k, lam, delta):
-    """sqrt(nu_k), episodes counted from 1."""
+    """sqrt(nu_k), with episodes counted from 1."""
     L_phi, L_psi, L_r = 1.0, np.sqrt(d), np.sqrt(d)
     log = max(1.0, np.log(H * d * k * L_psi * L_r * lam / delta))
     return float(H * d * np.sqrt(log) + np.sqrt(lam) * L_phi * (3 * H * L_psi + L_r))
@@ -73,7 +74,7 @@ class Agent(BaseAgent):
         nu = (multiple * root_nu(d, H, k + 1, parameters.lam, parameters.delta)) ** 2
         root_gamma = np.sqrt(d * H * nu * np.log(d / parameters.delta))
         sigma = float(np.sqrt(H * nu)) if parameters.sigma is None else parameters.sigma
-        # Any number above all widths 1/sqrt(lambda) will do for 1/0.
+        # For 1/0 any number above all widths 1/sqrt(lambda) serves.
         alpha_U = float(1 / (4 * max(root_gamma, 1e-12))) if parameters.alpha_u is None else parameters.alpha_u
         return sigma, alpha_U
 

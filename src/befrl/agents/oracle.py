@@ -1,4 +1,4 @@
-"""The optimal policy of the true model: regret zero, the check that regret is measured right.
+"""The optimal policy of the true model. Its regret is zero, which checks how regret is measured.
 
 **Deviations**: none.
 """

@@ -12,18 +12,19 @@ the online mirror descent in `mnl.py` (eq. 5 and 6), one step for each transitio
     Gamma^B  = sqrt 6 (2 alpha/3) d log(1 + 2 t L_f^2/(d lam))                                               (Lemma 15)
     eta      = alpha/2,   lam = max(12 sqrt 2 L_f^3 alpha, 48 L_f^2 d alpha)
 
-`scale` multiplies beta, so that the second-order bonus goes with its square.
+`scale` multiplies beta; the second-order bonus then scales with its square.
 
-Shapes: theta (n, blocks, m), B (n, blocks, m, m), f' xi (n, N, A, R - 1, M) for each h, from as few normals as will do.
+Shapes: theta (n, blocks, m), B (n, blocks, m, m), f' xi (n, N, A, R - 1, M) for each h, from the smallest number of
+normal draws.
 
-**Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
-all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
-With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, eta the
-gain of least squares, for the authors tuned theirs and do not print them. The H in Gamma^A is the paper's union over
-its H parameters, kept with one. Eq. 53 ends in an unspecified constant; beta is the line before it. |theta| is
-|theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
-(`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] break the paper's assumption; the clip
-stays.
+**Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
+all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
+With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, where eta =
+1 is the gain of least squares, because the authors tuned theirs and do not print them. The H in Gamma^A is the paper's
+union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified constant; beta is the line before it.
+|theta| is |theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
+(`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the paper's assumption; the
+clip is kept.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from scipy.special import log_ndtr
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -56,9 +57,8 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         lam, eta = parameters.lam, parameters.eta
-        self.multiple = 1.0
+        self.multiple = multiple_of(parameters.scale)
         if parameters.scale != "theory":
-            self.multiple = parameters.scale
             lam, eta = (1.0 if value is None else value for value in (lam, eta))
         self.reachable = mnl.Reachable(problem.model, problem.constants)
         self.estimator = mnl.MirrorDescent(self.reachable, problem.n, lam, eta)
@@ -78,7 +78,7 @@ class Agent(BaseAgent):
         kernel = model.kernel(self.estimator.theta.reshape(n, -1))
         P = r.probabilities(kernel)
         second = 3 * H * beta**2 * r.norms(B).max(-1)
-        # f is zero for s'_0, the first of the reachable states, so that it has no noise of its own.
+        # f is zero for s'_0, the first of the reachable states, which therefore has no noise of its own.
         turned, others = r.turned(r.contrast[None, ..., 1:, :], B), P[..., 1:]
         nu = []
         for _ in range(H):

@@ -1,4 +1,4 @@
-"""PSRL for tables (Osband, Russo, Van Roy, NeurIPS 2013): play the optimal policy of an MDP drawn from the posterior.
+"""Tabular PSRL (Osband, Russo, Van Roy, NeurIPS 2013): play the optimal policy of an MDP drawn from the posterior.
 
 For each (s,a), with counts N(s,a,s') and rewards r_1 .. r_N of the episodes before, as in TabulaRL:
 
@@ -7,16 +7,16 @@ For each (s,a), with counts N(s,a,s') and rewards r_1 .. r_N of the episodes bef
     Q_h       = r~ + P~ V_{h+1},   V_h = max_a Q_h
 
 Next states that the family's known base measure forbids are not part of the Dirichlet: model-based agents know it too.
-`scale` v multiplies the standard deviation of rewards; Dirichlet parameters are divided by v^2, which keeps their means
-and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior's mean. A
-Dirichlet draw is made of gamma ones, Gamma(a) = Gamma(a + 1) U^(1/a), by logarithms: those of small parameters
+`scale` v multiplies the standard deviation of rewards. Dirichlet parameters are divided by v^2, which keeps their means
+and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior mean. A
+Dirichlet draw is made of gamma variables, Gamma(a) = Gamma(a + 1) U^(1/a), in logarithms because those of small a
 underflow.
 
 Shapes: counts (n, T, C, A, C), P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
 
 **Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
-The transition of the last step counts too, which TabulaRL leaves out. Ties go to the smallest action, there to a random
-one. With `mask: known`, the default, the prior has fewer next states than TabulaRL's, which has all.
+The transition of the last step counts too, which TabulaRL leaves out. Ties go to the smallest action, in TabulaRL to
+a random one. With `mask: known`, the default, the prior has fewer next states than TabulaRL's, which has all.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Parameters:
 
 
 def log_gamma_draws(shape, first, second):
-    """log of Gamma(shape) variables from two independent uniform numbers each."""
+    """Logarithms of Gamma(shape) variables, from two independent uniform numbers each."""
     tiny = 2.0**-54  # uniform numbers may be 0
     whole = special.gammaincinv(shape + 1.0, np.maximum(first, tiny))
     return np.log(whole) + np.log(np.maximum(second, tiny)) / shape
@@ -62,7 +62,7 @@ class Agent(BaseAgent):
         self.allowed = allowed if parameters.mask == "known" else np.ones_like(allowed)
 
     def kernel(self):
-        """P~."""
+        """A draw P~ from the posterior, (n, T, C, A, C)."""
         weights = np.where(self.allowed, self.parameters.alpha_0 + self.counts.following, 0.0)
         if self.v == 0:
             return weights / weights.sum(-1, keepdims=True)
@@ -75,7 +75,7 @@ class Agent(BaseAgent):
         return draws / draws.sum(-1, keepdims=True)
 
     def rewards(self):
-        """r~, or the true means where they are known."""
+        """A draw r~ from the posterior, or the true means if they are known, (n, T, C, A)."""
         if self.R is not None:
             return np.broadcast_to(self.R, self.counts.visits.shape)
         p = self.parameters

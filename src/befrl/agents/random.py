@@ -1,4 +1,4 @@
-"""Uniformly random actions: what no learning is worth.
+"""The uniformly random baseline.
 
 **Deviations**: none.
 """

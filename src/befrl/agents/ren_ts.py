@@ -7,13 +7,13 @@ precision eta/sigma^2 the posterior of W is
     W~ = W^ + v sigma Z Lambda^-1/2,   Q_h = E[r] + E_{W~} V_{h+1},   V_h = max_a Q_h,
 
 and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. Where next states are
-Gaussian (`lds`) this is exact, with the instance's features and sigma and c = 0. On other continuous spaces it is the
-misspecified baseline that Li et al. call LDS: f is the instance's phi, or one-hot(cell, action) where features are
-constant on cells, c is the mean of the base measure, sigma^2 is fitted,
+Gaussian (`lds`) the model is exact, with the instance's features and sigma and c = 0. On other continuous spaces this
+is the misspecified baseline that Li et al. call LDS: f is the instance's phi, or one-hot(cell, action) where features
+are constant on cells, c is the mean of the base measure, and sigma^2 is fitted,
 
     sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y f'>) / (1 + m n),   sigma_0^2 the base measure's variance,
 
-and the normal law is cut to the box. The law on anchors has exact masses of panels, as in `gaussian_states.py`.
+and the normal law is truncated to the box. Masses of panels are exact, as in `families/gaussian.py`.
 Shapes: W as a vector (n, m q), Lambda (n, blocks, ., .), sigma (n,).
 
 **Deviations.** The paper has a general class of means; the linear one and its normal prior are chosen here. The
@@ -36,11 +36,12 @@ from befrl.learning import likelihood
 from befrl.learning.data import Data, Visits
 from befrl.learning.reward_learner import RewardLearner
 from befrl.model.families.gaussian import GaussianStates
-from befrl.model.features import Features, KroneckerFeatures
+from befrl.model.features import Features
+from befrl.model.kronecker_features import KroneckerFeatures
 from befrl.model.spaces import legendre_rule
 from befrl.numerics import bellman, linalg
 
-# Means are kept within so many standard deviations of the box, where its mass does not underflow.
+# Means are kept within so many standard deviations of the box, so that its mass does not underflow.
 BEYOND = 8.0
 
 
@@ -114,12 +115,12 @@ class Posterior:
         pulled = self.features.pull(self.sums)
         self.W = linalg.solve(self.precision, pulled)
         if not self.known:
-            # In one order of memory, whatever the number of seeds: the order of a sum decides its last bits.
+            # The memory order must not depend on the number of seeds, since it decides the last bits of a sum.
             self.squares += np.square(np.ascontiguousarray(y)).reshape(len(y), -1).sum(-1)
             self.count += trajectory.actions.shape[1]
-            # Interpolated sums may make the rest negative where it is next to nothing.
-            rest = np.maximum(self.squares - (self.W * pulled).sum(-1), 0.0)
-            self.sigma = np.sqrt((self.base_variance + rest) / (1 + self.dim * self.count))
+            # With interpolated sums a tiny residual may come out negative.
+            residual = np.maximum(self.squares - (self.W * pulled).sum(-1), 0.0)
+            self.sigma = np.sqrt((self.base_variance + residual) / (1 + self.dim * self.count))
 
     def draw(self, v, normals):
         z = linalg.solve_transposed_factor(linalg.cholesky(self.precision), normals.take(self.features.d))
@@ -133,27 +134,27 @@ class Posterior:
 def normal_masses(space, mean, sigma):
     """P(next anchor) of N(mean, sigma^2 I) on the box: mean (n, N, A, m), sigma (n,) -> (n, N, A, anchors).
 
-    Where the box stands for R^m its outermost panels go on to infinity, elsewhere the law is cut to the box.
+    If the box stands for R^m, its outermost panels extend to infinity; otherwise the law is truncated to the box.
     """
     edges = [space.edges] if space.dim == 1 and space.per_cell == 1 else space.edges
     sigma = sigma[:, None, None, None]
     factors = [_along(space, edges, mean[..., axis, None], sigma) for axis, edges in enumerate(edges)]
     grid = factors[0]
     for factor in factors[1:]:
-        # Cells first, then the nodes within them, as in `spaces.py`.
+        # Cells come first, then the nodes within them, as in `spaces.py`.
         grid = grid[..., :, None, :, None] * factor[..., None, :, None, :]
     return grid.reshape(*mean.shape[:-1], -1)
 
 
 def _along(space, edges, mean, sigma):
-    """Masses along one axis, (n, N, A, panels, nodes); where a panel is one anchor there is one node."""
+    """Masses along one axis, (n, N, A, panels, nodes); a panel with one anchor has one node."""
     if not space.unbounded:
         mean = np.clip(mean, edges[0] - BEYOND * sigma, edges[-1] + BEYOND * sigma)
     cuts = (edges - mean) / sigma
     if space.unbounded:
         cuts[..., 0], cuts[..., -1] = -np.inf, np.inf
     low, high = cuts[..., :-1], cuts[..., 1:]
-    # On the upper side differences of the upper tails, which do not cancel.
+    # On the upper side take differences of the upper tails, which do not cancel.
     upper = low > 0
     mass = ndtr(np.where(upper, -low, high)) - ndtr(np.where(upper, -high, low))
     mass /= mass.sum(-1, keepdims=True)

@@ -42,7 +42,7 @@ class Parameters(RegressionParameters):
 
 
 def theory_sigma(d, A, H, k):
-    """sqrt(beta_k) of Russo with S A = d, episodes counted from 1."""
+    """sqrt(beta_k) of Russo with S A = d and episodes counted from 1."""
     return float(np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * k)))
 
 
@@ -56,7 +56,7 @@ class Agent(BaseAgent):
         self.regression = regression_for(problem, parameters)
 
     def sigma(self, k):
-        """The noise of episode k, from 0."""
+        """The noise scale of episode k, counted from 0."""
         problem, parameters = self.problem, self.parameters
         if parameters.sigma is not None:
             return parameters.sigma

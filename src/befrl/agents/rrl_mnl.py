@@ -1,4 +1,4 @@
-"""RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the feature that is known least.
+"""RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the most uncertain feature.
 
 With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one
 step of the estimator for each transition t, of which kH precede episode k = 0, 1, ...:
@@ -14,16 +14,17 @@ step of the estimator for each transition t, of which kH precede episode k = 0, 
 
 `scale` multiplies sigma.
 
-Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for each h, from as few normals as will do.
+Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for each h, from the smallest number of normal
+draws.
 
-**Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
-all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
+**Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
+all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
 With scale theory lam = L_f^2 and kappa is the lower bound of `mnl.py`; with a number lam = 1 and kappa = 1/U^2, the
-product of two probabilities at theta = 0 where b is constant and U states are reachable, for the authors tuned theirs
-and do not print them. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H:
-it is H here. Ties go to the smallest action. The argument of log2 is at least 1. In track U rewards are optimistic
-estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] break the paper's assumption;
-the clip stays.
+product of two probabilities at theta = 0 where b is constant and U states are reachable, because the authors tuned
+theirs and do not print them. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4
+at H: it is H here. Ties go to the smallest action. The argument of log2 is at least 1. In track U rewards are
+optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the
+paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from scipy.special import log_ndtr
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -56,7 +57,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         theory = parameters.scale == "theory"
-        self.multiple = 1.0 if theory else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.reachable = r = mnl.Reachable(problem.model, problem.constants)
         self.lam, self.kappa = parameters.lam, parameters.kappa
         if self.lam is None:

@@ -1,6 +1,6 @@
 """SMRL (Li, Li, Kabra, Srebro, Wang, Yang, NeurIPS 2022): model-based learning by score matching.
 
-The estimate has a closed form that never asks for Z (`estimation/score_matching.py`); with weights g on a box,
+The estimate has a closed form without Z (`estimators/score_matching.py`); with weights g on a box,
 
     theta^ = -(V_n + lambda A)^-1 v_n,   V_n = sum U' C U,   C = sum_i g_i d_i psi (d_i psi)',
     v_n = sum U' x,   x = sum_i g_i (d_i^2 psi + d_i b d_i psi) + d_i g_i d_i psi.
@@ -15,14 +15,15 @@ By Stein's identity U'(x + C U theta*) has mean zero given (s,a), so that theta*
 
     b_h = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{(V_n + lambda A)^-1},   Q_h = clip( E[r] + P V_{h+1} + b_h, 0, H-h+1 ),
 
-and `bonus: none` as the authors' code does, which has no optimism. That code does not look for the best policy either
-but for the best constant sequence of actions, `search: shooting`: it compares the means of 100 simulated returns of
-each, 5 steps long even if the episode ends before. `scale` multiplies rho. Shapes: theta (n, d), V_n (n, blocks, m, m).
+and `bonus: none` plans without optimism, as the authors' code does. That code does not look for the best policy either
+but for the best constant sequence of actions (`search: shooting`): it compares the means of 100 simulated returns of
+each, 5 steps long even if the episode ends earlier. `scale` multiplies rho. Shapes: theta (n, d), V_n (n, blocks, m,
+m).
 
 **Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise,
 of which sigma is the standard deviation in the estimated model; V_n itself is random given (s,a), which the bound
-ignores. The bonus acts at each (s,a,h) by itself and Q is clipped, in the place of a maximum over models in the set. On
-boxes the score is weighted, without which the estimate is inconsistent. lambda is tied to eta unless `penalty` says
+ignores. The bonus acts at each (s,a,h) separately and Q is clipped, in place of a maximum over models in the set. On
+boxes the score is weighted, since otherwise the estimate is inconsistent. lambda is tied to eta unless `penalty` says
 otherwise (the authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the
 same for full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code
 looks 10 steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is
@@ -84,11 +85,11 @@ class Agent(BaseAgent):
         """V_n + lambda A, (n, blocks, m, m)."""
         features, estimator = self.problem.model.features, self.estimator
         V = features.sandwich(estimator.squares, diagonal=estimator.diagonal)
-        # Lagrange weights may be negative; the sum they stand for is not.
+        # Lagrange weights may be negative; the sum that they approximate is not.
         return linalg.positive(features.plus_trace(V, estimator.weight))
 
     def noise(self):
-        """sigma, (n,): the noise x + C U theta of each (s,a) in units of E[C], by sums over the nodes."""
+        """sigma, (n,): the largest noise x + C U theta over (s,a) in units of E[C], by sums over the nodes."""
         model = self.problem.model
         natural = model.features.natural(self.learner.theta_p)
         mass = model.family.masses(natural)[0]
@@ -128,7 +129,7 @@ class Agent(BaseAgent):
         return Plan(bellman.cell_policy(Q, model.space), V, R)
 
     def shoot(self, R):
-        """Actions (n, H, cells) whose constant repetition has the largest mean of TRIALS returns."""
+        """The actions (n, H, cells) whose constant repetition has the largest mean of TRIALS returns."""
         problem, space = self.problem, self.problem.model.space
         mean, variance = returns(R, problem.model.kernel(self.learner.theta_p))
         shape = (problem.n, problem.horizon, space.n_cells, problem.model.n_actions)
@@ -141,9 +142,9 @@ class Agent(BaseAgent):
 
 
 def returns(R, P, steps=LOOKAHEAD):
-    """Mean and variance of the return of so many steps with one action throughout, (n, N, A) each.
+    """The mean and the variance of the return of `steps` steps with one constant action, (n, N, A) each.
 
-    With G' the return from the next state on: E G = r + E G',  E G^2 = r^2 + 2 r E G' + E G'^2.
+    With G' the return from the next state: E G = r + E G',  E G^2 = r^2 + 2 r E G' + E G'^2.
     """
     n, N, A = R.shape
     by_action = np.ascontiguousarray(np.moveaxis(P, 2, 1))

@@ -1,4 +1,4 @@
-"""UC-MatrixRL (Yang, Wang, ICML 2020): a core matrix between features of (s,a) and of s', with a bonus for each (s,a).
+"""UC-MatrixRL (Yang, Wang, ICML 2020): a core matrix between features of (s,a) and of s', with a bonus at each (s,a).
 
 P(s' | s, a) = phi(s,a)' M* psi(s') with known phi, psi and an unknown d x d' matrix. In episode n of N,
 
@@ -17,10 +17,10 @@ Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
 absolute and not given; theory means c = 1. Ayoub et al. run it with another, self-normalised radius and cut Q, not V.
-V_{h+1} is that of the same plan: their public implementation reads it from the last episode's. Ties go to the smallest
-action. One-hot on cells takes all states of a cell for one: exact where features are constant on cells. Known supports
-are not used. Rewards are known in the paper; in track U they are optimistic estimates (`planned_rewards.py`). Means of
-rewards outside [0, 1] break its assumption; the clip stays.
+V_{h+1} is that of the same plan; their public implementation reads it from the previous episode. Ties go to the
+smallest action. One-hot features on cells identify all states of a cell, which is exact where features are constant on
+cells. Known supports are not used. Rewards are known in the paper; in track U they are optimistic estimates
+(`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
 """
 
 from dataclasses import dataclass

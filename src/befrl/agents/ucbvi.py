@@ -9,10 +9,10 @@ Algorithms 1 to 3, for episode k with the counts N_k of episodes 1 .. k-1:
 Shapes: counts (n, T, C, A, C), Q (n, H, C, A), on cells.
 
 **Deviations.** The paper's rewards are known; in track U their mean is estimated, with the same bonus (7 H L covers it:
-a mean of N rewards in [0, 1] is off by sqrt(L/(2N))). The clip is the paper's, H at all steps, and assumes rewards in
-[0, 1]. With `share: none` L stays, although the union bound would add ln H. As Q never grows, a bonus with a small
-`scale` that fails once fails for ever. While all bounds exceed H, 49 L^2 visits to each (s,a) at the theory's bonus,
-all actions look alike and the smallest is played.
+a mean of N rewards in [0, 1] has error sqrt(L/(2N))). The clip is the paper's, H at all steps, and assumes rewards in
+[0, 1]. With `share: none` L stays, although the union bound would add ln H. Since Q never grows, a bonus with a small
+`scale` that fails once fails for ever. While all bounds exceed H, for 49 L^2 visits to each (s,a) at the theory's
+bonus, all actions have the same value and the smallest is played.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Parameters:
 
 
 def theory_bonus(S, A, H, K, delta):
-    """7 H L: the bonus of a single visit."""
+    """The bonus 7 H L of a single visit."""
     return float(7 * H * np.log(5 * S * A * K * H / delta))
 
 
@@ -55,7 +55,7 @@ class Agent(BaseAgent):
         counts, H = self.counts, self.problem.horizon
         N = np.maximum(counts.visits, 1.0)
         R = counts.rewards / N if self.R is None else self.R
-        # What has no visits keeps the H that Q began with.
+        # Without visits the initial Q = H remains.
         optimistic = np.where(counts.visits > 0, R + self.bonus / np.sqrt(N), H)
 
         def step(h, V):

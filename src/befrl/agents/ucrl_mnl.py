@@ -1,4 +1,4 @@
-"""UCRL-MNL (Hwang, Oh, AAAI 2023): optimism in the multinomial logistic model, with the maximum likelihood of all data.
+"""UCRL-MNL (Hwang, Oh, AAAI 2023): optimism in the multinomial logistic model, with maximum likelihood on all data.
 
 With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states and t - 1 transitions before episode k,
 
@@ -6,19 +6,19 @@ With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states and t - 1 
     Q_h     = Pi_[0,H]( r + P_{theta_k} V_{h+1} + 2 H beta_k max_s' |f(s,a,s')|_{A_k^-1} ),   V_h = max_a Q_h
     beta_k  = 1/kappa ( sqrt(lam) L_theta + sqrt( d log(1 + t U L_f^2/(d lam)) + 2 log(1/delta) ) )
 
-and kappa <= inf P(s') P(s'') over |theta| <= L_theta (`mnl.py` says how it is bounded). `scale` multiplies beta_k.
+and kappa <= inf P(s') P(s'') over |theta| <= L_theta (bounded in `mnl.py`). `scale` multiplies beta_k.
 
 Shapes: theta (n, d), A (n, blocks, m, m), norms (n, N, A, R).
 
 **Deviations.** The source's constants are not known: this beta_k follows from hess >= kappa sum f f' and the
-self-normalised bound for noise of variance proxy 1, where 1/2 would do: sqrt 2 larger. It takes the estimate to lie
-where kappa is a bound; the MLE is not constrained to it. The clip of Q is that of public code; the paper may cut V
-only, as UCRL-MNL+ does, which is `clip: values` here. With scale theory lam = max(1, L_f^2) and kappa is that bound;
-with a number lam = kappa = 1, as in public code whose c takes kappa up. Sums go over counts, not visits: an episode
-costs the same whatever its number; with `likelihood: visits` they go over all visits, as published. |theta| is
-|theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient: not
-here. Ties go to the smallest action. In track U rewards are optimistic estimates (`planned_rewards.py`). Means of
-rewards outside [0, 1] break the paper's assumption; the clip stays.
+self-normalised bound for noise of variance proxy 1, where 1/2 would suffice, which makes it sqrt 2 larger. It assumes
+that the estimate lies where kappa is a bound; the MLE is not constrained to that set. The clip of Q is that of public
+code; the paper may clip V only, as UCRL-MNL+ does, which is `clip: values` here. With scale theory lam = max(1, L_f^2)
+and kappa is that bound; with a number lam = kappa = 1, as in public code, whose constant c absorbs kappa. Sums run over
+counts, so that every episode costs the same; with `likelihood: visits` they run over all visits, as published. |theta|
+is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient; this
+agent does not. Ties go to the smallest action. In track U rewards are optimistic estimates (`planned_rewards.py`). Mean
+rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning import likelihood
 from befrl.learning.data import Data
 from befrl.numerics import bellman, newton
@@ -57,7 +57,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         theory = parameters.scale == "theory"
-        self.multiple = 1.0 if theory else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.reachable = mnl.Reachable(problem.model, problem.constants)
         self.lam, self.kappa = parameters.lam, parameters.kappa
         if self.lam is None:
@@ -109,7 +109,7 @@ class Agent(BaseAgent):
         return likelihood.transitions(self.problem.model, self.data, self.lam, theta, rows)
 
     def _loss_by_visits(self, theta, rows):
-        """The same sum, one term for each visit (k, T)."""
+        """The same loss with one term for each visit, (k, T)."""
         r = self.reachable
         cells, actions, following = (np.concatenate(part, axis=1)[rows] for part in zip(*self.visits, strict=True))
         f, log_base, _, block = r.visit(cells, actions)

@@ -1,4 +1,4 @@
-"""UCRL-MNL+ (Cho, Hwang, Lee, Oh, NeurIPS 2024, Appendix E): ORRL-MNL with a bonus in the place of the noise.
+"""UCRL-MNL+ (Cho, Hwang, Lee, Oh, NeurIPS 2024, Appendix E): ORRL-MNL with a bonus in place of the noise.
 
 With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, fbar(s') = f(s') - E_theta f, and theta and B of
 the online mirror descent in `mnl.py` (eq. 5 and 6), one step for each transition,
@@ -13,17 +13,17 @@ with the beta, lam and eta of ORRL-MNL (eq. 53 and Lemmas 13 to 15):
     Gamma^B  = sqrt 6 (2 alpha/3) d log(1 + 2 t L_f^2/(d lam))
     eta      = alpha/2,   lam = max(12 sqrt 2 L_f^3 alpha, 48 L_f^2 d alpha)
 
-`scale` multiplies beta, so that the second-order bonus goes with its square.
+`scale` multiplies beta; the second-order bonus then scales with its square.
 
 Shapes: theta (n, blocks, m), B (n, blocks, m, m), |fbar| (n, N, A, R).
 
-**Deviations.** The paper has a parameter for each stage h, and one step an episode for each; here one parameter serves
-all stages, as transitions do not depend on h, and it takes a step for each of the H transitions: t counts transitions.
-With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, eta the
-gain of least squares, for the authors tuned theirs and do not print them. The H in Gamma^A is the paper's union over
-its H parameters, kept with one. Eq. 53 ends in an unspecified constant; beta is the line before it. |theta| is
-|theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
-(`planned_rewards.py`). Rewards outside [0, 1] break the paper's assumption; the clip stays.
+**Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
+all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
+With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, where eta =
+1 is the gain of least squares, because the authors tuned theirs and do not print them. The H in Gamma^A is the paper's
+union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified constant; beta is the line before it.
+|theta| is |theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
+(`planned_rewards.py`). Rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -55,9 +55,8 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         lam, eta = parameters.lam, parameters.eta
-        self.multiple = 1.0
+        self.multiple = multiple_of(parameters.scale)
         if parameters.scale != "theory":
-            self.multiple = parameters.scale
             lam, eta = (1.0 if value is None else value for value in (lam, eta))
         self.reachable = mnl.Reachable(problem.model, problem.constants)
         self.estimator = mnl.MirrorDescent(self.reachable, problem.n, lam, eta)

@@ -1,35 +1,36 @@
-"""UCRL-VTR (Jia, Yang, Szepesvari, Wang, L4DC 2020; Ayoub et al., ICML 2020): a model that predicts values.
+"""UCRL-VTR (Jia, Yang, Szepesvari, Wang, L4DC 2020; Ayoub et al., ICML 2020): value-targeted model regression.
 
 Transitions are a mixture P = sum_j theta_j P_j of known signed kernels. At every step the value of the next state is
-regressed on what the kernels predict, with the values that episode k was planned with:
+regressed on the predictions of the kernels, with the values of the plan of episode k:
 
     X_{h,k} = ( int V_{h+1,k} dP_j(. | s_h, a_h) )_j,   y_{h,k} = V_{h+1,k}(s_{h+1})
     M <- M + X X',   w <- w + y X   at every step, M_1 = lam I;   theta = M^-1 w   at the end of the episode
     Q_h     = Pi_[0,H]( r + X' theta + beta_h |X|_{M^-1} ),   V_h = max_a Q_h,   X made of V_{h+1}
     beta_h  = sqrt(lam) m_2 + (H-h)/2 sqrt( 2 log(1/delta) + log det M - d log lam ),   h = 0, ..., H-1
 
-beta_h is that of the authors' code and their Appendix C, delta = 1/K, lam = 1, m_2 >= |theta*|. `scale` multiplies it.
+beta_h is that of the authors' code and of their Appendix C, with delta = 1/K, lam = 1, m_2 >= |theta*|. `scale`
+multiplies it.
 
-How a family of this project is shown to it (`presentation`), C cells:
+Two ways (`presentation`) to write a family of this project as such a mixture, with C cells:
 
-- one-hot: what the authors run. P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
-  the block of (s,a) and zero elsewhere, so that M is C A blocks of C x C. M^-1 and log det M are kept up to date by
-  rank one. Exact where features are constant on cells.
+- one-hot: the authors' choice. P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
+  the block of (s,a) and zero elsewhere, so that M has C A blocks of size C x C. M^-1 and log det M get rank-one
+  updates. Exact where features are constant on cells.
 - linearised: P_theta ~ P_theta0 + sum_i (theta - theta0)_i P_theta0 (T_i - E T_i), signed kernels, X = U'
-  Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, and theta0 is the estimate that the episode was planned
-  with. The plan then has E_theta0 V in the place of X' theta. m_2 = B_A, and M starts from lam times bold A. First
-  order: a heuristic.
+  Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, and theta0 is the estimate of the episode's plan. The
+  plan then has E_theta0 V in place of X' theta. m_2 = B_A, and M starts from lam times bold A. As a first-order
+  expansion this is a heuristic.
 
 Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); V (n, H + 1, C or N).
 
-**Deviations.** It is Algorithm 3 of Ayoub et al. (Appendix C), the one that they run; their Algorithm 1, a maximum over
-a set of models, is not offered, nor are other constants such as M_1 = H^2 d I, in comments of the authors' older code.
+**Deviations.** This is Algorithm 3 of Ayoub et al. (Appendix C), which they run; their Algorithm 1, a maximum over a
+set of models, is not implemented, nor are other constants such as M_1 = H^2 d I in comments of the authors' older code.
 The first episode is planned with theta = 0, as in that listing; the authors' code starts from Q = 0 and learns nothing
 from it. One estimate and one M for all h, as in the authors' code. Ties go to the smallest action, not to a random one.
-`clip` H-h cuts Q_h at the steps to go, as the text of Appendix C says of values; the code cuts at H, which is the
+`clip: H-h` cuts Q_h at the remaining steps, as the text of Appendix C says of values; the code cuts at H, which is the
 default. Known supports are not used. Rewards are known in the papers; in track U they are optimistic estimates
-(`planned_rewards.py`). Means of rewards outside [0, 1] break the papers' assumption: the clip stays, and values are
-then cut from below by 0.
+(`planned_rewards.py`). Mean rewards outside [0, 1] violate the papers' assumption; the clip is kept, and values are
+then cut from below at 0.
 """
 
 from dataclasses import dataclass
@@ -41,13 +42,16 @@ from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman, linalg
+from befrl.planning.optimism import covariance_rows
 
 
 @dataclass(frozen=True)
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the radius beta; theory means 1")
-    presentation: str = choice("one-hot", ("one-hot", "linearised"), "how the family is made a mixture of kernels")
-    clip: str = choice("H", ("H", "H-h"), "where Q is cut: at H, as in the authors' code, or at the steps to go")
+    presentation: str = choice(
+        "one-hot", ("one-hot", "linearised"), "how the family is written as a mixture of kernels"
+    )
+    clip: str = choice("H", ("H", "H-h"), "where Q is cut: at H, as in the authors' code, or at the remaining steps")
     lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: M_1 = lam I")
     delta: float | None = optional(1e-12, 1.0, "failure rate in beta; 1/K if none")
 
@@ -100,13 +104,13 @@ class OneHot:
 
 
 class Linearised:
-    """theta is that of the family; kernels are expanded around the last estimate."""
+    """theta is the family's parameter; kernels are expanded around the last estimate."""
 
     def __init__(self, problem, lam):
         self.model, self.n, self.m_2 = problem.model, problem.n, problem.constants["B_A"]
         features, self.space = problem.model.features, problem.model.space
         self.theta, self.w = np.zeros((2, self.n, features.d))
-        # Kronecker features are shown as they are: one block.
+        # Kronecker features form a single block.
         one = hasattr(features, "block")
         self.block = features.block if one else np.zeros((features.n_anchors, features.n_actions), dtype=int)
         trace = features.trace if one else np.eye(features.d)[None]
@@ -115,21 +119,18 @@ class Linearised:
         self._rows = np.arange(self.n)
 
     def prepare(self):
-        """theta0 = M^-1 w, its kernel, and what Cov(psi, V) and the norms are made of."""
+        """theta0 = M^-1 w, its kernel, and the matrices for Cov(psi, V) and the norms."""
         features = self.model.features
         self.theta = linalg.solve(self.M, self.w)
         self.log_det_ratio = linalg.log_determinant(linalg.cholesky(self.M)) - self._log_det_start
         P, partial = self.model.family.kernel_and_partial_means(features.natural(self.theta))
-        n, N, A, _, p = partial.shape
-        contrast = np.swapaxes(partial - P[..., None] * partial.sum(-2)[..., None, :], -1, -2)
-        self._expected, self._contrast = bellman.expectation(P), contrast.reshape(n, N * A * p, N)
+        self._expected, self._covariance = bellman.expectation(P), covariance_rows(P, partial)
         self._spread = features.spread(self.M)
-        self._shape = (n, N, A)
         self._means, self._slopes = [], []
 
     def step(self, V):
         mean = self._expected(V)
-        slope = (self._contrast @ V[..., None]).reshape(*self._shape, -1)
+        slope = (self._covariance @ V[..., None]).reshape(*mean.shape, -1)
         self._means.insert(0, mean)
         self._slopes.insert(0, slope)
         return mean, np.sqrt(np.maximum(((self._spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
@@ -157,7 +158,7 @@ class Linearised:
             self.w.reshape(self.n, -1, m)[place] += ((y - mean + (X * theta0).sum(-1))[:, None]) * X
 
     def _weights(self, states):
-        """Lagrange weights (n, H, per_cell) of states on the anchors of their cells."""
+        """The Lagrange weights (n, H, per_cell) of states on the anchors of their cells."""
         return self.space.interpolation(states) if self.space.per_cell > 1 else np.ones((*states.shape[:2], 1))
 
     def policy(self, Q):

@@ -1,8 +1,8 @@
-"""MDPs that lie exactly in the family: one file each.
+"""MDPs that lie exactly in the bilinear exponential family: one file each.
 
-A family's module has a `Parameters` dataclass and `build(parameters) -> Instance`; everything else, constants, V*,
-sampling and planning, follows. Putting the file here is enough: `riverswim` in a config or on the command line
-means `befrl/instances/riverswim.py`.
+A family's module has a `Parameters` dataclass and `build(parameters) -> Instance`; constants, V*, sampling and planning
+follow from these. Putting the file here is enough: `riverswim` in a config or on the command line means
+`befrl/instances/riverswim.py`.
 """
 
 from dataclasses import asdict, replace
@@ -13,8 +13,8 @@ from befrl.common import storage
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, unknown
 from befrl.common.parameters import read
-from befrl.model import constants
-from befrl.model.model import Instance
+from befrl.model import constants, rewards
+from befrl.model.instance import Instance
 
 catalogue = Catalogue("instance", __name__, __path__)
 
@@ -28,7 +28,7 @@ PRESETS = {
 
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:
-    """Family and parameters of a family's or preset's name; the user's values go before the preset's."""
+    """The family and the parameters of a family or preset; the user's values override the preset's."""
     if name in PRESETS:
         family, preset = PRESETS[name]
         return family, preset | values
@@ -38,20 +38,28 @@ def resolve(name: str, values: dict) -> tuple[str, dict]:
 
 
 def check(name: str, values: dict, where: str):
-    """The parameters of an instance, read as `build` would."""
+    """The parameters of an instance, checked as in `build`."""
     family, values = resolve(name, values)
     return read(catalogue.module(family).Parameters, values, where)
 
 
 def module_name(name: str) -> str:
+    """The module of a family or preset."""
     return catalogue.module_name(resolve(name, {})[0])
+
+
+def modules(name: str, values: dict) -> list[str]:
+    """The modules that an instance is built from: its family's, and its reward law's where that is a parameter."""
+    family, values = resolve(name, values)
+    chosen = values.get("reward", getattr(catalogue.module(family).Parameters, "reward", None))
+    return [catalogue.module_name(family), *([rewards.catalogue.module_name(chosen)] if chosen else [])]
 
 
 def build(family: str, values: dict, where: str | None = None):
     """The instance of a family or preset with the user's parameters, with its constants."""
     where = where or f"instance '{family}'"
     instance = _without_constants(*resolve(family, values), where)
-    # The search for the constants is random but has its own fixed seed: an instance is the same everywhere.
+    # The search for the constants is random, with a fixed seed of its own, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
     return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
 
@@ -62,18 +70,18 @@ def _without_constants(family, values, where):
     try:
         instance = module.build(parameters)
     except InputError as error:
-        # The file that builds an instance does not know its name; a named exception stays what it is.
+        # The module that builds an instance does not know its name; the type of the exception is kept.
         raise type(error)(str(error).replace(f"instance '{Instance.family_name}'", where)) from None
     return replace(instance, family_name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):
-    """The same instance again, without searching for its constants."""
+    """Build the same instance again without searching for its constants."""
     return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants)
 
 
 def facts(name, instance) -> dict:
-    """What there is to say about an instance, as plain numbers."""
+    """A summary of an instance as plain numbers."""
     return {
         "name": name,
         "family": instance.family_name,
@@ -92,7 +100,7 @@ def facts(name, instance) -> dict:
 
 
 def save(path, name, instance, provenance: dict):
-    """Write the instance: its numbers, and the parameters from which its model is made again."""
+    """Write an instance: its arrays, and the parameters from which its model is built again."""
     Q, V = instance.optimum
     arrays = {
         "theta_p": instance.theta_p,
@@ -106,7 +114,7 @@ def save(path, name, instance, provenance: dict):
 
 
 def load(path):
-    """Name and instance of a file made by `save`; the stored truth must be that of the code."""
+    """The name and the instance of a file made by `save`; raise if its theta* is not that of the present code."""
     arrays, meta = storage.read_arrays(path, "instance")
     instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
     for key in ("theta_p", "theta_r"):

@@ -1,13 +1,13 @@
-"""Truncated-normal chain on [0, 1]: walk right against the drift to a large reward, or stay left for a small one.
+"""A truncated-normal chain on [0, 1]: walk right against the drift to a large reward, or stay left for a small one.
 
 J bins and two actions, left (0) and right (1). The features are one-hot in (bin, action), A_i = e_i', p = 1,
 d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so that
 
     s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
 
-Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 everywhere, where the estimator of a
-bounded reward starts too (theta = 0), 0.6 at (first bin, left) and 0.95 at (last bin, right): an agent that only
-follows its estimates has no reason to go and look. The first state is uniform on the first bin.
+Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.6 at (first bin, left), 0.95 at (last bin,
+right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a greedy agent has no
+reason to explore. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.common.parameters import choice, integer, number
+from befrl.model import rewards
 from befrl.model.families.truncated_normal import TruncatedNormal
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.model.instance import Instance
+from befrl.model.model import Model
 from befrl.model.spaces import BinnedInterval
 
 
@@ -29,21 +30,15 @@ class Parameters:
     sigma: float = number(0.1, 0.02, 1.0, "standard deviation of a step before truncation")
     left: float = number(0.1, 0.0, 0.5, "how far the action left aims below the bin's centre")
     right: float = number(0.06, 0.0, 0.5, "how far the action right aims above the bin's centre")
-    reward: str = choice("bernoulli", ("bernoulli", "truncated-exponential", "gaussian"), "law of the rewards")
-
-
-REWARDS = {
-    "bernoulli": Bernoulli(),
-    "truncated-exponential": TruncatedExponential(),
-    "gaussian": Gaussian(sd=0.5),
-}
+    reward: str = choice("bernoulli", rewards.catalogue.names(), "law of the rewards")
+    reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
 
 def build(parameters: Parameters) -> Instance:
     J, sigma = parameters.bins, parameters.sigma
-    # The rule resolves sigma however wide the bins are.
+    # Enough nodes to resolve sigma, however wide the bins are.
     space = BinnedInterval(J, nodes_per_cell=16 + round(4 / (J * sigma)))
-    reward = REWARDS[parameters.reward]
+    reward = rewards.make(parameters.reward, parameters.reward_sd)
     model = Model(Features.one_hot(J, 2, p=1), TruncatedNormal(space, sigma), reward, B=np.ones(1))
     centre = (np.arange(J) + 0.5) / J
     f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)

@@ -5,8 +5,9 @@ the natural parameter is a chord between kappa (cos m_k, sin m_k) and its neighb
 
     s' ~ von Mises(U theta),   m_k = knot - back (action 0), knot + ahead (action 1),
 
-both counted away from angle 0 and never past 0 or pi. Mean rewards are 1/2 at all knots, 0.6 for going back at angle 0
-and 0.95 for going ahead at angle pi, at the other end of the circle. The first state is uniform on a cell at angle 0.
+measured away from angle 0 and never past 0 or pi. Mean rewards are 0.6 for going back at angle 0, 0.95 for going ahead
+at angle pi, the opposite point of the circle, and 1/2 at all other knots. The first state is uniform on a cell at angle
+0.
 """
 
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ import numpy as np
 
 from befrl.common.parameters import integer, number
 from befrl.model.families.von_mises import VonMises
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import bernoulli
 from befrl.model.spaces import SmoothBox
 
 ORDER = 5
@@ -33,7 +35,7 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     K, kappa = parameters.knots + parameters.knots % 2, parameters.kappa
-    # Cells end at the knots, where hats have kinks, and are narrow beside the width 1/sqrt(kappa) of a step.
+    # Cells end at the knots, where hats have kinks, and are narrow compared with the width 1/sqrt(kappa) of a step.
     split = int(np.ceil(2 * np.pi / K * np.sqrt(kappa)))
     space = SmoothBox([np.linspace(-np.pi, np.pi, K * split + 1)], ORDER, periodic=True)
     knots = -np.pi + 2 * np.pi * np.arange(K) / K
@@ -46,13 +48,13 @@ def build(parameters: Parameters) -> Instance:
         features[:, 0, 0] = features[:, 1, 1] = hats
         return features.reshape(len(hats), 2, 2 * K)
 
-    model = Model.smooth_in(phi, VonMises(space), Bernoulli(), B=[1.0, 0.0])
+    model = Model.smooth_in(phi, VonMises(space), bernoulli.Law(), B=[1.0, 0.0])
     side, away = np.where(knots < 0, -1.0, 1.0), np.abs(knots)
     aims = side * np.stack([np.maximum(away - parameters.back, 0.0), np.minimum(away + parameters.ahead, np.pi)])
     means = np.full((2, K), 0.5)
     means[0, K // 2], means[1, 0] = 0.6, 0.95
     theta_r = np.zeros((2, 2, K))
-    theta_r[0] = Bernoulli().natural(means)
+    theta_r[0] = bernoulli.Law().natural(means)
     return Instance(
         model=model,
         horizon=parameters.horizon,

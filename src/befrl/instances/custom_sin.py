@@ -3,9 +3,9 @@
     p(s'|s, a) ~ exp(-|s'|^1.7/1.7) exp(strength sin(4 s') (s + a)),   a in {-1, 1},   s_1 uniform on [-1, 1]
     r(s) = exp(-10 (s - pi/8)^2) + exp(-10 (s + 3 pi/8)^2),   H = 10
 
-psi(s') = (sin 4 s', ..., sin 4 w s') with w = `waves`, and phi(s, a) = (s + a, r(s)), so that the reward, which the
-authors know, is linear in phi too; theta*_p is the published law on the first wave and zero elsewhere. Rewards are
-Gaussian around r(s). The states stand for all of R: beyond the box there is a mass of 1e-10.
+psi(s') = (sin 4 s', ..., sin 4 w s') with w = `waves`, and phi(s, a) = (s + a, r(s)), so that the reward, which is
+known in the source, is linear in phi too. theta*_p is the published law on the first wave and zero elsewhere. Rewards
+are Gaussian around r(s). The box stands for all of R: the mass beyond it is 1e-10.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ import numpy as np
 
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import ContinuousFamily
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import SmoothBox
 
 ACTIONS = np.array([-1.0, 1.0])
@@ -37,7 +38,7 @@ def bumps(s):
 
 def build(parameters: Parameters) -> Instance:
     w = parameters.waves
-    # |s'|^1.7 has a kink at zero: cells end there and shrink towards it. Far out there is little to resolve.
+    # |s'|^1.7 has a kink at zero: cells end there and shrink towards it. Far out they can be wide.
     right = np.concatenate([[0.02, 0.08], np.arange(1, 13) / 4, [3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, REACH]])
     space = SmoothBox([np.concatenate([-right[::-1], [0.0], right])], ORDER + 2 * (w - 1), unbounded=True)
     family = ContinuousFamily(
@@ -50,7 +51,7 @@ def build(parameters: Parameters) -> Instance:
         s = np.clip(np.asarray(s), -REACH, REACH)[:, None]
         return np.stack(np.broadcast_arrays(s + ACTIONS, bumps(s)), axis=-1)
 
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     model = Model.smooth_in(phi, family, reward, B=np.eye(w)[0])
     theta_p, theta_r = np.zeros((2, w, 2))
     theta_p[0, 0], theta_r[0, 1] = parameters.strength, reward.natural(1.0)

@@ -1,12 +1,12 @@
 """A ring of n machines, each on or off: a factored MDP whose bits are independent given the present state.
 
-After the system administrator of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, and A_i = e_j f' picks one
-configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left neighbour:
+After the system administrator problem of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, and A_i = e_j f'
+selects one configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left neighbour,
 
-    P(bit j on) = 1/(1 + exp(-theta_{j, configuration})),   Z = sum_j log(1 + exp(eta_j)),   d = 5 n.
+    P(bit j on) = 1/(1 + exp(-theta_{j, configuration})),   Z = sum_j log(1 + exp(v_j)),   d = 5 n.
 
 Action 0 does nothing, action j reboots machine j. Rewards are Gaussian with B = (1, ..., 1): the mean is the share of
-machines that are on, less `cost` for a reboot, a sum over bits. Every machine is on at the start.
+machines that are on minus `cost` for a reboot, a sum over bits. Every machine is on at the start.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ from scipy.special import logit
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import FiniteFamily
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
 # Probability of being on, by (own bit, left neighbour's bit), and after a reboot.
@@ -40,7 +41,7 @@ def build(parameters: Parameters) -> Instance:
     bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     configuration = configurations(bits)
     d = n * CONFIGURATIONS
-    # One entry per row: bit j reads its parameter of the present configuration.
+    # One entry per row: bit j has one parameter for each configuration.
     U = np.zeros((2**n, n + 1, n, d))
     rows = np.arange(n)
     for action in range(n + 1):
@@ -48,10 +49,10 @@ def build(parameters: Parameters) -> Instance:
             U[state, action, rows, rows * CONFIGURATIONS + configuration[state, action]] = 1.0
     # A_i = e_j f', where f picks one of the configurations, has tr(A_i A_j') = 1 for i = j and 0 otherwise.
     features = Features(U, np.zeros((2**n, n + 1), dtype=int), np.eye(d)[None])
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     model = Model(features, FiniteFamily(FiniteSpace(2**n), bits.astype(float), np.zeros(2**n)), reward, B=np.ones(n))
     on = [*STAYS_ON.values(), REBOOTED]
-    # A rebooted machine is counted as on: its own bit is not in its configuration, and what it earns is 1/n - cost.
+    # A rebooted machine counts as on, since its configuration does not contain its own bit: it earns 1/n - cost.
     share = np.array([*(own / n for own, _ in STAYS_ON), 1 / n - parameters.cost])
     start_masses = np.zeros(2**n)
     start_masses[-1] = 1.0

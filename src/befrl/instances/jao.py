@@ -1,11 +1,11 @@
-"""Two states, good and bad, and many arms of which one is better by eps: the family of the lower bounds.
+"""Two states, good and bad, with many arms of which one is better by eps: the family of the lower bounds.
 
 After Jaksch, Ortner and Auer (2010). psi(s') = 1[s' = good], p = 1, one-hot features, d = 2 A, B = 1:
 
     P(good | s, a) = 1/(1 + exp(-theta_{s,a})),
 
-that is `rate` in the bad state for every arm but one, for which it is rate + eps, and 1 - `rate` in the good state for
-all. Rewards are Bernoulli with mean 0.9 in the good state and 0.1 in the bad one. Episodes start in the bad state.
+which is `rate` in the bad state for all arms but one, rate + eps for that one, and 1 - `rate` in the good state for all
+arms. Rewards are Bernoulli with mean 0.9 in the good state and 0.1 in the bad one. Episodes start in the bad state.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,9 @@ from scipy.special import logit
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import FiniteFamily
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Bernoulli
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import bernoulli
 from befrl.model.spaces import FiniteSpace
 
 BAD, GOOD = 0, 1
@@ -37,7 +38,7 @@ def build(parameters: Parameters) -> Instance:
     good[BAD, -1] += parameters.eps
     good[GOOD] = 1 - parameters.rate
     means = np.repeat([[0.1], [0.9]], A, axis=1)
-    reward = Bernoulli()
+    reward = bernoulli.Law()
     family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
     return Instance(
         model=Model(Features.one_hot(2, A, p=1), family, reward, B=np.ones(1)),

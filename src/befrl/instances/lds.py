@@ -1,13 +1,12 @@
-"""A linear-Gaussian system with few actions: s' = pull x + force(a) + N(0, sigma^2 I), x = s cut to [-bound, bound].
+"""A linear-Gaussian system with a few actions: s' = pull x + force(a) + N(0, sigma^2 I), x = s cut to [-bound, bound].
 
 In one dimension the forces are -1, 0, 1 times `force`; in two a push along either axis, or none. Full-matrix A_i on
 phi(s, a) = (x, x^2, one-hot(a)), which is bounded; psi(s') = s'/sigma with a Gaussian base measure, p = m, d = m q:
 
     Z = |M phi|^2/2,   Cov psi = I,   KL = |(M - M') phi|^2/2,   maximum likelihood = ridge regression.
 
-Rewards are Gaussian with mean 1 - |x - goal|^2, less `cost` for a push, which is linear in phi. The goal lies on the
-rim, so that resting there takes a push at every step. The first state is next to the
-origin, always the same.
+Rewards are Gaussian with mean 1 - |x - goal|^2 minus `cost` for a push, which is linear in phi. The goal lies at the
+bound, so that staying there takes a push at every step. The first state is fixed, next to the origin.
 """
 
 from dataclasses import dataclass
@@ -16,13 +15,14 @@ import numpy as np
 
 from befrl.common.parameters import integer, number
 from befrl.model.families.gaussian import GaussianStates
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import SmoothBox
 
-# Nodes a side of a cell, by dimension; two dimensions cost the square of the nodes.
+# Nodes per cell along each axis, by dimension; in two dimensions a cell has the square of that number.
 ORDER = {1: 5, 2: 3}
-# Width of the inner cells in standard deviations. Beyond the bound nothing varies: in two dimensions one cell does.
+# Width of the inner cells in standard deviations. Beyond the bound nothing varies: in two dimensions one cell suffices.
 WIDTH = {1: 0.8, 2: 0.7}
 TAIL = 8.0
 
@@ -51,7 +51,7 @@ def build(parameters: Parameters) -> Instance:
         actions = np.broadcast_to(np.eye(A), (len(x), A, A))
         return np.concatenate([np.broadcast_to(shared[:, None], (len(x), A, 2 * m)), actions], axis=-1)
 
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     model = Model.smooth_in(phi, GaussianStates(space, sigma), reward, B=np.eye(m)[0])
     M = np.concatenate([parameters.pull * np.eye(m), np.zeros((m, m)), forces.T], axis=1) / sigma
     goal = np.full(m, bound)

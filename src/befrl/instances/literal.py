@@ -1,4 +1,4 @@
-"""Truncated-exponential chain on [0, 1]: every modelling sentence of the paper holds to the letter.
+"""A truncated-exponential chain on [0, 1], on which every modelling assumption of the paper holds literally.
 
 Lebesgue measure without a base measure, psi(s') = s', p = 1, rewards on [0, 1] with a density: equations (1) and (2) of
 the paper as printed, on a compact set of parameters. J bins and two actions, left (0) and right (1), one-hot features,
@@ -6,9 +6,9 @@ d = 2 J, B = 1. The next state has density proportional to exp(c s') with the me
 
     left: centre - `left`,   right: centre + `right`,   kept within [margin, 1 - margin],
 
-and c = theta_{bin,a} solves mean(c) = 1/(1 - e^-c) - 1/c. Mean rewards are 0.5 everywhere, 0.6 at (first bin, left) and
-0.95 at (last bin, right), as in `chain`; but the laws are broad, so that a walk to the right end is a matter of luck as
-much as of will. The first state is uniform on the first bin.
+and c = theta_{bin,a} solves mean(c) = 1/(1 - e^-c) - 1/c. Mean rewards are 0.6 at (first bin, left), 0.95 at (last bin,
+right) and 0.5 elsewhere, as in `chain`. The laws are broad, so that chance matters as much as the policy on the way to
+the right end. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,9 @@ import numpy as np
 from befrl.common.parameters import integer, number
 from befrl.model.families.truncated_exponential import TruncatedExponentialStates
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import TruncatedExponential
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import truncated_exponential
 from befrl.model.spaces import BinnedInterval
 
 
@@ -34,7 +35,7 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     J = parameters.bins
-    law = TruncatedExponential()
+    law = truncated_exponential.Law()
     model = Model(Features.one_hot(J, 2, p=1), TruncatedExponentialStates(BinnedInterval(J)), law, B=np.ones(1))
     centre = (np.arange(J) + 0.5) / J
     f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)

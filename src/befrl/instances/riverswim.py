@@ -1,18 +1,18 @@
 """RiverSwim as a softmax family: swim right against the current to the large reward, or float left to a small one.
 
 Features are one-hot in (state, action); psi(s') is the one-hot of s' with a reference state dropped, p = S - 1, so
-that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support, a base
-measure of 0 or -inf per (s, a); theta* is the representative of least norm, as the penalised estimator's is. With
+that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support: the log base
+measure of (s, a) is 0 or -inf. theta* is the representative of least norm, as is the penalised estimate. With
 `leak` > 0 every next state keeps at least that share of uniform mass, and Cov psi is regular in every direction.
 
-The sources' rewards are free of noise. Here they are Gaussian around the same means, since means of exactly 0 and 1
+Rewards are deterministic in the sources. Here they are Gaussian with the same means, since means of exactly 0 and 1
 have no finite parameter in a bounded family; B = 1/sqrt(p).
 Kernels (state 1 right; middle right; last state right; left is deterministic; small reward at state 1 left):
 
     osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6;   .005
     ayoub        stay .3, right .7;   left .1,  stay .6, right .3;    left .1, stay .9;   .05
 
-Osband's benchmark and Cho et al.'s print the same probabilities; their defaults differ in S and H only.
+Osband's benchmark and Cho et al. print the same probabilities; their defaults differ in S and H only.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,9 @@ from befrl.common.errors import InputError
 from befrl.common.parameters import choice, integer, number
 from befrl.model.families.softmax import Softmax
 from befrl.model.features import Features
-from befrl.model.model import Instance, Model
-from befrl.model.rewards import Gaussian
+from befrl.model.instance import Instance
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
 # first (stay, right), middle (left, stay, right), last (left, stay), small reward
@@ -81,7 +82,7 @@ def build(parameters: Parameters) -> Instance:
         support = np.where(P > 0, 0.0, -np.inf)
     family = Softmax(FiniteSpace(S), support)
     p = S - 1
-    reward = Gaussian(parameters.reward_sd)
+    reward = gaussian.Law(parameters.reward_sd)
     B = np.full(p, 1 / np.sqrt(p))
     model = Model(Features.one_hot(S, 2, p), family, reward, B)
     theta_p = least_norm_parameters(P).ravel()

@@ -1,1 +1,1 @@
-"""What agents learn from data: statistics, likelihoods and the estimators of theta."""
+"""Learning from data: statistics, likelihoods and estimators of theta."""

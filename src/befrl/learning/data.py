@@ -1,10 +1,10 @@
-"""The statistics of all episodes, on anchors: what the likelihood depends on, whatever the number of episodes.
+"""Sufficient statistics of all episodes on the anchors; their size does not grow with the number of episodes.
 
     counts (n, N, A),   sum of psi(s') (n, N, A, p),   sum of r (n, N, A)
 
-Where features are constant on cells these are sufficient. Where they are smooth, a visit at s counts on the anchors of
-its cell with their Lagrange weights at s: sum_j l_j(s) f(x_j) is f(s) up to the interpolation's error, for every
-function f of the state that the likelihood is made of.
+They are sufficient where features are constant on cells. Where features are smooth, a visit at s counts on the anchors
+x_j of its cell with their Lagrange weights l_j(s). Then sum_j l_j(s) f(x_j) equals f(s) up to the interpolation error,
+for every function f of the state in the likelihood.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Data:
-    """Statistics of n seeds."""
+    """The statistics of n seeds."""
 
     def __init__(self, model, n):
         self.model, self.n = model, n

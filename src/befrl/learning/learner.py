@@ -1,4 +1,4 @@
-"""What model-based agents learn: statistics, estimates of both parameters, and the design matrix.
+"""The statistics, the estimates of both parameters and the design matrix of model-based agents.
 
 theta_p by the agent's estimator,   theta_r by penalised maximum likelihood (`likelihood.py`),
 Gbar    = eta/alpha_p A + sum_sa N_sa U'U.
@@ -18,10 +18,10 @@ from befrl.numerics import linalg
 
 @dataclass(frozen=True)
 class LearnerParameters:
-    """What the parameters of every model-based agent begin with."""
+    """The parameters that all model-based agents share."""
 
     eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
-    estimator: str = choice("mle", estimators.catalogue.names(), "estimator of the transitions' parameter")
+    estimator: str = choice("mle", estimators.catalogue.names(), "estimator of the transition parameter")
 
 
 class Learner:
@@ -66,11 +66,11 @@ class Learner:
         return features.plus_trace(features.design(self.data.counts), self.eta / self.alpha_p)
 
     def feature_norms(self, design):
-        """tr(U Gbar^-1 U') of each (anchor, action), (n, N, A): the paper's squared feature norm."""
+        """The paper's squared feature norm tr(U Gbar^-1 U') of each (anchor, action), (n, N, A)."""
         return self.model.features.norms(design)
 
     def errors(self, theta_p, theta_r, design):
-        """|theta_hat - theta*| in the design norm, for transitions and rewards, (n,) each."""
+        """|theta^ - theta*| in the norm of the design, for transitions and rewards, (n,) each."""
         return (
             np.sqrt(linalg.quadratic(design, self.theta_p - theta_p)),
             np.sqrt(linalg.quadratic(design, self.theta_r - theta_r)),

@@ -7,9 +7,9 @@ With counts N_sa, sums S_sa of psi(s') and R_sa of r on the anchors, v_sa = U th
 
 The penalty is the squared norm: with the norm itself, as printed, the score equations do not follow.
 
-Where features are smooth, counts are Lagrange weights, some of them negative: far from the data's parameters, where the
-interpolation fails, the loss need not be convex. The Hessian is then replaced by a positive one of the same size, along
-which Newton's method still descends and from which agents can draw.
+Where features are smooth, counts are sums of Lagrange weights, some of them negative. Far from the data's parameters,
+where the interpolation fails, the loss need not be convex. The Hessian is then replaced by a positive definite one of
+the same size, so that Newton's method still descends and agents can draw from it.
 """
 
 import numpy as np
@@ -24,12 +24,12 @@ def penalty(features, eta, theta):
 
 
 def prior(features, n, eta):
-    """The Hessian without data, eta times bold A, (n, blocks, m, m)."""
+    """The Hessian eta A of the penalty, that of no data, (n, blocks, m, m)."""
     return np.broadcast_to(eta * features.trace, (n, *features.trace.shape))
 
 
 def transitions(model, data, eta, theta, rows=slice(None)):
-    """L_p of some seeds (k,), gradient (k, d) and Hessian blocks, for theta (k, d)."""
+    """L_p (k,), its gradient (k, d) and its Hessian blocks for theta (k, d) of the k seeds `rows`."""
     features, counts, sum_psi = model.features, data.counts[rows], data.sum_psi[rows]
     natural = features.natural(theta)
     Z, mean, cov = model.family.moments(natural)
@@ -41,7 +41,7 @@ def transitions(model, data, eta, theta, rows=slice(None)):
 
 
 def rewards(model, data, eta, theta, rows=slice(None)):
-    """The same for L_r, a family of one dimension in c."""
+    """L_r (k,), its gradient (k, d) and its Hessian blocks; the family is one-dimensional in c."""
     features, counts, sum_reward = model.features, data.counts[rows], data.sum_reward[rows]
     c = model.reward_natural(theta)
     Z, mean, variance = model.reward.moments(c)

@@ -1,12 +1,12 @@
-"""Metropolis steps that leave p_v(. | s, a) invariant, for many particles in lock step. They never ask for Z.
+"""Metropolis steps that leave p_v(. | s, a) invariant without the partition function, for many particles in lock step.
 
     x -> y with probability min(1, exp( gamma [psi(y)' v + b(y) - psi(x)' v - b(x)] ))
 
-gamma < 1 flattens the law, down to the uniform one on its support at gamma = 0. Proposals are symmetric and have no
-scale to tune. In a box each coordinate moves by +-span 64^-u with u uniform, so that about every second step suits the
-law's width, whatever that is; the walk is reflected at the walls, or goes around. On finite spaces proposals are
-uniform on the support of (s,a). Shapes: natural (..., p), particles x (..., M), or (..., M, dim), and `place`, cell and
-action, (...,) each.
+gamma < 1 flattens the law, down to the uniform law on its support at gamma = 0. Proposals are symmetric and need no
+tuning. In a box each coordinate moves by +-span 64^-u with u uniform, so that about every second step has a suitable
+size, whatever the width of the law. The walk is reflected at the walls, or wraps around on a circle. On finite spaces
+proposals are uniform on the support of (s,a). Shapes: natural (..., p), particles x (..., M), or (..., M, dim), and
+`place`, cell and action, (...,) each.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ def walk_for(family):
 
 
 class Walk:
-    """`uniforms` is how many of them a step takes for each particle."""
+    """A Markov chain of particles; a step takes `uniforms` uniform numbers for each."""
 
     def __init__(self, family):
         self.family = family
@@ -47,11 +47,11 @@ class FiniteWalk(Walk):
         super().__init__(family)
         allowed = np.isfinite(family.log_base)
         self._count = allowed.sum(-1)
-        # The states of the support first.
+        # The states of the support come first.
         self._states = np.argsort(~allowed, axis=-1, kind="stable")
 
     def _entry(self, place):
-        """Where the tables hold (s,a), (..., 1) each; a base measure that does not depend on it has one entry only."""
+        """The indices of (s,a) in the tables, (..., 1) each; a base measure shared by all (s,a) has one entry."""
         sizes = self.family.log_base.shape
         return tuple(np.minimum(i, size - 1)[..., None] for i, size in zip(place, sizes[:2], strict=True))
 
@@ -59,7 +59,7 @@ class FiniteWalk(Walk):
         return self.family.log_base[*self._entry(place), x]
 
     def start(self, place, u):
-        """Uniform on the support: u (..., M, 1) -> (..., M)."""
+        """Uniform states on the support, u (..., M, 1) -> (..., M)."""
         entry = self._entry(place)
         return self._states[*entry, (u[..., 0] * self._count[entry]).astype(np.int64)]
 
@@ -71,7 +71,7 @@ class BoxWalk(Walk):
     def __init__(self, family):
         super().__init__(family)
         space = family.space
-        # Numbers in one dimension, as the states are.
+        # In one dimension these are numbers, like the states.
         self.low, self.span = (self._states(part) for part in (space.low, space.high - space.low))
         self.periodic = getattr(space, "periodic", False)
 

@@ -1,7 +1,7 @@
-"""Next states summed onto the nodes of their space, (n, N, A, G): all that is needed of them, whatever their number.
+"""A table (n, N, A, G) of all next states, summed onto the nodes of their space; its size does not grow with the data.
 
-A state between nodes counts on those of its panel with its Lagrange weights, so that sums of smooth functions of s'
-over all states are sums over the nodes, up to the interpolation's error; for finite spaces they are counts.
+A state between nodes counts on the nodes of its panel with its Lagrange weights, so that sums of smooth functions of s'
+over all states are sums over the nodes, up to the interpolation error. On finite spaces the entries are counts.
 """
 
 import numpy as np
@@ -10,9 +10,9 @@ from befrl.common.errors import Refused
 from befrl.learning.trust import base_moments
 from befrl.model.spaces import lagrange
 
-# Entries for one seed, 8 MB.
+# Largest number of entries for one seed: 8 MB.
 LARGEST = 1 << 20
-# Entries of the products of psi on the nodes, which all seeds share, 128 MB.
+# Largest number of entries in the products of psi on the nodes, which all seeds share: 128 MB.
 LARGEST_PRODUCTS = 1 << 24
 
 
@@ -22,7 +22,7 @@ class NodeTable:
     def __init__(self, model, n, owner):
         self.space, family = model.space, model.family
         size = model.n_anchors * model.n_actions * len(self.space.nodes)
-        # In two dimensions cells are coarse, and steep functions of s' are not what their few nodes can interpolate.
+        # In two dimensions cells are coarse, and their few nodes cannot interpolate steep functions of s'.
         if self.space.dim > 1 or size > LARGEST:
             raise Refused(
                 f"estimator '{owner}' cannot work with {type(family).__name__} in dimension {self.space.dim} "
@@ -42,7 +42,7 @@ class NodeTable:
         self._powers = np.concatenate([np.ones_like(self.centred[..., :1]), self.centred, pairs], axis=-1)
 
     def add(self, where, weights, s):
-        """Next states s (...,) of the (seed, anchor, action) numbered `where`, (...,), or (..., k) with weights."""
+        """Add next states s (...,) at the (seed, anchor, action) numbered `where`: (...,), or (..., k) with weights."""
         nodes, inner = node_weights(self.space, s)
         if weights is not None:
             where, nodes, inner = where[..., :, None], nodes[..., None, :], inner[..., None, :] * weights[..., :, None]
@@ -56,9 +56,9 @@ class NodeTable:
         return _per_pair(natural, np.swapaxes(self.centred, -1, -2))
 
     def sums(self, exponent):
-        """Sums of exp(exponent) over the states: alone (n, N, A), times psi - E_0 psi (..., p), and times its square.
+        """Sums over the states of e (n, N, A), e c (..., p) and e c c' (..., p, p).
 
-        The exponents are overwritten: tables are large.
+        Here e = exp(exponent) and c = psi - E_0 psi. The exponents are overwritten because tables are large.
         """
         factor = np.exp(exponent, out=exponent)
         factor *= self.values
@@ -75,14 +75,14 @@ def _per_pair(rows, matrices):
 
 
 def node_weights(space, s):
-    """Numbers of the nodes that states (...,) count on, and their weights, (..., k) both."""
+    """The nodes that states (...,) count on, and their weights, (..., k) each."""
     if space.discrete:
         return s[..., None], np.ones((*s.shape, 1))
     cell = space.cell(s)
     if space.per_cell > 1:
         count, weights = space.per_cell, space.interpolation(s)
     else:
-        # Features are constant on the panel, its nodes serve next states only.
+        # Features are constant on the panel; its nodes serve next states only.
         count = space.nodes_per_cell
         weights = lagrange(2.0 * (s * space.n_cells - cell) - 1.0, count)
     return cell[..., None] * count + np.arange(count), weights

@@ -1,1 +1,1 @@
-"""What an MDP of the family is: spaces, features, reward laws, next-state laws and the constants of the theory."""
+"""The components of an MDP of the family: spaces, features, laws of rewards and next states, and the constants."""

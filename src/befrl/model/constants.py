@@ -1,20 +1,21 @@
 """The constants of Assumption 1 and Theorem 1, on a stated compact set.
 
-Over all of R^d the infima of the variances are zero for every bounded family. They are taken on
+Over all of R^d the infima of the variances are zero for every bounded family. They are therefore taken on
 
     Theta = { theta : |U(s,a) theta| <= radius for every (s,a) },   radius = the largest such norm at theta*,
 
-a compact set of natural parameters that holds theta* by construction (the same for rewards, with theta_r . x_r).
+a compact set of natural parameters v = U theta that contains theta* by construction; likewise for rewards, with
+theta_r . x_r.
 
     alpha_p = inf lambda_min( W' Cov_v[psi] W ),   beta_p = sup lambda_max( Cov_v[psi] ),   |v| <= radius_p
     alpha_r = |B|^2 inf Var_c(r),                    beta_r = |B|^2 sup Var_c(r),               |c| <= radius_r
     B_A = max(|theta_p|_A, |theta_r|_A),             B_phi_A = sup |A^-1 G_{s,a}|
 
-alpha_r is not the paper's: lambda_min(B B') inf Var is zero for every p >= 2. It is the constant along B, the one
-direction that rewards depend on and in which theta*_r and its estimate lie.
+alpha_r is not the paper's: lambda_min(B B') inf Var is zero for every p >= 2. It is the constant along B, the only
+direction on which rewards depend and in which theta*_r and its estimate lie.
 
-W is an orthonormal basis of the directions in which psi varies on the support of (s,a): a known support with structural
-zeros leaves directions that no data can show and that no law depends on, and these are not counted.
+W is an orthonormal basis of the directions in which psi varies on the support of (s,a). A known support with structural
+zeros leaves directions that no law depends on and no data can identify; these are not counted.
 """
 
 import numpy as np
@@ -44,7 +45,7 @@ def compute(model, theta_p, theta_r, rng):
         if not np.isfinite(value) or value < 0:
             raise InputError(f"the instance's constant {name} is {value}: check its features, B and parameters")
     for alpha, beta in (("alpha_p", "beta_p"), ("alpha_r", "beta_r")):
-        # Nearer to zero than rounding can tell, every bound that divides by alpha is void.
+        # If alpha is zero up to rounding, every bound that divides by it is void.
         if found[alpha] <= 1e-10 * found[beta]:
             raise InputError(
                 f"the instance's constant {alpha} = {found[alpha]:.3g} is zero to rounding beside {beta} = "
@@ -54,10 +55,10 @@ def compute(model, theta_p, theta_r, rng):
 
 
 def supremum(model, of):
-    """sup over states of a function of features, which takes the largest of all that it is given.
+    """The supremum over states of a function of features; of(features) is the maximum over the states of `features`.
 
-    Where features vary within cells: the best of anchors and of corners, where piecewise linear features have their
-    extremes, and then a search around the best few of them, each round on a smaller grid around the last one's best.
+    Where features vary within cells, the search starts from the best few anchors and corners (piecewise linear features
+    have their extremes at corners) and continues on ever smaller grids around the best point so far.
     """
     if not model.smooth:
         return float(of(model.features))
@@ -81,8 +82,8 @@ def supremum(model, of):
 
 
 def covariance_range(family, n_anchors, n_actions, radius, rng):
-    """inf of the smallest and sup of the largest eigenvalue of Cov psi over |v| <= radius and all (s,a)."""
-    # A base measure that does not depend on (s,a) has one entry only.
+    """The infimum and the supremum of the eigenvalues of Cov psi over |v| <= radius and all (s,a)."""
+    # A base measure shared by all (s,a) has one entry.
     places = [
         (x, a)
         for x in range(min(n_anchors, family.log_base.shape[0]))
@@ -110,21 +111,21 @@ def covariance_range(family, n_anchors, n_actions, radius, rng):
 
 
 def _shape(family, x, a):
-    """Equal for supports on which psi has the same inner products: they are images of each other under a rotation."""
+    """A key that is equal for supports on which psi has the same inner products, hence equal up to a rotation."""
     psi, base = family.support(x, a), family.base(x, a)
     return (psi @ psi.T).tobytes() + base[np.isfinite(base)].tobytes()
 
 
 def varying_directions(psi):
-    """Orthonormal basis (p, rank) of the span of the differences of psi on its support."""
+    """An orthonormal basis (p, rank) of the span of the differences of psi on its support."""
     _, singular, rows = np.linalg.svd(psi - psi.mean(0), full_matrices=False)
     return rows[singular > 1e-10 * max(singular.max(initial=0.0), 1e-300)].T
 
 
 def _variance_along(family, x, a, basis, radius):
-    """Variance of psi along its only direction, on a grid that holds both ends and the centre.
+    """The variance of psi along its only direction, on a grid with both ends and the centre.
 
-    These are where a symmetric law has its extremes. The family's own moments are used: closed forms where it has them.
+    A symmetric law has its extremes there. The moments are the family's own, in closed form where it has them.
     """
     natural = np.linspace(-radius, radius, 2001)[:, None] * basis.T
     cov = family.restricted(x, a).moments(natural[:, None, None])[2][:, 0, 0]
@@ -132,7 +133,7 @@ def _variance_along(family, x, a, basis, radius):
 
 
 def _eigenvalues(family, x, a, basis):
-    """At one (s,a): an eigenvalue of W' Cov W at v = W z, and its gradient."""
+    """A function that evaluates an eigenvalue of W' Cov W at v = W z and its gradient, at one (s,a)."""
     one = family.restricted(x, a)
 
     def evaluate(z, which):
@@ -150,7 +151,7 @@ def _eigenvalues(family, x, a, basis):
 
 
 def _extreme(eigenvalues, which, sign, rank, radius, rng):
-    """Extreme eigenvalue over the ball |z| <= radius: projected gradient descent from many starts."""
+    """The extreme eigenvalue over the ball |z| <= radius, by projected gradient descent from many starts."""
 
     def into_ball(z):
         return z * np.minimum(1.0, radius / np.maximum(np.linalg.norm(z, axis=-1, keepdims=True), 1e-300))

@@ -1,11 +1,10 @@
-"""The feature matrices U(s,a) = [A_1 phi(s,a), ..., A_d phi(s,a)], p x d, never stored where structure will do.
+"""The feature matrices U(s,a) = [A_1 phi(s,a), ..., A_d phi(s,a)], p x d, stored by blocks.
 
 Vectors of R^d are arrays (n, d); symmetric d x d matrices are block diagonal, (n, blocks, m, m) with blocks m = d.
 
-- `Features`: theta is cut into blocks of m numbers and each (anchor, action) touches one block, through a p x m
-  matrix. One-hot features have one block per (anchor, action) and U = I there; dense ones a single block, m = d.
-- `KroneckerFeatures`: full-matrix A_i = e_r e_j', d = p q, M_theta is any p x q matrix and U = I_p (x) phi'. The
-  design is p times the same q x q matrix, and so is a Hessian when the components of psi are uncorrelated.
+theta is cut into blocks of m numbers and each (anchor, action) touches one block, through a p x m matrix. One-hot
+features have one block per (anchor, action) and U = I there; dense ones a single block, m = d. Where every p x q matrix
+is some M_theta, `kronecker_features.py` does the same with less.
 
 Shapes: N anchors, A actions, n seeds.
 """
@@ -19,18 +18,18 @@ from befrl.numerics import linalg
 
 
 class WrongShape(InputError):
-    """A feature map or matrix that does not fit; the sentence says which (s,a) or which A_i."""
+    """A feature map or a matrix has the wrong shape; the message names the (s,a) or the A_i."""
 
 
 class SingularDesign(InputError):
-    """The A_i are linearly dependent, so that no data can tell their parameters apart."""
+    """The A_i are linearly dependent, so that their parameters are not identifiable."""
 
 
 class Features:
     """U in blocks.
 
-    U      (N, A, p, m)  the p x m matrix of each (anchor, action) within its block
-    block  (N, A)        the block that it touches
+    U      (N, A, p, m)    the p x m matrix of each (anchor, action) within its block
+    block  (N, A)          the block of each (anchor, action)
     trace  (blocks, m, m)  the matrix bold A = (tr A_i A_j') restricted to each block
     """
 
@@ -52,8 +51,8 @@ class Features:
 
     @classmethod
     def dense(cls, phi, A):
-        """Any features: phi (N, A, q), or nested lists of it, and matrices A (d, p, q)."""
-        phi, A = _table(phi), _matrices(A)
+        """General features: phi (N, A, q), as an array or nested lists, and matrices A (d, p, q)."""
+        phi, A = table_of(phi), _matrices(A)
         if phi.shape[-1] != A.shape[-1]:
             raise WrongShape(
                 f"phi has {phi.shape[-1]} components at (s, a) = (0, 0), but A_1 has {A.shape[-1]} columns"
@@ -65,11 +64,11 @@ class Features:
         return features
 
     def on(self, phi):
-        """The same matrices A_i with other features, (N', A, q): dense features only."""
+        """The same matrices A_i with other features phi, (N', A, q); dense features only."""
         return Features.dense(phi, self.A)
 
     def matrix(self, theta):
-        """M_theta = sum_i theta_i A_i of one theta (d,), (p, q): dense features only."""
+        """M_theta = sum_i theta_i A_i for one theta (d,), (p, q); dense features only."""
         return np.tensordot(theta, self.A, axes=1)
 
     @cached_property
@@ -82,7 +81,7 @@ class Features:
 
     @cached_property
     def _orthonormal(self):
-        """One-hot features with bold A = I: designs are diagonal."""
+        """Whether features are one-hot with bold A = I, so that designs are diagonal."""
         return self._identity and self._one_block_each and bool(np.all(self.trace == np.eye(self.m)))
 
     @cached_property
@@ -93,13 +92,13 @@ class Features:
         return np.swapaxes(self.U, -1, -2) @ self.U
 
     def local(self, blocks):
-        """What belongs to each (anchor, action): (n, blocks, ...) -> (n, N, A, ...)."""
+        """The block of each (anchor, action), (n, blocks, ...) -> (n, N, A, ...)."""
         if self._one_block_each:
             return blocks.reshape(len(blocks), self.n_anchors, self.n_actions, *blocks.shape[2:])
         return blocks[:, self.block]
 
     def gather(self, local):
-        """The sum over the (anchor, action) of each block: (n, N, A, ...) -> (n, blocks, ...)."""
+        """The sum over the (anchor, action) of each block, (n, N, A, ...) -> (n, blocks, ...)."""
         flat = local.reshape(len(local), self.n_anchors * self.n_actions, *local.shape[3:])
         if self._one_block_each:
             return flat
@@ -110,19 +109,19 @@ class Features:
         return blocks
 
     def natural(self, theta):
-        """The natural parameter U theta: (n, d) -> (n, N, A, p)."""
+        """The natural parameter U theta, (n, d) -> (n, N, A, p)."""
         local = self.local(theta.reshape(len(theta), self.n_blocks, self.m))
         if self._identity:
             return local
         return (self.U * local[..., None, :]).sum(-1)
 
     def pull(self, vectors):
-        """sum over (anchor, action) of U' v: (n, N, A, p) -> (n, d)."""
+        """The sum over (anchor, action) of U' v, (n, N, A, p) -> (n, d)."""
         local = vectors if self._identity else (self.U * vectors[..., None]).sum(-2)
         return self.gather(local).reshape(len(vectors), self.d)
 
     def sandwich(self, matrices, diagonal=False):
-        """sum over (anchor, action) of U' C U: (n, N, A, p, p) -> (n, blocks, m, m). `diagonal` says that all C are."""
+        """The sum over (anchor, action) of U' C U, (n, N, A, p, p) -> (n, blocks, m, m); `diagonal` if all C are."""
         if self._identity:
             return self.gather(matrices)
         if self.n_blocks == 1:
@@ -131,7 +130,7 @@ class Features:
         return self.gather(np.swapaxes(self.U, -1, -2) @ matrices @ self.U)
 
     def design(self, counts):
-        """sum over visits of G_{s,a}: (n, N, A) -> (n, blocks, m, m), or (n, d, 1, 1) where it is diagonal."""
+        """The sum over visits of G_{s,a}, (n, N, A) -> (n, blocks, m, m), or (n, d, 1, 1) if it is diagonal."""
         if self._orthonormal:
             return np.repeat(counts.reshape(len(counts), -1), self.m, axis=1)[..., None, None]
         if self.n_blocks == 1:
@@ -146,10 +145,11 @@ class Features:
         return blocks + weight * self.trace
 
     def log_det_trace(self):
+        """log det of bold A."""
         return float(linalg.log_determinant(linalg.cholesky(self.trace[None]))[0])
 
     def trace_norm(self, theta):
-        """|theta|_A of one theta (d,)."""
+        """|theta|_A for one theta (d,)."""
         return float(np.sqrt(linalg.quadratic(self.trace[None], theta[None])[0]))
 
     def penalty_gradient(self, theta):
@@ -184,96 +184,8 @@ class Features:
         return float(np.linalg.norm(np.linalg.solve(local_trace, self.gram), ord=2, axis=(-2, -1)).max())
 
 
-class KroneckerFeatures:
-    """phi (N, A, q) and all p x q unit matrices: theta = (rows of M_theta), d = p q, bold A = I."""
-
-    def __init__(self, phi, p):
-        self.phi = _table(phi)
-        self.n_anchors, self.n_actions, self.q = self.phi.shape
-        self.p, self.d = p, p * self.q
-        self._rows = self.phi.reshape(-1, self.q)
-
-    def on(self, phi):
-        return KroneckerFeatures(phi, self.p)
-
-    def matrix(self, theta):
-        return theta.reshape(self.p, self.q)
-
-    @cached_property
-    def U(self):
-        """(N, A, p, d), for those who ask for it; nothing here does."""
-        return np.einsum("rs,xaj->xarsj", np.eye(self.p), self.phi).reshape(*self.phi.shape[:2], self.p, self.d)
-
-    @property
-    def trace(self):
-        return np.broadcast_to(np.eye(self.q), (self.p, self.q, self.q))
-
-    def natural(self, theta):
-        M = theta.reshape(len(theta), self.p, self.q)
-        return (self._rows @ np.swapaxes(M, -1, -2)).reshape(len(theta), self.n_anchors, self.n_actions, self.p)
-
-    def pull(self, vectors):
-        flat = vectors.reshape(len(vectors), -1, self.p)
-        return (np.swapaxes(flat, -1, -2) @ self._rows).reshape(len(vectors), self.d)
-
-    def _weighted(self, weights):
-        """sum over (anchor, action) of w phi phi', (n, N, A) -> (n, q, q)."""
-        return self._rows.T @ (weights.reshape(len(weights), -1, 1) * self._rows)
-
-    def sandwich(self, matrices, diagonal=False):
-        """(n, p, q, q) if all C are diagonal, else (n, 1, d, d)."""
-        n, p, q = len(matrices), self.p, self.q
-        if diagonal:
-            return np.stack([self._weighted(matrices[..., r, r]) for r in range(p)], axis=1)
-        whole = np.empty((n, p, q, p, q))
-        for r in range(p):
-            for s in range(r + 1):
-                whole[:, r, :, s] = self._weighted(matrices[..., r, s])
-                whole[:, s, :, r] = whole[:, r, :, s]
-        return whole.reshape(n, 1, self.d, self.d)
-
-    def design(self, counts):
-        """(n, p, q, q), p times the same block."""
-        block = self._weighted(counts)
-        return np.broadcast_to(block[:, None], (len(counts), self.p, self.q, self.q))
-
-    def plus_trace(self, blocks, weight):
-        return blocks + weight * np.eye(blocks.shape[-1])
-
-    def log_det_trace(self):
-        return 0.0
-
-    def trace_norm(self, theta):
-        return float(np.linalg.norm(theta))
-
-    def penalty_gradient(self, theta):
-        return theta
-
-    def spread(self, matrix):
-        n, p, q = len(matrix), self.p, self.q
-        inverse = linalg.inverse(linalg.cholesky(matrix))
-        whole = np.zeros((n, self.n_anchors, self.n_actions, p, p))
-        if inverse.shape[1] == p:
-            for r in range(p):
-                along = self._rows @ np.swapaxes(inverse[:, r], -1, -2)
-                whole[..., r, r] = np.square(along).sum(-1).reshape(n, self.n_anchors, self.n_actions)
-            return whole
-        columns = inverse.reshape(n, self.d, p, q)
-        along = [self._rows @ np.swapaxes(columns[:, :, r], -1, -2) for r in range(p)]
-        for r in range(p):
-            for s in range(p):
-                whole[..., r, s] = (along[r] * along[s]).sum(-1).reshape(n, self.n_anchors, self.n_actions)
-        return whole
-
-    def norms(self, matrix):
-        return np.trace(self.spread(matrix), axis1=-2, axis2=-1)
-
-    def bound(self):
-        return float(np.square(self.phi).sum(-1).max())
-
-
-def _table(phi):
-    """phi as an array (N, A, q), or the first (s,a) whose features have another length than those of (0, 0)."""
+def table_of(phi):
+    """phi as an array (N, A, q); raise at the first (s,a) whose length differs from that of (0, 0)."""
     if isinstance(phi, np.ndarray) and phi.ndim == 3:
         return phi.astype(float)
     try:
@@ -290,7 +202,7 @@ def _table(phi):
 
 
 def _matrices(A):
-    """The A_i as an array (d, p, q), or the first that has another shape than A_1."""
+    """The A_i as an array (d, p, q); raise at the first whose shape differs from that of A_1."""
     for i, matrix in enumerate(A):
         if np.ndim(matrix) != 2 or np.shape(matrix) != np.shape(A[0]):
             raise WrongShape(f"A_{i + 1} has shape {np.shape(matrix)}, it must be a matrix of the shape of A_1")
@@ -298,13 +210,13 @@ def _matrices(A):
 
 
 def _independent(trace):
-    """Raise if the A_i are dependent, naming one that the others make superfluous."""
+    """Raise if the A_i are linearly dependent, and name one that the others span."""
     for block, values in enumerate(trace):
         if not np.all(np.isfinite(values)):
             return
         eigenvalues, vectors = np.linalg.eigh(values)
         if eigenvalues[0] <= 1e-12 * np.abs(values).max():
-            # The last of those that take part, so that rounding does not decide which is named.
+            # Name the last one that takes part, so that rounding does not decide.
             part = np.flatnonzero(np.abs(vectors[:, 0]) > 1e-6)
             i = block * len(values) + int(part[-1]) + 1
             raise SingularDesign(

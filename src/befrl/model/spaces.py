@@ -1,14 +1,14 @@
 """State spaces: anchors, cells, quadrature nodes and weights.
 
-Functions of the present state, features, values and statistics, live on *anchors*; a policy is constant on *cells*;
-integrals over the next state are sums over *nodes* with weights. All three come in one order: the anchors of cell c
-are c * per_cell, ..., (c + 1) * per_cell - 1, and `node_anchor` says which anchor's value holds at a node.
+Functions of the present state (features, values, statistics) live on *anchors*; a policy is constant on *cells*;
+integrals over the next state are weighted sums over *nodes*. The anchors of cell c are c * per_cell, ...,
+(c + 1) * per_cell - 1, and `node_anchor` gives the anchor whose value holds at a node.
 
-- Finite space: a state is its cell, its anchor and its node, with weight 1.
-- Binned interval: features are constant on a bin, so that one anchor serves it; nodes are Gauss-Legendre within it.
-- Smooth box: features vary within a cell; its Gauss-Legendre nodes are its anchors, and functions of the state are
-  interpolated between them (Lagrange). Values of policies jump at the cells' edges only, so that both the quadrature
-  and the interpolation are spectrally accurate: regret is that of the policy which is played.
+- Finite space: each state is a cell, an anchor and a node with weight 1.
+- Binned interval: features are constant on a bin, so that it has one anchor; its nodes are Gauss-Legendre.
+- Smooth box: features vary within a cell. Its Gauss-Legendre nodes are its anchors, and functions of the state are
+  interpolated between them (Lagrange). Values of policies jump only at the edges of cells, so that quadrature and
+  interpolation are spectrally accurate and regret is that of the policy that is played.
 """
 
 from dataclasses import dataclass
@@ -32,9 +32,11 @@ class ConstantCells:
         return self.n_cells
 
     def cell_means(self, values):
+        """Averages over the anchors of each cell, (..., N, A) -> (..., cells, A)."""
         return values
 
     def on_anchors(self, values):
+        """Values of cells on their anchors, (..., cells) -> (..., N)."""
         return values
 
 
@@ -103,10 +105,10 @@ class BinnedInterval(ConstantCells):
 
 
 class SmoothBox:
-    """A box cut into cells by `edges`, one increasing array for each dimension, with `order` nodes a side in each.
+    """A box cut into cells by `edges`, one increasing array per dimension, with `order` nodes per cell and dimension.
 
-    States are numbers in one dimension, vectors (..., dim) in more. With `unbounded` the box stands for all of R^dim
-    and must be so large that what lies outside has no mass; with `periodic` its ends are one point.
+    States are numbers in one dimension and vectors (..., dim) in more. With `unbounded` the box stands for all of R^dim
+    and must be so large that the mass outside is negligible; with `periodic` its two ends are the same point.
     """
 
     discrete = False
@@ -124,7 +126,7 @@ class SmoothBox:
     @cached_property
     def _rule(self):
         points, weights = zip(*(legendre_rule(e, self.order) for e in self.edges), strict=True)
-        # Cells first, then the nodes in a cell; the last dimension runs fastest in both.
+        # Cells come first, then the nodes in a cell; the last dimension runs fastest in both.
         places = [self._spread(axis, values) for axis, values in enumerate(points)]
         masses = [self._spread(axis, values) for axis, values in enumerate(weights)]
         return np.stack(places, axis=-1), reduce(np.multiply, masses)
@@ -137,7 +139,7 @@ class SmoothBox:
 
     @cached_property
     def nodes(self):
-        """(G,), or (G, dim) in more than one dimension."""
+        """The quadrature nodes, (G,), or (G, dim) in more than one dimension."""
         return self._rule[0][:, 0] if self.dim == 1 else self._rule[0]
 
     @cached_property
@@ -150,7 +152,7 @@ class SmoothBox:
 
     @cached_property
     def cell_shares(self):
-        """Weight of each anchor within its cell, (per_cell,): the same in every cell."""
+        """The weight of each anchor within its cell, (per_cell,), the same in every cell."""
         share = np.polynomial.legendre.leggauss(self.order)[1] / 2.0
         return reduce(np.multiply.outer, [share] * self.dim).ravel()
 
@@ -165,13 +167,13 @@ class SmoothBox:
 
     @cached_property
     def corners(self):
-        """The corners of all cells, like states, where monotone and piecewise linear features have their extremes."""
+        """The corners of all cells, as states: monotone and piecewise linear features have their extremes there."""
         points = np.stack([g.ravel() for g in np.meshgrid(*self.edges, indexing="ij")], axis=-1)
         return points[:, 0] if self.dim == 1 else points
 
     @cached_property
     def outermost(self):
-        """The anchors of the cells at the box's faces, (anchors,) of booleans."""
+        """Whether an anchor lies in a cell at a face of the box, (anchors,)."""
         cells = np.indices(self.shape).reshape(self.dim, -1)
         last = np.array(self.shape)[:, None] - 1
         return np.repeat(((cells == 0) | (cells == last)).any(0), self.per_cell)
@@ -179,7 +181,7 @@ class SmoothBox:
     def uniform(self, low, high):
         """`start` and `start_masses` of a first state that is uniform on [low, high], in one dimension.
 
-        Both ends must be edges of cells: elsewhere the quadrature would not be exact.
+        Both ends must be edges of cells, since otherwise the quadrature is not exact.
         """
         for end in (low, high):
             if not np.isclose(self.edges[0], end, rtol=0, atol=1e-12).any():
@@ -189,7 +191,7 @@ class SmoothBox:
         return {"start": lambda u: low + (high - low) * u, "start_masses": masses}
 
     def _panels(self, s):
-        """Panel and place in [-1, 1] within it, for each dimension; what lies outside counts as on the edge."""
+        """The panel and the position in [-1, 1] within it, for each dimension; states outside count as on the edge."""
         s = np.asarray(s, dtype=float)
         if self.dim == 1:
             s = s[..., None]
@@ -202,7 +204,7 @@ class SmoothBox:
         return np.ravel_multi_index(tuple(panel for panel, _ in self._panels(s)), self.shape)
 
     def interpolation(self, s):
-        """Weights (..., per_cell) on the anchors of the cell of s."""
+        """The Lagrange weights (..., per_cell) of s on the anchors of its cell."""
         total = None
         for _, t in self._panels(s):
             weights = lagrange(t, self.order)
@@ -224,7 +226,7 @@ def lagrange_coefficients(order):
 def lagrange(t, order):
     """The Lagrange polynomials at t in [-1, 1], (..., order).
 
-    A sum for each t by itself: in a product of matrices its bits would depend on how many there are.
+    Each t has its own sum: in a matrix product its bits would depend on the number of points.
     """
     basis = np.polynomial.legendre.legvander(t, order - 1)
     return (basis[..., None, :] * lagrange_coefficients(order)).sum(-1)

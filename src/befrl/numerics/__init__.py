@@ -1,1 +1,1 @@
-"""Arrays alone: linear algebra, solvers and dynamic programming for many rows in lock step."""
+"""Linear algebra, solvers and dynamic programming on arrays, for many rows in lock step."""

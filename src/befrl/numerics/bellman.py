@@ -10,12 +10,12 @@ a seed's bits do not depend on its block.
 
 import numpy as np
 
-# Actions whose values differ by less than this share of them are equal: rounding is not a preference.
+# Actions whose values differ by less than this relative amount count as equal: rounding is not a preference.
 TIE = 1e-12
 
 
 def largest(Q):
-    """max over the last axis; actions are few, so a loop over them beats a reduction."""
+    """The maximum over the last axis. Actions are few, so that a loop over them beats a reduction."""
     best = Q[..., 0]
     for a in range(1, Q.shape[-1]):
         best = np.maximum(best, Q[..., a])
@@ -23,9 +23,9 @@ def largest(Q):
 
 
 def greedy(Q):
-    """argmax over the last axis, the smallest action among equals, up to rounding."""
+    """The argmax over the last axis; among actions that are equal up to rounding, the smallest."""
     best = Q[..., 0]
-    # Arrays keep the memory order of Q until the end: the loops then run over contiguous memory.
+    # Arrays keep the memory order of Q until the end, so that the loops run over contiguous memory.
     action = np.zeros_like(best, dtype=np.int8)
     for a in range(1, Q.shape[-1]):
         bar = np.abs(best)
@@ -40,7 +40,7 @@ def greedy(Q):
 
 
 def cell_policy(Q, space):
-    """The greedy action of each cell, Q (..., N, A) -> (..., C); where a cell has several anchors, of the mean of Q."""
+    """The greedy action of each cell for the mean of Q over its anchors, (..., N, A) -> (..., C)."""
     return greedy(space.cell_means(Q))
 
 
@@ -75,10 +75,10 @@ def backward_induction(R, P, horizon):
 
 
 def evaluate(policies, R, P):
-    """V_1 of many policies under one model, on cells: (n, C, H, cells) actions or (n, C, H, cells, A) probabilities.
+    """The values V_1 (n, C, N) of policies under one model, R (N, A) and P (N, A, N).
 
-    C is a number of episodes that are evaluated together; the product is (A N, N) x (N, C) for each seed, the result
-    (n, C, N).
+    Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A). The C episodes of a seed are evaluated
+    together, by a product (A N, N) x (N, C) at each step.
     """
     n, C, horizon, cells = policies.shape[:4]
     N, A = R.shape

@@ -1,10 +1,10 @@
-"""Langevin steps with Metropolis' correction (MALA; Roberts, Tweedie 1996) on exp(-loss/v^2), preconditioned.
+"""Preconditioned Metropolis-adjusted Langevin steps (MALA; Roberts, Tweedie 1996) for the density exp(-loss/v^2).
 
     y = x - tau^2/2 H^-1 grad loss(x) + tau v H^-1/2 z,   z ~ N(0, I)
     accepted with probability min(1, exp( (loss(x) - loss(y))/v^2 ) q(x|y)/q(y|x) )
 
-where q is the law of the proposal. The law exp(-loss/v^2) is left invariant for every positive H; with that of the
-minimum, all directions have about the same width v, and tau = STEP d^-1/6 is the usual scaling. n seeds in lock step.
+where q is the density of the proposal. The steps leave exp(-loss/v^2) invariant for every positive definite H. With the
+Hessian at the minimum all directions have about the same width v, and tau = STEP d^-1/6 is the usual scaling.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ STEP = 1.2
 
 
 def mala(loss, x, hessian, v, steps, normals, uniforms):
-    """x (n, d) after some steps; loss(x) -> value (n,), gradient (n, d), ...; hessian (n, blocks, m, m)."""
+    """x (n, d) after `steps` steps; loss(x) -> value (n,), gradient (n, d), ...; hessian (n, blocks, m, m)."""
     factor = linalg.cholesky(hessian)
     tau = STEP * x.shape[1] ** (-1 / 6)
     value, drift = _at(loss, x, hessian, tau)
@@ -32,6 +32,6 @@ def mala(loss, x, hessian, v, steps, normals, uniforms):
 
 
 def _at(loss, x, hessian, tau):
-    """The loss and the drift tau^2/2 H^-1 grad loss."""
+    """The loss, and the drift tau^2/2 H^-1 grad loss."""
     value, gradient = loss(x)[:2]
     return value, tau**2 / 2 * linalg.solve(hessian, gradient)

@@ -1,7 +1,7 @@
 """Linear algebra on symmetric block-diagonal matrices, (n, blocks, m, m), and vectors (n, d) with d = blocks m.
 
-Every operation treats each block by itself, so a seed's bits do not depend on which seeds share its stack.
-Blocks of size one, the one-hot families with p = 1, are plain numbers: LAPACK would cost 50 times more.
+Every operation treats each block by itself, so that a seed's bits do not depend on the seeds beside it. Blocks of size
+one, as in one-hot families with p = 1, are treated as numbers: LAPACK would cost 50 times more.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ def _cut(vectors, blocks):
 
 
 def cholesky(blocks):
-    """Lower triangular L with L L' = block."""
+    """The lower triangular L with L L' = block."""
     if blocks.shape[-1] == 1:
         return np.sqrt(blocks)
     return np.linalg.cholesky(blocks)
@@ -27,7 +27,7 @@ def inverse(factors):
 
 
 def solve(blocks, vectors):
-    """Matrix^-1 v."""
+    """matrix^-1 v, (n, d)."""
     v = _cut(vectors, blocks)
     if blocks.shape[-1] == 1:
         return (v / blocks[..., 0]).reshape(vectors.shape)
@@ -35,7 +35,7 @@ def solve(blocks, vectors):
 
 
 def solve_transposed_factor(factors, vectors):
-    """L^-T v: turns a standard normal v into N(0, (L L')^-1)."""
+    """L^-T v, (n, d), which is N(0, (L L')^-1) for a standard normal v."""
     v = _cut(vectors, factors)
     if factors.shape[-1] == 1:
         return (v / factors[..., 0]).reshape(vectors.shape)
@@ -54,7 +54,7 @@ def log_determinant(factors):
 
 
 def product(blocks, vectors):
-    """Matrix v: (n, d)."""
+    """matrix v, (n, d)."""
     v = _cut(vectors, blocks)
     if blocks.shape[-1] == 1:
         return (blocks[..., 0] * v).reshape(vectors.shape)
@@ -67,7 +67,7 @@ def quadratic(blocks, vectors):
 
 
 def positive(blocks):
-    """Positive definite matrices (n, blocks, m, m) as they are, others with the moduli of their eigenvalues."""
+    """Replace eigenvalues by their moduli where a matrix (n, blocks, m, m) is not positive definite."""
     try:
         np.linalg.cholesky(blocks)
         return blocks

@@ -1,7 +1,7 @@
-"""Damped Newton for n strictly convex problems in lock step, each with its own step length and its own end.
+"""Damped Newton's method for n strictly convex problems in lock step, each with its own step length and end.
 
-One evaluation per round. A trial point that does not lower its objective enough halves the step of that seed
-alone; a seed whose Newton decrement is small takes the last step and stays put, whatever the others do.
+Each round evaluates the objective once. A trial point that does not lower its objective enough halves the step of that
+row alone. A row whose Newton decrement is small takes one last step and stays there, whatever the others do.
 """
 
 import numpy as np
@@ -9,9 +9,9 @@ import numpy as np
 from befrl.common.errors import NotConverged
 from befrl.numerics import linalg
 
-# Squared Newton decrement at which the last step is taken: the error after it is of this order.
+# The squared Newton decrement at which the last step is taken; the error after it is of this order.
 DECREMENT = 1e-9
-# Generous: with a tiny penalty and nearly separable data Newton moves by about one unit of log-odds a round.
+# Generous: with a tiny penalty and nearly separable data a round moves by about one unit of log-odds.
 ROUNDS = 1000
 SLOPE = 1e-4
 
@@ -19,16 +19,15 @@ SLOPE = 1e-4
 def minimise(evaluate, theta):
     """Minimise each row's objective from `theta` (n, d).
 
-    evaluate(theta, rows) -> value (k,), gradient (k, d), hessian (k, blocks, m, m) for the k `rows` of the
-    block that theta belongs to. Returns theta and the last Hessians evaluated, which are those of the minimum up to
-    the last step.
+    evaluate(theta, rows) -> value (k,), gradient (k, d), hessian (k, blocks, m, m) for theta (k, d) of the k `rows`.
+    Returns theta and the last Hessians evaluated, which are those at the minimum up to the last step.
     """
     theta = theta.copy()
     value, gradient, hessian = evaluate(theta, slice(None))
     direction, decrement = step(gradient, hessian)
     length = np.ones(len(theta))
     for _ in range(ROUNDS):
-        # Only the seeds that are not there yet are evaluated again. A NaN or a maximum never counts as arrived.
+        # Only the rows that have not converged are evaluated again. A NaN or a maximum never counts as converged.
         rows = np.flatnonzero(~(np.abs(decrement) <= DECREMENT))
         if not len(rows):
             return theta - direction, hessian
@@ -50,6 +49,6 @@ def minimise(evaluate, theta):
 
 
 def step(gradient, hessian):
-    """Newton direction and squared decrement."""
+    """The Newton direction and the squared decrement."""
     direction = linalg.solve(hessian, gradient)
     return direction, (direction * gradient).sum(-1)

@@ -1,1 +1,1 @@
-"""How agents plan in a model: planners and optimism."""
+"""Planning in a model: planners and optimism."""

@@ -3,15 +3,15 @@
 Optimism asks for argmax_pi max_theta V_theta,1(s_1) over |theta - theta^|_M <= rho. With the covariance of psi and
 V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
 
-    local     b_h = rho | U' Cov(psi, V_{h+1}) |_{M^-1}: the linearised maximum, by itself at each (s,a,h)
+    local     b_h = rho | U' Cov(psi, V_{h+1}) |_{M^-1}: the linearised maximum at each (s,a,h) separately
     pinsker   b_h = (H-h) sqrt(KLmax/2),  KLmax = rho^2/2 lambda_max(U M^-1 U' Cov psi): by total variation
-    sample    F(theta) = max_pi V_theta,1 at a few theta of the boundary, of which the best is kept
+    sample    the best of F(theta) = max_pi V_theta,1 at a few theta on the boundary
     gradient  projected ascent on F; by the envelope theorem, with mu_h the occupancy of the best policy,
               grad F = sum_h sum_s mu_h(s) U(s, pi_h(s))' Cov_theta(psi, V_{h+1})
 
-The first two add a bonus and clip Q_h to [0, H-h+1]: one plan, and to first, or second, order an upper bound. The
-last two plan in a model of the ellipsoid: lower bounds, at many plans. Shapes: theta (n, d), M (n, blocks, m, m),
-rho (n,), R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
+The first two add a bonus and clip Q_h to [0, H-h+1]. They take one plan and give an upper bound, to first and second
+order respectively. The last two plan in a model of the ellipsoid: they take many plans and give lower bounds. Shapes:
+theta (n, d), M (n, blocks, m, m), rho (n,), R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
 """
 
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ import numpy as np
 
 from befrl.numerics import bellman, linalg
 
-# Projected ascent: steps of length rho/(1 + j/SLOWING) in the norm of M, from the centre and from random places.
+# Projected ascent takes steps of length rho/(1 + j/SLOWING) in the norm of M, from the centre and from random starts.
 STEPS, RESTARTS, SLOWING = 30, 3, 5.0
-TRIED = RESTARTS * (STEPS + 1)  # models that the ascent plans in
+TRIED = RESTARTS * (STEPS + 1)  # number of models in which the ascent plans
 TINY = 1e-300
 
 
 @dataclass(frozen=True)
 class Region:
-    """The models |theta - centre|_M <= rho."""
+    """The ellipsoid of models |theta - centre|_M <= rho."""
 
     model: object
     centre: np.ndarray
@@ -36,42 +36,49 @@ class Region:
     rho: np.ndarray
 
     def boundary(self, normals):
-        """A theta - centre of length rho, uniform in direction: rho L^-T z/|z|, M = L L'."""
+        """A vector theta - centre of length rho in a random direction: rho L^-T z/|z|, M = L L'."""
         z = normals.take(self.model.d)
         z = z * (self.rho / np.sqrt(np.square(z).sum(-1)))[:, None]
         return linalg.solve_transposed_factor(linalg.cholesky(self.matrix), z)
 
     def project(self, shift):
+        """theta - centre, shortened to length rho where it is longer."""
         size = np.sqrt(linalg.quadratic(self.matrix, shift))
         return shift * np.minimum(1.0, self.rho / np.maximum(size, TINY))[:, None]
 
     def uphill(self, slope):
-        """The step of length rho along which a function with this gradient grows most."""
+        """The step of length rho in the direction of steepest ascent for this gradient."""
         step = linalg.solve(self.matrix, slope)
         size = np.sqrt(np.maximum((step * slope).sum(-1), 0.0))
         return step * (self.rho / np.maximum(size, TINY))[:, None]
 
 
 def _norm(spread, slope):
-    """sqrt( v' (U M^-1 U') v ): the norm of U'v in M^-1."""
+    """The norm sqrt( v' (U M^-1 U') v ) of U'v in M^-1."""
     if slope.shape[-1] == 1:
         return np.sqrt(spread[..., 0, 0]) * np.abs(slope[..., 0])
     return np.sqrt(np.maximum(((spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
 
 
+def covariance_rows(P, partial):
+    """The rows (n, N A p, N) of the linear map V -> Cov(psi, V), from P and E[psi 1(next anchor)].
+
+    Cov(psi, V) = sum over next anchors of V (E[psi 1(anchor)] - P(anchor) E psi).
+    """
+    contrast = partial - P[..., None] * partial.sum(-2)[..., None, :]
+    return np.swapaxes(contrast, -1, -2).reshape(len(P), -1, P.shape[-1])
+
+
 def local(region, R, horizon):
     features = region.model.features
     P, partial = region.model.family.kernel_and_partial_means(features.natural(region.centre))
-    n, N, A = partial.shape[:3]
-    mean = partial.sum(-2)
-    # Cov(psi, V) = sum over next anchors of V (E[psi 1(anchor)] - P(anchor) E psi).
-    contrast = np.swapaxes(partial - P[..., None] * mean[..., None, :], -1, -2)
-    contrast = contrast.reshape(n, -1, N)
+    n, N, A = R.shape
+    rows = covariance_rows(P, partial)
     spread = features.spread(region.matrix)
     rho = region.rho[:, None, None]
 
     def bonus(h, V):
-        return rho * _norm(spread, (contrast @ V[..., None]).reshape(n, N, A, -1))
+        return rho * _norm(spread, (rows @ V[..., None]).reshape(n, N, A, -1))
 
     return _with_bonus(R, P, bonus, horizon)
 
@@ -133,9 +140,9 @@ def value_and_slope(model, theta, R, horizon, start):
     for h in range(horizon):
         visits[:, h] = (mu[..., None] * chosen[:, h]).reshape(n, -1)
         mu = (visits[:, h, None] @ rows)[:, 0]
-    # What each (s,a) looks forward to: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
-    hopes = (np.swapaxes(visits, 1, 2) @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
-    covariance = (hopes[..., None, :] @ partial)[..., 0, :] - (hopes * P).sum(-1)[..., None] * partial.sum(-2)
+    # Occupancy-weighted values of the next step: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
+    ahead = (np.swapaxes(visits, 1, 2) @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
+    covariance = (ahead[..., None, :] @ partial)[..., 0, :] - (ahead * P).sum(-1)[..., None] * partial.sum(-2)
     return (start * V[:, 0]).sum(-1), model.features.pull(covariance)
 
 
@@ -150,7 +157,7 @@ def _plan(model, theta, R, horizon):
 
 
 class FirstStates:
-    """The law of first states that an agent has seen, on anchors: by cell, and uniform over cells before the first."""
+    """The empirical law of the first states, by cell; uniform over cells before the first episode."""
 
     def __init__(self, space, n):
         self.space, self._counts = space, np.zeros((n, space.n_cells))
@@ -159,6 +166,7 @@ class FirstStates:
         self._counts[np.arange(len(self._counts)), trajectory.cells[:, 0]] += 1.0
 
     def masses(self):
+        """The law on the anchors, (n, N)."""
         counts = self._counts if self._counts.any() else np.ones_like(self._counts)
         cells = counts / counts.sum(-1, keepdims=True)
         return (cells[..., None] * self.space.cell_shares).reshape(len(cells), -1)

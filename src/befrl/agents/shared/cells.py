@@ -1,8 +1,8 @@
-"""An instance as a finite MDP on its cells: what tabular agents see, and the counts that they learn from.
+"""The tabular view of an instance, a finite MDP on its cells, and the counts from which tabular agents learn.
 
-A cell's states are taken for one. That is exact where features are constant on cells, and a misspecified model where
-they vary within them. Laws do not depend on the step h, which agents may use (`share: steps`, one table for all steps)
-or not (`share: none`, a table for each step, as where laws do depend on it).
+All states of a cell are identified. The model is exact where features are constant on cells and misspecified where they
+vary within cells. Laws do not depend on the step h. Agents may use this (`share: steps`, one table for all steps) or
+not (`share: none`, one table for each step, as if laws depended on h).
 
 Shapes: n seeds, T = H tables or T = 1, C cells, A actions.
 """
@@ -13,17 +13,17 @@ from befrl.common.parameters import choice
 
 
 def share(default):
-    """The parameter that says whether steps share their data."""
+    """The parameter that decides whether steps share their data."""
     return choice(default, ("none", "steps"), "none: each step h learns from its own data; steps: from those of all")
 
 
 def exact(model) -> bool:
-    """Whether nothing is lost by taking a cell's states for one."""
+    """Whether the tabular view is exact."""
     return model.space.per_cell == 1
 
 
 def known_rewards(problem):
-    """True mean rewards of the cells, (C, A), in track K; None in track U."""
+    """The true mean rewards of the cells, (C, A), in track K; None in track U."""
     if problem.known_theta_r is None:
         return None
     model = problem.model
@@ -31,7 +31,7 @@ def known_rewards(problem):
 
 
 def support(model):
-    """Which next cells the known base measure allows, (C, A, C)."""
+    """Whether the known base measure allows a next cell, (C, A, C)."""
     C, A = model.n_cells, model.n_actions
     allowed = np.isfinite(model.family.log_base)
     allowed = allowed.reshape(*allowed.shape[:2], C, -1).any(-1)
@@ -41,7 +41,7 @@ def support(model):
 
 
 class Counts:
-    """visits (n, T, C, A), those by next cell (n, T, C, A, C), and sums of rewards (n, T, C, A)."""
+    """Numbers of visits (n, T, C, A), also by next cell (n, T, C, A, C), and sums of rewards (n, T, C, A)."""
 
     def __init__(self, problem, share):
         model = problem.model
@@ -52,7 +52,7 @@ class Counts:
         self.following = np.zeros((*shape, model.n_cells))
 
     def table(self, h):
-        """The table of step h, from 0."""
+        """The table of step h, counted from 0."""
         return h if self.tables > 1 else 0
 
     def add(self, trajectory):

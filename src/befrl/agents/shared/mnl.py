@@ -1,18 +1,18 @@
-"""The multinomial logistic view of a finite family, which the MNL agents share.
+"""The multinomial logistic view of a finite family, shared by the MNL agents.
 
 On the states S_sa that (s,a) can reach, with s'_0 the first of them,
 
     P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
 
-This is the family itself: f differs from U'psi by what cancels. One parameter serves all steps h. Norms of theta are
-|theta|_A and penalties lam A with the bold A of this project; both are the papers' where A = I, on one-hot features,
-and elsewhere they are theirs for A^1/2 theta. The papers have no base measure b; here it is known and part of the law.
-Which state is s'_0 changes no law, no fbar and no Hessian, but |f|, fhat and L_f, hence bonuses and noise; the papers
-only ask that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the tightest that the instance gives,
-where the papers ask for some known bound; online estimates are projected on that ball at every `scale`. f touches one
-block of theta, so that matrices are (n, blocks, m, m).
+This is the family itself, since f differs from U'psi by a term that cancels. One parameter serves all steps h. Norms of
+theta are |theta|_A and penalties lam A with the bold A of this project. Both agree with the papers' where A = I, on
+one-hot features; elsewhere they are the papers' for A^1/2 theta. The papers have no base measure b; here it is known
+and part of the law. The choice of s'_0 does not affect laws, fbar or Hessians, but it affects |f|, fhat and L_f, hence
+bonuses and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the
+tightest bound for the instance, where the papers require some known bound; online estimates are projected on that ball
+at every `scale`. f touches one block of theta, so that matrices are (n, blocks, m, m).
 
-Shapes: N anchors, A actions, R the largest number of reachable states; the places behind the reachable states of (s,a)
+Shapes: N anchors, A actions, R the largest number of reachable states. Entries beyond the reachable states of (s,a)
 have f = 0 and probability 0. norms and probabilities (n, N, A, R).
 """
 
@@ -24,15 +24,15 @@ from befrl.numerics import bellman, linalg
 
 
 def check_finite(model, algorithm):
-    """Raise `Refused` where next states are not finitely many."""
+    """Raise `Refused` unless the state space is finite."""
     if not model.space.discrete:
         raise Refused(f"agent '{algorithm}' sums over the reachable next states, so that it needs a finite state space")
 
 
 class Reachable:
-    """The features f of a model, its constants and what agents compute with them.
+    """The features f of a model on the reachable states, its constants, and computations with them.
 
-    states (N, A, R)  the reachable next states; real (N, A, R)  which places hold one; log_base (N, A, R)
+    states (N, A, R)  the reachable next states; real (N, A, R)  which entries are reachable; log_base (N, A, R)
     contrast (N, A, R, p)  psi(s') - psi(s'_0);   f (N, A, R, m)  within the block of (s,a)
     gram (N, A, m, m)  sum over s' of f f'
     U  the largest number of reachable states;   L_f = sup |f|_{A^-1};   L_theta = B_A >= |theta*|_A
@@ -42,7 +42,7 @@ class Reachable:
         self.model, self.family = model, model.family
         features = model.features
         if not hasattr(features, "block"):
-            # Kronecker features have no blocks of their own: all of theta is one.
+            # Kronecker features form a single block, all of theta.
             block = np.zeros((features.n_anchors, features.n_actions), dtype=int)
             features = Features(features.U, block, np.eye(features.d)[None])
         self.features, self.d = features, features.d
@@ -99,14 +99,14 @@ class Reachable:
         return np.where(self.real, np.take_along_axis(kernel, self.states[None], -1), 0.0)
 
     def centred(self, P):
-        """psi(s') less its mean, (n, N, A, R, p): fbar = U' times it."""
+        """psi(s') minus its mean, (n, N, A, R, p); fbar is U' times this."""
         return self.contrast - (P[..., None] * self.contrast).sum(-2, keepdims=True)
 
     def turned(self, contrast, matrix):
-        """L^-1 f with L L' = matrix for the f = U'v of contrast (n, N, A, R, p): f . xi = turned . z if xi = L^-T z.
+        """L^-1 f with L L' = matrix, (n, N, A, R, m), for f = U'v with v of contrast (n, N, A, R, p).
 
-        (n, N, A, R, m). Where each (s,a) has a block to itself the law of all f . xi is that of the triangle of a QR
-        decomposition of these vectors, (n, N, A, R, R), in the place of them, and R < m normals do for m.
+        Then f . xi = turned . z if xi = L^-T z. If each (s,a) has its own block, the triangular factor (n, N, A, R, R)
+        of a QR decomposition gives f . xi the same law with R < m normal draws instead of m.
         """
         inverse = self.features.local(linalg.inverse(linalg.cholesky(matrix)))
         vectors = (contrast @ self.features.U) @ np.swapaxes(inverse, -1, -2)
@@ -119,7 +119,7 @@ class Reachable:
         n, N, A, R, q = turned.shape
         blocks = self.features.n_blocks
         if self.own_blocks:
-            # No noise for what is certain: with one reachable state f is zero.
+            # With one reachable state f is zero and needs no noise.
             some = np.flatnonzero(self.real.sum(-1) > 1)
             z = normals.take(len(some) * q * M).reshape(n, len(some), q, M)
             along = np.zeros((n, N * A, R, M))
@@ -139,18 +139,19 @@ class Reachable:
         return self.f[at], self.log_base[at], self.gram[at], self.features.block[at]
 
     def chosen(self, cell, action, following):
-        """Which of the reachable states came, (n, R) of 0 and 1, or (n, T, R)."""
+        """Whether a reachable state is the one that followed, (n, R), or (n, T, R)."""
         return (self.states[cell, action] == following[..., None]) & self.real[cell, action]
 
     def project(self, theta, matrices):
-        """The point of |theta|_A <= L_theta nearest to theta (n, blocks, m) in the norm of matrices; theta in place.
+        """Project theta (n, blocks, m), in place, on |theta|_A <= L_theta in the norm of the matrices.
 
-        (matrix + mu A) x = matrix theta with |x|_A = L_theta: Newton's method on 1/L - 1/|x| as a function of mu, from
-        mu = 0, which approaches the root from one side. `matrices(rows)` gives those of some seeds.
+        The projection x solves (matrix + mu A) x = matrix theta with |x|_A = L_theta. Newton's method on 1/L - 1/|x| as
+        a function of mu starts at mu = 0 and approaches the root from one side. `matrices(rows)` returns the matrices
+        of the seeds `rows`.
         """
         L, trace = self.L_theta, self.features.trace
         size = np.sqrt((theta * self._times_trace(theta)).sum((-1, -2)))
-        # Rounding leaves projected points next to the ball's edge.
+        # Projected points lie on the edge of the ball up to rounding.
         rows = np.flatnonzero(size > L * (1 + 1e-9))
         if not len(rows):
             return
@@ -168,7 +169,7 @@ class Reachable:
             mu[moving] += size[moving] ** 2 / slope * (size[moving] - L) / L
             grown = blocks[moving] + mu[moving, None, None, None] * trace
             x[moving] = np.linalg.solve(grown, target[moving][..., None])[..., 0]
-        # What rounding has left outside is scaled back.
+        # Points that are outside by rounding are scaled back.
         size = np.sqrt((x * self._times_trace(x)).sum((-1, -2)))
         theta[rows] = x * np.minimum(1.0, L / size)[:, None, None]
 
@@ -179,7 +180,7 @@ class Reachable:
 
 
 def laws(f, log_base, theta):
-    """Softmax over the reachable states of (s,a): P (..., R) for f (..., R, m) and theta (..., m)."""
+    """The softmax P (..., R) over the reachable states of (s,a), for f (..., R, m) and theta (..., m)."""
     logits = (f @ theta[..., None])[..., 0] + log_base
     P = np.exp(logits - logits.max(-1, keepdims=True))
     return P / P.sum(-1, keepdims=True)
@@ -236,16 +237,16 @@ class MirrorDescent:
             self.B[at] = B + hessian(f, laws(f, base, self.theta[at]))
 
     def _with(self, rows, block, B_tilde):
-        """B~ of some seeds: B but for the block that was visited."""
+        """B~ of the seeds `rows`, which differs from B in the visited block only."""
         whole = self.B[rows]
         whole[np.arange(len(rows)), block[rows]] = B_tilde[rows]
         return whole
 
 
 def plan(R, P, bonuses, low, clip_values=False):
-    """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ) and V_h = max_a Q_h: Q (n, H, N, A) and V_1 (n, N).
+    """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; returns Q (n, H, N, A) and V_1 (n, N).
 
-    `bonuses` has one (n, N, A) for each step. With `clip_values` it is V that is cut and not Q.
+    `bonuses` has one array (n, N, A) for each step. With `clip_values` V is clipped instead of Q.
     """
     H, expected = len(bonuses), bellman.expectation(P)
 

@@ -1,11 +1,11 @@
-"""Least-squares value iteration: the ridge regression that linear agents share, with sufficient statistics.
+"""Least-squares value iteration: the ridge regression of the linear agents, on sufficient statistics.
 
 With features x(s,a) in R^D, for each step h,
 
     Lambda_h = lam I + sum x x',   W_h = sum x e(s')',   b_h = sum x r
     w_h(V)   = Lambda_h^-1 sum x (r + V(s')) = Lambda_h^-1 (b_h + W_h V)      for every V
 
-where e(s')' V reads a function V on the anchors at s': a plan costs the same at episode 10 and at 100,000.
+where e(s')' V evaluates a function V on the anchors at s'. A plan costs the same at episode 10 and at episode 100,000.
 In track K the targets are V(s') only, and the true mean reward is added to the prediction.
 
 Two presentations of an instance (`presentation`), both with |x| <= 1:
@@ -18,9 +18,9 @@ Two presentations of an instance (`presentation`), both with |x| <= 1:
   one-hot vector of the (cell, action): D >= C A then spans all functions, and fewer do not. Each seed has its own
   omega. V at s' is interpolated between the anchors of its cell (its kinks within cells are smoothed).
 
-Actions are those of the cell, by the mean of Q over its anchors, where the papers act by Q at the visited state. The
-theory's constants are the papers', for `share: none`; with `share: steps` they are kept, though targets then depend on
-the data of the same episode's other steps.
+Actions maximise the mean of Q over the anchors of the cell, where the papers maximise Q at the visited state. The
+theory's constants are the papers' for `share: none`. With `share: steps` they are kept, though targets then depend on
+the data of other steps of the same episode.
 
 Shapes: n seeds, T = H regressions or T = 1 (`share: steps`, the laws do not depend on h), S points, A actions.
 """
@@ -37,10 +37,12 @@ from befrl.numerics import bellman
 
 @dataclass(frozen=True)
 class RegressionParameters:
-    """What the parameters of every linear agent begin with."""
+    """The parameters that all linear agents share."""
 
     presentation: str = choice("one-hot", ("one-hot", "random-features"), "the features x(s,a) of the regression")
-    frequencies: int = integer(32, 1, 2048, "frequencies of the random features, a cosine and a sine each: D is twice")
+    frequencies: int = integer(
+        32, 1, 2048, "number of frequencies of the random features, with a cosine and a sine each: D is twice that"
+    )
     bandwidth: float = number(0.5, 1e-2, 1e2, "length scale of the random features, in distances between phi(s,a)")
     share: str = cells.share("none")
     lam: float = number(1.0, 1e-6, 1e6, "ridge penalty lambda")
@@ -59,7 +61,7 @@ def regression_for(problem, parameters):
 
 
 def value_iteration(regression, value):
-    """Q_h = value(h, step), with `step` the regression of step h on V_{h+1} = max_a Q_{h+1}, for h = H - 1, ..., 0.
+    """The recursion Q_h = value(h, step), where `step` is the regression of step h on V_{h+1} = max_a Q_{h+1}.
 
     Returns the greedy policy (n, H, C) and V of the first step on anchors (n, N).
     """
@@ -69,7 +71,7 @@ def value_iteration(regression, value):
 
 
 class OneHot:
-    """x(s,a) = e_(cell, action): Lambda = lam + visits."""
+    """One-hot features x(s,a) = e_(cell, action), for which Lambda = lam + visits."""
 
     def __init__(self, problem, parameters):
         self.problem, self.lam = problem, parameters.lam
@@ -99,7 +101,7 @@ class OneHotStep:
         self.Lambda = owner.lam + owner.counts.visits[:, t]
 
     def mean(self):
-        """x' w(V), plus the reward where it is known."""
+        """x' w(V), plus the reward if it is known."""
         counts, R, t = self.owner.counts, self.owner.R, self.t
         total = bellman.expectation(counts.following[:, t])(self.V)
         if R is None:
@@ -111,26 +113,27 @@ class OneHotStep:
         return 1.0 / np.sqrt(self.Lambda)
 
     def noise(self, members=1):
-        """The largest of so many x' xi_m, xi_m ~ N(0, Lambda^-1) independent.
+        """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1).
 
-        The components of xi are independent, each point sees its own, and the largest of M standard normals has the
-        distribution function Phi^M: one uniform number gives it.
+        The components of xi are independent and each point depends on one of them. The maximum of M standard normals
+        has the distribution function Phi^M, so that one uniform number suffices.
         """
         problem = self.owner.problem
         if members == 1:
             z = problem.normals.take(self.owner.D)
         else:
-            # A uniform number may be 0.
+            # Uniform numbers may be 0.
             z = special.ndtri_exp(np.log(np.maximum(problem.uniforms.take(self.owner.D), 2.0**-54)) / members)
         return z.reshape(self.Lambda.shape) * self.width()
 
 
 class RandomFeatures:
-    """X (n, N A, D) on the anchors; for each table F (D, D) with F F' = Lambda^-1, squares |x|^2_{Lambda^-1} of the
-    rows of X, W' (N, D) and b (D).
+    """Random Fourier features X (n, N A, D) on the anchors.
+
+    Each table keeps F (D, D) with F F' = Lambda^-1, |x|^2_{Lambda^-1} of the rows of X, W' (N, D) and b (D).
 
     Potter's square-root update: with u = F'x, (Lambda + x x')^-1 = F (I - u u'/(1 + u'u)) F', and the matrix between
-    has the root I - g u u', g = 1/(s (s + 1)), s = sqrt(1 + u'u). A sample costs D^2; nothing is ever factorised.
+    has the root I - g u u', g = 1/(s (s + 1)), s = sqrt(1 + u'u). A sample costs D^2, without any factorisation.
     """
 
     def __init__(self, problem, parameters):
@@ -152,12 +155,12 @@ class RandomFeatures:
         self.b = np.zeros((n, self.tables, D))
 
     def _waves(self, phi):
-        """x of phi (..., q), (n, ..., D)."""
+        """The features x of phi (..., q), (n, ..., D)."""
         angles = phi @ self.omega
         return np.concatenate([np.cos(angles), np.sin(angles)], axis=-1) * np.sqrt(2.0 / self.D)
 
     def features(self, trajectory):
-        """x of the visits, (n, H, D)."""
+        """The features x of the visits, (n, H, D)."""
         model, actions = self.problem.model, trajectory.actions
         if not model.smooth:
             return self.X[np.arange(self.n)[:, None], trajectory.cells * model.n_actions + actions]
@@ -166,7 +169,7 @@ class RandomFeatures:
         return self._waves(phi.reshape(*actions.shape, -1))
 
     def table(self, h):
-        """The table of step h, from 0."""
+        """The table of step h, counted from 0."""
         return h if self.tables > 1 else 0
 
     def update(self, trajectory):
@@ -182,7 +185,7 @@ class RandomFeatures:
             self._absorb(t, x[:, h])
 
     def _absorb(self, t, x):
-        """Lambda + x x', with x (n, D)."""
+        """Update table t from Lambda to Lambda + x x', for x (n, D)."""
         F = self.F[:, t]
         u = (x[:, None] @ F)[:, 0]
         Fu = (F @ u[..., None])[..., 0]
@@ -212,7 +215,7 @@ class FeatureStep:
         return values.reshape(self.owner.n, self.owner.points, -1)
 
     def mean(self):
-        """x' w(V), plus the reward where it is known."""
+        """x' w(V), plus the reward if it is known."""
         owner, t = self.owner, self.t
         target = self.V[:, None] @ owner.W[:, t]
         if owner.R is None:
@@ -226,7 +229,7 @@ class FeatureStep:
         return self._table(np.sqrt(np.maximum(self.owner.squares[:, self.t], 0.0)))
 
     def noise(self, members=1):
-        """The largest of so many x' xi_m, xi_m ~ N(0, Lambda^-1) independent."""
+        """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1)."""
         owner = self.owner
         z = owner.problem.normals.take(owner.D * members).reshape(owner.n, owner.D, members)
         return self._table((owner.X @ (self.F @ z)).max(-1))

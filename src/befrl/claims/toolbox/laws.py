@@ -11,15 +11,15 @@ import numpy as np
 from befrl.model.families.base import Family
 from befrl.model.families.truncated_normal import TruncatedNormal
 from befrl.model.features import Features
-from befrl.model.rewards import Bernoulli, Gaussian, TruncatedExponential
+from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
 from befrl.model.spaces import BinnedInterval, FiniteSpace
 
 TRANSITIONS = ("finite", "cosines", "truncated normal")
 REWARDS = {
-    "bernoulli": Bernoulli(),
-    "truncated exponential": TruncatedExponential(),
-    "gaussian": Gaussian(),
-    "gaussian, sd 3": Gaussian(3.0),
+    "bernoulli": bernoulli.Law(),
+    "truncated exponential": truncated_exponential.Law(),
+    "gaussian": gaussian.Law(),
+    "gaussian, sd 3": gaussian.Law(3.0),
 }
 # The largest spread of the exponent over the support: saturated, but within reach of both quadratures.
 LARGEST_SPREAD = {"finite": 300.0, "cosines": 30.0, "truncated normal": 100.0}
@@ -133,9 +133,9 @@ def log_sum(T, log_weights, theta):
 
 def _reward_nodes(family, c):
     """Nodes and log weights of the base measure of a reward family, where exp(r c) puts its mass."""
-    if isinstance(family, Bernoulli):
+    if isinstance(family, bernoulli.Law):
         return np.array([0.0, 1.0]), np.zeros(2)
-    if isinstance(family, TruncatedExponential):
+    if isinstance(family, truncated_exponential.Law):
         half = np.concatenate([[0.0], 2.0 ** -np.arange(10.0, 0.0, -1.0)])
         r, weights = _panels(np.concatenate([half, 1 - half[-2::-1]]), 12)
         return r, np.log(weights)

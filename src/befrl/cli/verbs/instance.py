@@ -18,12 +18,13 @@ def arguments(parser):
 def call(args):
     from befrl import instances
 
-    out = target(args.out)
-    instance = instances.build(args.family, pairs(args.set))
+    out, values = target(args.out), pairs(args.set)
+    instance = instances.build(args.family, values)
     name = args.name or args.family
     facts = instances.facts(name, instance)
     if out:
-        instances.save(out, name, instance, provenance("befrl.instances", instances.module_name(args.family)))
+        made_by = provenance("befrl.instances", *instances.modules(args.family, values))
+        instances.save(out, name, instance, made_by)
     if args.json:
         print(json.dumps(facts, indent=2))
     elif not out:

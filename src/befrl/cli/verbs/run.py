@@ -36,9 +36,9 @@ def call(args):
         log, seconds = runs.run_seeds(spec, args.lockstep, args.threads, tick)
     meta = runs.describe(spec, seconds)
     if out:
-        family = instances.catalogue.module_name(spec.instance.family_name)
-        modules = ("befrl.experiment.runs", family, *agents.modules(spec.algorithm, spec.parameters))
-        run_file.save(out, log, meta | provenance(*modules))
+        modules = instances.modules(spec.instance.family_name, spec.instance.parameters)
+        modules += agents.modules(spec.algorithm, spec.parameters)
+        run_file.save(out, log, meta | provenance("befrl.experiment.runs", *modules))
     report(args, log["regret"].sum(1), meta)
 
 

@@ -1,4 +1,4 @@
-"""Estimators of theta_p, one file each, interchangeable by an agent's parameter `estimator`.
+"""Estimators of theta_p: one file each, chosen by an agent's parameter `estimator`.
 
 An estimator's module has a class `Estimator` with `update(data, trajectory) -> theta`.
 """

@@ -10,14 +10,14 @@ The mean of w is an unbiased estimate of e^Z over the support's volume. With mea
 
     theta <- theta + (eta A + sum over all visits so far of U' C U)^-1 sum_h U' (psi(s_{h+1}) - E psi),
 
-O(H M J p) an episode and a solve, whatever its number; the penalty is where the sum of Hessians starts, as in
-`online-newton`, whose estimates these are up to the particles' error. Its random part, 3/M of the data's variance where
-laws are sharp, averages out like the data's. Its bias, of order 1/M in E psi, stays: KL has a floor of order 1/M^2, on
-`literal` 5e-4 on the average over (s,a). A step's length is limited (`trust.py`), since the objective itself is not at
-hand; what is learned while theta is on its way is lost, an error that fades like 1/n^2 in KL.
+which costs O(H M J p) and a solve per episode, whatever its number. The penalty is the initial sum of Hessians, as in
+`online-newton`, whose estimates these are up to the error of the particles. The random part of that error, 3/M of the
+data's variance where laws are sharp, averages out like the data's. Its bias, of order 1/M in E psi, remains: KL has a
+floor of order 1/M^2, on `literal` 5e-4 on average over (s,a). Steps are limited in length (`trust.py`), since the
+objective itself is not computed; data seen before theta settles are partly lost, an error that fades like 1/n^2 in KL.
 
-**Deviations.** Neal's annealing is of Z; here it serves the score. It starts at the uniform law rather than at the base
-measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
+**Deviations.** Neal anneals to estimate Z; here annealing serves the score. It starts at the uniform law rather than at
+the base measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
 """
 
 from itertools import pairwise
@@ -48,7 +48,7 @@ class Estimator(base.Estimator):
         return self.uniforms.take(int(np.prod(shape[1:]))).reshape(shape)
 
     def anneal(self, natural, place):
-        """Particles (n, H, M) of the laws natural (n, H, p) and the logarithms of their weights."""
+        """Particles (n, H, M) of the laws of `natural` (n, H, p), and the logarithms of their weights."""
         walk = self.walk
         gammas = (np.arange(TEMPERATURES + 1) / TEMPERATURES) ** 2
         x = walk.start(place, self.take(natural, walk.uniforms - 1))

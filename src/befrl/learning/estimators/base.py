@@ -1,4 +1,4 @@
-"""What every estimator of theta_p has: one update an episode, for n seeds in lock step."""
+"""The interface of estimators of theta_p: one update per episode, for n seeds in lock step."""
 
 from abc import ABC, abstractmethod
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 class Estimator(ABC):
-    """`eta` is the weight of the penalty |theta|_A^2/2 and `uniforms` a stream for estimators that are random.
+    """An estimator with the penalty eta/2 |theta|_A^2; random estimators draw from the stream `uniforms`.
 
-    `flat` says that an update costs the same at episode 10 and at 100,000; the benchmark holds it to that. `hessian` is
-    that of the penalised likelihood at the estimate, for the estimators that have it at hand.
+    flat     whether an update costs the same at episode 10 and at episode 100,000; the benchmark tests it
+    hessian  the Hessian of the penalised likelihood at the estimate, or None if the estimator does not compute it
     """
 
     flat = True
@@ -21,4 +21,4 @@ class Estimator(ABC):
 
     @abstractmethod
     def update(self, data, trajectory):
-        """The new theta (n, d). `data` holds the statistics of all episodes, `trajectory` is the last of them."""
+        """The new theta (n, d), from the statistics `data` of all episodes and the `trajectory` of the last one."""

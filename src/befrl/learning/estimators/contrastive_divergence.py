@@ -1,18 +1,18 @@
-"""Contrastive divergence CD-m (Hinton 2002; Carreira-Perpinan and Hinton 2005), each transition used once.
+"""Contrastive divergence CD-m (Hinton 2002; Carreira-Perpinan and Hinton 2005), with each transition used once.
 
 From every next state s'_t of the episode K chains take m Metropolis steps of p_theta(. | s_t, a_t), to y_t1, ..., y_tK:
 
     g     = sum_t U_t' ( psi(s'_t) - mean_k psi(y_tk) )
     theta <- theta + (eta A + sum over all transitions so far of U' C U)^-1 g,   C the covariance of psi(y_t1..K).
 
-O(H K m p) an episode and a solve, whatever its number. The chains leave p_theta invariant, so that E g = 0 at theta*
-for every m >= 1: where the model is right, as here, CD-m is *consistent*, at rate 1/n in KL. The bias of the source is
-that of the root of g against the likelihood's for data outside the model. What a small m costs here is variance and
-time: with r_j the correlation of psi over j steps, E g has the slope -Cov(psi) (1 - r_m) at theta* while C is Cov(psi)
-(1 - r_2m), so that the gain is 1/(1 + r_m) of Newton's for chains that forget geometrically, above the half at which
-the rate would be lost; and the variance is about 1 + 1/K times the likelihood's if r_m is small. The penalty is where
-the sum of C starts, as in `online-newton`. A step's length is limited (`trust.py`); what is learned while theta is on
-its way is lost, an error that fades like 1/n^2 in KL.
+An episode costs O(H K m p) and a solve, whatever its number. The chains leave p_theta invariant, so that E g = 0 at
+theta* for every m >= 1: in a well-specified model, as here, CD-m is *consistent*, at rate 1/n in KL. The bias that the
+source reports is for data outside the model. A small m costs variance and time: with r_j the correlation of psi over j
+steps, E g has the slope -Cov(psi) (1 - r_m) at theta* while C is Cov(psi) (1 - r_2m), so that the gain is 1/(1 + r_m)
+times Newton's for chains that forget geometrically, above the half at which the rate would be lost. The variance is
+about 1 + 1/K times the likelihood's if r_m is small. The penalty is the initial sum of C, as in `online-newton`. Steps
+are limited in length (`trust.py`); data seen before theta settles are partly lost, an error that fades like 1/n^2 in
+KL.
 
 **Deviations.** The source takes plain gradient steps with many passes over a fixed sample.
 """
@@ -38,7 +38,7 @@ class Estimator(base.Estimator):
         self.curvature = 0.0
 
     def chains(self, natural, s, place):
-        """The states (n, H, K) after m steps of the laws natural (n, H, p) from s (n, H)."""
+        """The states (n, H, K) after m steps from s (n, H) under the laws of `natural` (n, H, p)."""
         n, H = natural.shape[:2]
         x = np.repeat(s[:, :, None], CHAINS, axis=2)
         level = self.walk.log_density(natural, x, place)

@@ -15,9 +15,9 @@ The innermost minimum is then nu = log q_c/p_0, w = c. A round is one step of ea
     c     <- c + RATE (U theta - c),
 
 the second being mirror ascent of E_q[f - nu] in q, in closed form on this class. Near the saddle point both errors
-shrink by sqrt(1 - RATE) a round. ROUNDS of them an episode go on from where the last one stopped, O(N A p d^2 + d^3)
-each, whatever its number. The limit is the penalised maximum likelihood of `mle`, consistent at rate 1/n in KL; what is
-left is the optimisation's error, below the data's after a few episodes.
+shrink by sqrt(1 - RATE) per round. An episode continues with ROUNDS rounds from where the last one stopped, at O(N A p
+d^2 + d^3) each, whatever its number. The limit is the penalised maximum likelihood of `mle`, consistent at rate 1/n in
+KL; the remaining optimisation error is below the statistical error after a few episodes.
 
 **Deviations.** Far from the source, which has f and nu in a reproducing kernel space, a neural network that transforms
 noise for the sampler, and stochastic gradients for all three, with e^nu averaged over draws from p_0. Here the function

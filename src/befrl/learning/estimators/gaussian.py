@@ -5,8 +5,8 @@ Where Cov psi = C is the same under all laws of the family, E_theta psi = E_0 ps
     theta = (sum_sa N_sa U' C U + eta A)^-1 sum_sa U' (S_sa - N_sa E_0 psi),
 
 for psi(s') = s'/sigma under N(0, sigma^2 I) with C = I and E_0 psi = 0: regression of s'/sigma on phi. It is Newton's
-step from zero on the likelihood of `likelihood.py`, which is quadratic there. Cost O(N A p d^2 + d^3) an episode,
-whatever their number. Consistent at rate 1/n in KL; no bias but the penalty's, of order eta/n.
+step from zero on the likelihood of `likelihood.py`, which is then quadratic. An episode costs O(N A p d^2 + d^3),
+whatever the number of episodes. Consistent at rate 1/n in KL; no bias but the penalty's, of order eta/n.
 """
 
 import numpy as np

@@ -1,20 +1,20 @@
 """Monte Carlo maximum likelihood (Geyer and Thompson 1992): Z by importance weights on Markov chain draws.
 
-For each (anchor, action) chains of Metropolis steps draw x_m from p_c0, c0 = U theta_0 being that of an earlier theta:
+For each (anchor, action), Metropolis chains draw x_m from p_c0 with c0 = U theta_0 for an earlier theta_0:
 
     Z(c) - Z(c0) = log mean_m exp( (c - c0) . psi(x_m) ),      c = U theta,
 
-and one Newton step an episode is taken on the penalised likelihood of *all* data with this Z, its gradient and Hessian.
-Draws go into a table on the nodes of s' (n, N, A, G), so that they can be collected without end. The weights degenerate
-as c leaves c0: where the variance of the log-weight exceeds TURN^2 the (anchor, action) is anchored anew, c0 = c, and
-its draws are dropped. Once theta settles that ends, draws grow like the data, and the estimate is consistent at rate
-1/n in KL, with 1 + (visits an episode)/(draws an episode) times the likelihood's variance, or a little more, since the
-draws of a chain are correlated. An episode costs O(N A (M m p + G p^2)), whatever its number. A step's length is
-limited (`trust.py`): far from theta_0 the approximation is no guide.
+and each episode takes one Newton step on the penalised likelihood of *all* data with this Z, its gradient and Hessian.
+Draws are kept in a table on the nodes of s' (n, N, A, G), whose size does not grow. The weights degenerate as c moves
+away from c0: where the variance of the log-weight exceeds TURN^2, the (anchor, action) gets a new reference c0 = c and
+its draws are dropped. Once theta has settled this no longer happens, draws accumulate like the data, and the estimate
+is consistent at rate 1/n in KL, with about 1 + (visits per episode)/(draws per episode) times the likelihood's
+variance; a little more, since the draws of a chain are correlated. An episode costs O(N A (M m p + G p^2)), whatever
+its number. Steps are limited in length (`trust.py`), since the approximation fails far from theta_0.
 
-**Deviations.** Geyer anchors the whole theta and draws once for all; here each (anchor, action) has its own anchor,
-which is all that its Z depends on, and the draws come in instalments. Where features vary within cells the counts of
-single anchors can be negative (`data.py`), and the Hessian is taken with their positive parts.
+**Deviations.** Geyer has one reference theta_0 and draws once; here each (anchor, action) has its own c0, on which
+alone its Z depends, and draws are added in every episode. Where features vary within cells the counts of single anchors
+can be negative (`data.py`), and the Hessian is taken with their positive parts.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""One step an episode from the last episode alone: the mirror step of ORRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024).
+"""One mirror step per episode on the last episode alone, as in ORRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024).
 
 With l_k(theta) = -sum_h log p_theta(s_{h+1} | s_h, a_h) over the steps of episode k and B_1 = eta A,
 
@@ -6,12 +6,12 @@ With l_k(theta) = -sum_h log p_theta(s_{h+1} | s_h, a_h) over the steps of episo
                 = theta_k - (B_k + hess l_k(theta_k))^-1 grad l_k(theta_k)
     B_{k+1}     = B_k + hess l_k(theta_{k+1}).
 
-B collects Hessians at the estimates. RRL-MNL's step has the lower bound kappa/2 U'U in their place, whose steps are too
-long by the ratio of the two. The penalty is where B starts: for Gaussian next states this is recursive least squares,
-theta_{k+1} being the ridge estimate of all data to rounding. Past data are not visited again, so an episode costs
-O(N A p d^2 + d^3), whatever its number. Consistent at rate 1/n in KL with the likelihood's own constant; what was lost
-in the first episodes by expanding far from the truth fades like 1/n in theta, 1/n^2 in KL. That takes the longer the
-more the Hessian shrinks on the way: on `literal`, whose laws are sharp, KL is four times the likelihood's after 30,000
+B sums Hessians at the estimates. RRL-MNL has the lower bound kappa/2 U'U in their place, so that its steps are too long
+by the ratio of the two. The penalty is the initial B. For Gaussian next states this is recursive least squares:
+theta_{k+1} is the ridge estimate of all data to rounding. Past data are not visited again, so that an episode costs
+O(N A p d^2 + d^3), whatever its number. Consistent at rate 1/n in KL with the likelihood's own constant. The error from
+expanding far from the truth in the first episodes fades like 1/n in theta, 1/n^2 in KL; this takes longer the more the
+Hessian shrinks on the way. On `literal`, whose laws are sharp, KL is four times the likelihood's after 30,000
 transitions.
 
 **Deviations.** The papers step after every transition of a stage h; here one step is taken for the H transitions of an
@@ -29,14 +29,14 @@ from befrl.learning.estimators import base
 from befrl.numerics import linalg
 
 SLOPE = 1e-4
-# The shortest step is then below rounding.
+# After so many halvings a step is below rounding.
 HALVINGS = 60
 
 
 class Estimator(base.Estimator):
     def __init__(self, model, n, eta, uniforms):
         super().__init__(model, n, eta, uniforms)
-        # B without the penalty: the Hessian of no data.
+        # B without the penalty, at first the Hessian of no data.
         self.curvature = likelihood.transitions(model, Data(model, n), 0.0, self.theta)[2]
 
     def update(self, data, trajectory):

@@ -1,4 +1,4 @@
-"""Score matching (Hyvarinen 2005; Li et al., NeurIPS 2022): Z drops out of the derivative in s', and theta is linear.
+"""Score matching (Hyvarinen 2005; Li et al., NeurIPS 2022): a linear estimate, since Z drops out of d log p/ds'.
 
 With weights g_i(s') on the dimensions of the next state and sums over all transitions,
 
@@ -10,13 +10,13 @@ d_i log p*)^2 /2 up to a constant: by parts, if g_i p* psi vanishes at the ends 
 where the two ends cancel, g = 1; on a box g_i = (x_i - low_i)(high_i - x_i) (Hyvarinen 2007; Yu, Drton, Shojaie 2019).
 With g = 1 on a box the terms at the walls are missing, and the estimate tends to another law.
 
-The sums in brackets are p x p and p numbers for each (anchor, action), so an episode costs O(N A p d^2 + d^3), whatever
+The brackets are p x p and p numbers for each (anchor, action), so that an episode costs O(N A p d^2 + d^3), whatever
 its number. Consistent at rate 1/n in KL, with a larger constant than the likelihood's except for Gaussian next states.
 
-**Deviations.** Li et al. penalise by a free lambda = 1e-4. Here it has the likelihood's eta in its role: V is to the
-Hessian of the likelihood, at theta = 0, as tr E_0[g d psi d psi'] to tr Cov_0 psi, and so is lambda to eta. For
-Gaussian next states the two estimates are then the same to rounding. Elsewhere V shrinks less than the Hessian as laws
-become sharp, and the same eta pulls less.
+**Deviations.** Li et al. penalise by a free lambda = 1e-4. Here lambda is derived from the likelihood's eta:
+lambda/eta = tr E_0[g d psi d psi']/tr Cov_0 psi, which is the ratio of V to the Hessian of the likelihood at theta = 0.
+For Gaussian next states the two estimates are then the same to rounding. Elsewhere V shrinks less than the Hessian as
+laws become sharp, and the same eta has less effect.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ class Estimator(base.Estimator):
         shape = (n, model.n_anchors, model.n_actions, family.p)
         self.squares, self.slopes = np.zeros((*shape, family.p)), np.zeros(shape)
         squares, _ = self.terms(space.nodes)
-        # Where no two components of psi depend on the same coordinate of s' the blocks stay apart.
+        # Blocks stay separate if no two components of psi depend on the same coordinate of s'.
         self.diagonal = not np.any(squares * (1.0 - np.eye(family.p)))
         law = np.exp(family.log_base[0, 0] + space.log_weights)
         information = law @ np.trace(squares, axis1=-2, axis2=-1) / law.sum()

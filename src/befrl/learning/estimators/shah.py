@@ -1,21 +1,21 @@
-"""The loss of Shah, Shah and Wornell (NeurIPS 2021), conditional on (s,a): convex, and Z never enters.
+"""The convex loss of Shah, Shah and Wornell (NeurIPS 2021), conditional on (s,a), which does not contain Z.
 
     L(theta) = sum_t exp( -theta . U_t' (psi(s'_t) - E_0 psi) ) + eta/2 |theta|_A^2,   E_0 under the base law of (s,a).
 
 At theta* the mean of a term's gradient is, up to a factor, the integral of (psi - E_0 psi) e^b, which is zero:
-consistent at rate 1/n in KL. The sum over t is one over the nodes of s' for each (anchor, action), accumulated in a
-table (n, N, A, G); an episode takes a few steps of Newton's method from the last estimate, O(N A G p^2) each, whatever
-its number.
+the estimate is consistent at rate 1/n in KL. The sum over t becomes a sum over the nodes of s' for each (anchor,
+action), accumulated in a table (n, N, A, G). An episode takes a few steps of Newton's method from the last estimate,
+O(N A G p^2) each, whatever the number of episodes.
 
-At theta = 0 the Hessian is that of the likelihood, and there the penalty plays the same part. At theta* it has shrunk
-by exp(-KL(p_0, p_theta*)), the mean of a term, while the terms vary by exp(|theta . T|): estimates are good as long as
-laws are near the base measure (|sd_0 U theta| of one or two). For sharper laws the penalty and the few largest terms
-rule until n is of order exp(KL): as long as all psi(s') lie on one side of E_0 psi, only the penalty gives L a minimum.
-On `chain` and `literal` with their defaults that is longer than anybody waits.
+At theta = 0 the Hessian is that of the likelihood, and the penalty has the same effect. At theta* the Hessian has
+shrunk by exp(-KL(p_0, p_theta*)), the mean of a term, while the terms vary by exp(|theta . T|). Estimates are good as
+long as laws are near the base measure (|sd_0 U theta| of one or two). For sharper laws the penalty and the few largest
+terms dominate until n is of order exp(KL): while all psi(s') lie on one side of E_0 psi, only the penalty gives L a
+minimum. On `chain` and `literal` with their defaults no feasible number of episodes is enough.
 
-**Deviations.** The source has no base measure and centres psi by the uniform law on a bounded support. Here the base
-measure centres: by any other law theta* is not the limit. This admits R^m too. The source minimises over a ball of
-known radius; here the penalty keeps theta finite, and steps are limited (`trust.py`).
+**Deviations.** The source has no base measure and centres psi by the uniform law on a bounded support. Here psi is
+centred by the base measure, since with any other law theta* is not the limit; this admits R^m too. The source minimises
+over a ball of known radius; here the penalty keeps theta finite, and steps are limited (`trust.py`).
 """
 
 import numpy as np
@@ -26,11 +26,11 @@ from befrl.learning.node_table import NodeTable
 from befrl.learning.trust import TrustRegion
 from befrl.numerics import linalg
 
-# Most often one or two steps are enough, since an episode adds little to many; a block of theta stays put when its
-# squared Newton decrement is below the second number, whatever the others do. What a few large new terms upset goes on
-# in the next episode.
+# Most often one or two steps suffice, since an episode adds little to the data. A block of theta stops when its squared
+# Newton decrement is below DECREMENT, whatever the others do. If a few large new terms need more rounds, the next
+# episode continues.
 ROUNDS, DECREMENT = 12, 1e-9
-# Of exponents, for trial points: their exponentials stay finite, and too large to be taken.
+# Cap of the exponents at trial points: exponentials stay finite, but too large to be accepted.
 STEEPEST = 600.0
 
 
@@ -46,8 +46,8 @@ class Estimator(base.Estimator):
         total, first, second = self.table.sums(np.minimum(exponent, STEEPEST, out=exponent))
         pull = self.eta * features.penalty_gradient(theta)
         size = 0.5 * (theta * pull).reshape(self.n, self.trust.n_blocks, -1).sum(-1)
-        # Interpolation weights have both signs: a point so steep that sums of exponentials come out negative is beyond
-        # what they resolve.
+        # Interpolation weights have both signs. Where a sum of exponentials comes out negative, the point is too steep
+        # for the interpolation.
         by_cell = total.reshape(self.n, space.n_cells, space.per_cell, -1).sum(2)
         by_cell = np.where(by_cell >= -1e-9, by_cell, np.inf)
         value = self.by_block(np.repeat(by_cell / space.per_cell, space.per_cell, axis=1)) + size
@@ -61,8 +61,8 @@ class Estimator(base.Estimator):
         visits = Visits(self.model, trajectory)
         self.table.add(visits.where, visits.weights, trajectory.next_states)
         theta, parts = self.theta, self.loss(self.theta)
-        # L(0) is the number of terms. Where new ones made the last estimate worse than that, it is no place to start:
-        # Newton's method would come down by one unit of an exponent at a time.
+        # L(0) is the number of terms. Where new terms made the last estimate worse than zero, start from zero: Newton's
+        # method would come down by only one unit of an exponent at a time.
         worse = parts[0] > self.by_block(data.counts) + 1e-9
         if worse.any():
             zero = np.zeros_like(theta)
@@ -84,7 +84,7 @@ class Estimator(base.Estimator):
 
 
 def _choose(where, one, other):
-    """theta and the parts of its loss, block by block from `one` or the `other`; where (n, blocks)."""
+    """theta and the parts of its loss, for each block from `one` where `where` (n, blocks), else from the `other`."""
     each = np.repeat(where, one[0].shape[1] // where.shape[1], axis=1)
     theta = np.where(each, one[0], other[0])
     value, gradient, hessian = zip(one[1], other[1], strict=True)

@@ -3,8 +3,8 @@
     p_theta(s' | s, a) = exp( psi(s')' v + b(s' | s, a) - Z(v) ),   v = U(s,a) theta in R^p.
 
 `Family` computes everything by sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for
-boxes. Families with closed forms override it for speed (`truncated_normal.py`); a test holds them to this one.
-Shapes: natural (n, N, A, p) for n seeds, N anchors, A actions; G nodes.
+boxes. Families with closed forms override it for speed (`truncated_normal.py`); a test compares them with this one.
+Shapes: natural (n, N, A, p), the parameter v, for n seeds, N anchors, A actions; G nodes.
 """
 
 import copy
@@ -14,7 +14,7 @@ import numpy as np
 from befrl.common.errors import InputError
 from befrl.model.spaces import lagrange_coefficients
 
-# Step of the differences for d psi / d s': their error is of order 1e-9 for O(1) functions.
+# The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
 STEP = 2e-3
 
 
@@ -23,9 +23,9 @@ class Family:
 
     # Whether the components of psi are uncorrelated under every law of the family.
     diagonal = False
-    # Whether Cov psi is the same under all of them, so that maximum likelihood is least squares.
+    # Whether Cov psi is the same under every law, so that maximum likelihood is least squares.
     constant_covariance = False
-    # Whether the outermost nodes of a box that stands for R^m carry the mass beyond it.
+    # Whether the outermost nodes of a box that stands for R^m include the mass beyond it.
     tails_included = False
 
     def __init__(self, space, psi, log_base):
@@ -42,14 +42,14 @@ class Family:
         return natural @ self.psi.T + (self.log_base + self.space.log_weights)
 
     def log_masses(self, natural):
-        """log of the probability of each node, and Z: (n, N, A, G) and (n, N, A)."""
+        """The log probability of each node (n, N, A, G), and Z (n, N, A)."""
         logits = self._logits(natural)
         top = logits.max(-1, keepdims=True)
         Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
         return logits - Z[..., None], Z
 
     def masses(self, natural):
-        """The probability of each node, and Z, by one exponential."""
+        """The probability of each node (n, N, A, G), and Z (n, N, A), with one exponential."""
         mass = self._logits(natural)
         top = mass.max(-1, keepdims=True)
         mass -= top
@@ -79,7 +79,7 @@ class Family:
         return self._per_anchor(self.masses(natural)[0])
 
     def kernel_and_partial_means(self, natural):
-        """P(next anchor) and E[psi 1(next anchor)], (n, N, A, N, p): what Cov(psi, V) is made of."""
+        """P(next anchor) and E[psi 1(next anchor)] (n, N, A, N, p), from which Cov(psi, V) is computed."""
         mass, _ = self.masses(natural)
         partial = [self._per_anchor(mass * self.psi[:, i]) for i in range(self.p)]
         return self._per_anchor(mass), np.stack(partial, axis=-1)
@@ -95,7 +95,7 @@ class Family:
         return self.log_partition(other) - Z - ((other - natural) * mean).sum(-1)
 
     def base(self, anchor, action):
-        """log base measure of one (anchor, action), (G,)."""
+        """The log base measure of one (anchor, action), (G,)."""
         n_anchors, n_actions = self.log_base.shape[:2]
         return self.log_base[min(anchor, n_anchors - 1), min(action, n_actions - 1)]
 
@@ -104,17 +104,17 @@ class Family:
         return self.psi[np.isfinite(self.base(anchor, action))]
 
     def restricted(self, anchor, action):
-        """The family of one (anchor, action) alone: natural (n, 1, 1, p)."""
+        """The family of one (anchor, action) alone, for natural (n, 1, 1, p)."""
         one = copy.copy(self)
         one.log_base = self.base(anchor, action)[None, None]
         return one
 
 
 class FiniteFamily(Family):
-    """Finite states: the inverse CDF is a search in the cumulative sums."""
+    """A family on finitely many states; the inverse CDF is a search in the cumulative sums."""
 
     def sampler(self, natural):
-        """Inverse CDF of one parameter, natural (N, A, p): a function of (cell, action, u), all (n,)."""
+        """The inverse CDF for natural (N, A, p), as a function of (cell, action, u), (n,) each."""
         cumulative = np.cumsum(self.kernel(natural[None])[0], axis=-1)
         cumulative /= cumulative[..., -1:]
         inner = np.ascontiguousarray(cumulative[..., :-1])
@@ -126,10 +126,10 @@ class FiniteFamily(Family):
 
 
 class ContinuousFamily(Family):
-    """Next states in a box. What depends on s' is given by functions of it, `statistic` and `log_base_at`.
+    """A family of next states in a box, given by the functions `statistic` and `log_base_at` of s'.
 
-    A user's family passes both; families with closed forms override them and more. States of a box of one dimension
-    are numbers, of more dimensions vectors (..., dim).
+    A user's family passes both; families with closed forms override them and more. States are numbers in one dimension
+    and vectors (..., dim) in more.
     """
 
     def __init__(self, space, statistic=None, log_base_at=None):
@@ -145,11 +145,11 @@ class ContinuousFamily(Family):
         raise InputError(f"the family {type(self).__name__} has no psi: give `statistic`, a function of the next state")
 
     def log_base_at(self, s):
-        """Log density of the base measure, (...,): Lebesgue's unless overridden."""
+        """The log density of the base measure, (...,); Lebesgue measure unless overridden."""
         return np.zeros(np.shape(s)[: np.ndim(s) - (self.space.dim > 1)])
 
     def derivatives(self, s):
-        """d_i psi (..., dim, p), d_i^2 psi (..., dim, p) and d_i b (..., dim), by differences."""
+        """d_i psi (..., dim, p), d_i^2 psi (..., dim, p) and d_i b (..., dim), by finite differences."""
         firsts, seconds, slopes = [], [], []
         for axis in range(self.space.dim):
             e = np.eye(self.space.dim)[axis] if self.space.dim > 1 else 1.0
@@ -160,7 +160,7 @@ class ContinuousFamily(Family):
         return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
 
     def quantile(self, natural, u):
-        """The next state of parameters natural (n, p) at u (n,), in one dimension: the inverse CDF, panel by panel."""
+        """The inverse CDF in one dimension, for natural (n, p) at u (n,), found panel by panel."""
         space = self.space
         mass = self.masses(natural[:, None, None])[0][:, 0, 0]
         panels = mass.reshape(len(mass), -1, space.order)
@@ -177,7 +177,7 @@ class ContinuousFamily(Family):
 
 
 def _differences(f):
-    """First and second derivative at zero: central differences of fourth order."""
+    """The first and second derivative at zero, by central differences of fourth order."""
     f0, (p1, m1), (p2, m2) = f(0.0), (f(STEP), f(-STEP)), (f(2 * STEP), f(-2 * STEP))
     first = (8 * (p1 - m1) - (p2 - m2)) / (12 * STEP)
     second = (16 * (p1 + m1) - (p2 + m2) - 30 * f0) / (12 * STEP**2)
@@ -185,10 +185,10 @@ def _differences(f):
 
 
 def invert_panel(heights, share, rounds=60):
-    """t in [-1, 1] with CDF(t) = share, the density (n, order) being given at Gauss-Legendre nodes, with mean 1.
+    """The t in [-1, 1] with CDF(t) = share, for a density of mean 1 given at Gauss-Legendre nodes, (n, order).
 
-    Newton's method on the integral of the interpolating polynomial, with bisection where it leaves the bracket; each
-    row stops by itself, so that its bits do not depend on the others.
+    Newton's method on the integral of the interpolating polynomial, with bisection where it leaves the bracket. Each
+    row stops separately, so that its bits do not depend on the others.
     """
     order = heights.shape[1]
     # Legendre coefficients of the density; the integral of P_k is (P_{k+1} - P_{k-1})/(2k + 1).

@@ -2,9 +2,9 @@
 
     s' ~ N(sigma v, sigma^2 I),   Z = |v|^2/2,   E psi = v,   Cov psi = I,   KL = |v - v'|^2/2
 
-Moments and draws are those of R^m. The masses of the nodes of a box are products over the axes; along an axis each
+Moments and draws are those of R^m. The masses of the nodes of a box are products over the axes. Along an axis each
 panel has its exact mass, by the normal CDF, which the quadrature distributes over the panel's nodes. The outermost
-panels go on to infinity, so that nothing is lost where features do not vary any more.
+panels extend to infinity, so that no mass is lost where features no longer vary.
 """
 
 import numpy as np
@@ -13,13 +13,13 @@ from scipy.special import ndtr, ndtri
 from befrl.model.families.base import ContinuousFamily
 from befrl.model.spaces import legendre_rule
 
-# The generator can give u = 0, whose normal quantile is infinite.
+# Uniform numbers may be 0, whose normal quantile is infinite.
 SMALLEST = 2.0**-54
 ROOT_2PI = np.sqrt(2 * np.pi)
 
 
 class GaussianStates(ContinuousFamily):
-    """p = m."""
+    """The Gaussian family, p = m."""
 
     diagonal = True
     constant_covariance = True
@@ -59,7 +59,7 @@ class GaussianStates(ContinuousFamily):
         return grid.reshape(*factors[0].shape[:-2], -1)
 
     def _along(self, edges, mean):
-        """Masses along one axis, (..., panels, order), and E[x 1(node)]; sums over a panel are exact in both."""
+        """Masses along one axis, (..., panels, order), and E[x 1(node)]; the sums over a panel are exact."""
         x, w = legendre_rule(edges, self.space.order)
         x = x / self.sigma
         logits = np.log(w) - 0.5 * np.square(x - mean[..., None, None])
@@ -75,6 +75,6 @@ class GaussianStates(ContinuousFamily):
         return nodes, nodes * x + within * missing[..., None]
 
     def quantile(self, natural, u):
-        """(n, p) and u (n,), or (n, m) -> (n,), or (n, m)."""
+        """The inverse CDF for natural (n, p) at u (n,), or (n, m)."""
         z = ndtri(np.maximum(u, SMALLEST))
         return self.sigma * (natural + z if self.space.dim > 1 else natural[:, 0] + z)

@@ -11,7 +11,7 @@ from befrl.model.families.base import FiniteFamily
 
 
 class Softmax(FiniteFamily):
-    """`log_base` (S, A, S) is 0 on the known support and -inf off it."""
+    """The softmax family; `log_base` (S, A, S) is 0 on the known support and -inf elsewhere."""
 
     def __init__(self, space, log_base):
         S = space.n_cells

@@ -3,19 +3,19 @@
     Z(c) = log((e^c - 1)/c),   E s' = 1/(1 - e^-c) - 1/c,   Var s' = 1/c^2 - 1/(4 sinh^2(c/2)),
     CDF  = (e^(c x) - 1)/(e^c - 1)
 
-The same law as that of the truncated-exponential rewards; its tails and series live there.
+The law is that of the truncated-exponential rewards, which implement its tails and series.
 """
 
 import numpy as np
 
 from befrl.model.families.base import ContinuousFamily
-from befrl.model.rewards import TruncatedExponential
+from befrl.model.rewards import truncated_exponential
 
 
 class TruncatedExponentialStates(ContinuousFamily):
-    """p = 1; the methods of `Family` in closed form, but for the partial means, which are taken by quadrature."""
+    """The family with p = 1, in closed form except for the partial means, which are computed by quadrature."""
 
-    law = TruncatedExponential()
+    law = truncated_exponential.Law()
 
     def statistic(self, s):
         return np.asarray(s)[..., None]
@@ -28,9 +28,9 @@ class TruncatedExponentialStates(ContinuousFamily):
         return self.law.log_partition(c), self.law.mean(c)[..., None], self.law.variance(c)[..., None, None]
 
     def kernel(self, natural):
-        """Differences of the CDF; for c > 0 that of the mirror image -c, whose exponentials do not overflow."""
+        """Differences of the CDF; for c > 0, of its mirror image at -c, whose exponentials do not overflow."""
         c = natural[..., 0]
-        size = np.maximum(np.abs(c), 1e-200)  # at zero the ratio is the uniform law to the last bit
+        size = np.maximum(np.abs(c), 1e-200)  # at c = 0 the ratio is the uniform law to the last bit
         edges = self.space.edges[:, None, None, None]
         cdf = np.expm1(-size * edges) / np.expm1(-size)
         mass = cdf[1:] - cdf[:-1]

@@ -6,8 +6,8 @@ In x = (s' - 1/2)/sigma the law is N(c, 1) cut to [a, b] = [-h, h], h = 1/(2 sig
     E x    = c + (phi(-h-c) - phi(h-c)) / D
     Var x  = 1 + ((-h-c) phi(-h-c) - (h-c) phi(h-c)) / D - ((phi(-h-c) - phi(h-c)) / D)^2
 
-The law of c is the mirror image of that of -c, so all is computed for c >= 0, where the normal tails are on the
-accurate side, and in terms of E(x) = erfcx(-x/sqrt 2) = 2 Phi(x) exp(x^2/2), which neither under- nor overflows:
+The law at c is the mirror image of the law at -c. Everything is computed for c >= 0, where the normal tails are on the
+accurate side, in terms of E(x) = erfcx(-x/sqrt 2) = 2 Phi(x) exp(x^2/2), which neither under- nor overflows:
 
     D = exp(-(h-c)^2/2) (E(h-c) - e^(-2hc) E(-h-c)) / 2.
 
@@ -25,7 +25,7 @@ ROOT_2 = np.sqrt(2.0)
 
 
 class TruncatedNormal(ContinuousFamily):
-    """p = 1; the methods of `Family` in closed form."""
+    """The family with p = 1, in closed form."""
 
     def __init__(self, space, sigma):
         self.sigma = sigma
@@ -70,7 +70,7 @@ class TruncatedNormal(ContinuousFamily):
         return Z, np.where(signed < 0, -mean, mean), variance
 
     def _scaled_cdf(self, c):
-        """For c >= 0, the CDF at each cut: (n, N, A) -> (cuts, n, N, A); with the cuts first, all is contiguous."""
+        """The CDF at each cut for c >= 0, (n, N, A) -> (cuts, n, N, A); with the cuts first, memory is contiguous."""
         cuts = self.cuts[:, None, None, None] - c
         cdf = ndtr(cuts)
         cdf -= cdf[0].copy()
@@ -100,7 +100,7 @@ class TruncatedNormal(ContinuousFamily):
         return np.moveaxis(np.where(signed < 0, mass[::-1], mass), 0, -1), partial[..., None]
 
     def sampler(self, natural):
-        """Inverse CDF, mirrored for c < 0; the draw stays increasing in u."""
+        """The inverse CDF, mirrored for c < 0, so that the draw increases in u."""
         signed = natural[..., 0]
         c, flip = np.abs(signed), signed < 0
         if (c - self.h > FAR).any():
@@ -122,7 +122,7 @@ class TruncatedNormal(ContinuousFamily):
         return draw
 
     def _far_sampler(self, c, flip):
-        """Inverse CDF through x = h - y, where log P(Y > y) is free of cancellation: Newton's method on it.
+        """The inverse CDF in y = h - x, by Newton's method on log P(Y > y), which is free of cancellation.
 
         log P(Y > y) = -t y - y^2/2 + log( E(-t-y) / E(-t) ),   t = c - h,   cut off at y = 2 h.
         """
@@ -131,7 +131,7 @@ class TruncatedNormal(ContinuousFamily):
         def log_tail(t, y):
             return -t * y - 0.5 * y * y + np.log(erfcx((t + y) / ROOT_2) / erfcx(t / ROOT_2))
 
-        # P(Y <= 2h) rescales u; where t is not far either the plain formula would do, but this one holds too.
+        # P(Y <= 2h) rescales u. The formula also holds where t is not far.
         whole = -np.expm1(log_tail(t, 2 * self.h))
 
         def draw(cell, action, u):

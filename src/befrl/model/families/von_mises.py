@@ -4,7 +4,7 @@ With kappa = |v|, e = v/kappa and A(kappa) = I_1(kappa)/I_0(kappa):
 
     Z = log 2 pi I_0(kappa),   E psi = A e,   Cov psi = A' e e' + (A/kappa)(I - e e'),   A' = 1 - A/kappa - A^2.
 
-A' cancels like 1/kappa^2 for large kappa and A/kappa is 0/0 at zero: series take over in both places.
+A' suffers cancellation like 1/kappa^2 for large kappa, and A/kappa is 0/0 at zero; series are used in both places.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ NEAR, FAR = 0.02, 300.0
 
 
 class VonMises(ContinuousFamily):
-    """p = 2; the moments in closed form, kernels and draws by quadrature."""
+    """The family with p = 2: moments in closed form, kernels and draws by quadrature."""
 
     def statistic(self, s):
         return np.stack([np.cos(s), np.sin(s)], axis=-1)

@@ -1,4 +1,4 @@
-"""Planners: how P_theta V is computed, one file each, interchangeable by an agent's parameter `planner`.
+"""Planners compute P_theta V: one file each, chosen by an agent's parameter `planner`.
 
 A planner's module has a class `Planner` with `plan(R, theta_p, horizon)`. `exact` sums over the quadrature nodes; the
 others approximate the kernel by features, as the paper does.

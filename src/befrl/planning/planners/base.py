@@ -1,4 +1,4 @@
-"""What every planner has, and what those share that split the kernel between (s,a) and s'."""
+"""The interface of planners, and the base class of those that factorise the kernel into (s,a) and s'."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from befrl.common.streams import PLANNER
 from befrl.numerics import bellman
 from befrl.planning import planners
 
-# Approximate kernels may be wild; values beyond this are cut off, so that no later sum or product of them overflows.
+# Approximate kernels may have huge entries. Values are cut off here so that no later sum or product overflows.
 LIMIT = 1e100
 LOG_LIMIT = np.log(LIMIT)
-# How much faster an operation is in a product of matrices than in one of a matrix with a vector, about.
+# About how much faster an operation is in a matrix-matrix product than in a matrix-vector product.
 SPEEDUP = 8
 
 
 @dataclass(frozen=True)
 class PlannerParameters:
-    """What the parameters of agents that plan in a model end with."""
+    """The parameters of agents that plan in a model."""
 
     planner: str = choice("exact", planners.catalogue.names(), "how the expected next value is computed")
-    features: int = integer(200, 1, 100000, "number of features of the planners that have some")
+    features: int = integer(200, 1, 100000, "number of features, for planners that use features")
 
 
 class Planner(ABC):
-    """For n seeds. `features` is the number of features of the planners that have some; `normals` their randomness."""
+    """A planner for n seeds, with `features` features if it uses them, drawn from the stream `normals` if random."""
 
     def __init__(self, model, n, features, normals):
         self.model, self.n, self.features, self.normals = model, n, features, normals
@@ -43,13 +43,13 @@ def planner_for(problem, parameters):
 
 
 class LowRank(Planner):
-    """Planners that separate (s,a) from s' by D factors: a plan costs O(H N A D). With v = U theta,
+    """Planners that separate (s,a) from s' by D factors. A plan costs O(H N A D). With v = U theta,
 
         P V(s,a) = int exp(psi(s').v + b(s') - Z(v)) V(s') ds' ~ e^l(v) sum_i left_i(v) int right_i(s') V(s') ds'.
 
-    Scales are kept as logarithms: either side may be multiplied by e^100 where the product is moderate. A base measure
-    b(s'|s,a) that depends on (s,a), as a support does, cannot be separated: the factors are then summed for every (s,a)
-    and node, and e^b multiplies the sums.
+    Scales are kept as logarithms, since either side may be as large as e^100 where the product is moderate. A base
+    measure b(s'|s,a) that depends on (s,a), such as a support, cannot be separated: then the factors are summed for
+    every (s,a) and node, and e^b multiplies the sums.
     """
 
     def __init__(self, model, n, features, normals):
@@ -61,9 +61,10 @@ class LowRank(Planner):
         """left (n, N, A, D), right (n, N, D), l (n, N, A) for v (n, N, A, p); right as made by `integrate`."""
 
     def integrate(self, values, log_scale):
-        """Integrals over the nodes of each anchor of values (G, D) e^log_scale (G,), with their common scale:
+        """Integrals over the nodes of each anchor of values (G, D) e^log_scale (G,).
 
-        (N, D) and a logarithm. Where the base measure is not shared the nodes are kept, (G, D).
+        Returns (N, D) and the logarithm of a common scale. If the base measure is not shared, the nodes are kept: (G,
+        D).
         """
         family, space = self.model.family, self.model.space
         r = log_scale + space.log_weights
@@ -83,7 +84,7 @@ class LowRank(Planner):
         right = right.swapaxes(1, 2)
         if self.shared_base and horizon * D < horizon * N + N * D / SPEEDUP:
             return lambda V: (left @ (right @ V[..., None])).reshape(n, N, A)
-        # Few anchors: to sum over the factors once is cheaper than at every step.
+        # With few anchors it is cheaper to sum over the factors once than at every step.
         P = left @ right
         if not self.shared_base:
             P = (P.reshape(n, N, A, -1) * np.exp(self.model.family.log_base)).reshape(n, N * A, N, -1).sum(-1)

@@ -1,4 +1,4 @@
-"""Exact planning: P_theta on the anchors, by closed forms or quadrature. The line to beat."""
+"""Exact planning: P_theta on the anchors, by closed forms or quadrature. The reference for the other planners."""
 
 from befrl.numerics import bellman
 from befrl.planning.planners import base

@@ -16,7 +16,7 @@ class Planner(rff.Planner):
         return (self.normals.take(p * D).reshape(self.n, p, D),)
 
     def basis(self, x, w):
-        """At most e^(|w|^2/2): needs no scale."""
+        """f/sqrt(D), which is at most e^(|w|^2/2)/sqrt(D) and needs no scale."""
         return np.exp(x @ w - half_square(x)[..., None]) / np.sqrt(w.shape[-1])
 
     def node_scale(self, psi):
@@ -26,7 +26,7 @@ class Planner(rff.Planner):
         return -half_square(v) - self.model.family.log_partition(v)
 
     def factors(self, v):
-        """The largest w.v of a row is part of its scale: a row of large v does not vanish."""
+        """The largest w.v of a row is made part of its scale, so that rows of large v do not vanish."""
         n, N, A, p = v.shape
         (w,) = self.draws
         logs = (v.reshape(n, N * A, p) @ w).reshape(n, N, A, -1)

@@ -1,14 +1,14 @@
-"""Random Fourier features with all their factors: what the paper's planner has to be for P to come out right.
+"""Random Fourier features with all their factors: the paper's planner, corrected so that it estimates P.
 
 With v = U theta and k(x, y) = exp(-|x - y|^2/2), since 2 psi.v = |psi|^2 + |v|^2 - |psi - v|^2,
 
     exp(psi.v + b - Z) = e^(|psi|^2/2 + b) e^(|v|^2/2 - Z) k(psi, v)
     k(x, y)            = E[f(x) f(y)],   f(x) = sqrt(2) cos(w.x + beta),   w ~ N(0, I), beta uniform on [0, 2 pi]
 
-(Bochner). D draws of (w, beta), taken once for each seed and kept, stand for the mean. Z is the family's own. The
-estimate of p is unbiased with variance e^(|psi|^2 + |v|^2 + 2 b - 2 Z) (1 + k^4/2 - k^2)/D. The paper counts features
-as if the exponential were 1. It is where a Gaussian base measure cancels |psi|^2/2 and Z is near |v|^2/2; elsewhere it
-grows like e^(|v|^2), and no number of features will do.
+by Bochner's theorem. The mean is estimated from D draws of (w, beta), taken once for each seed and kept. Z is the
+family's own. The estimate of p is unbiased with variance e^(|psi|^2 + |v|^2 + 2 b - 2 Z) (1 + k^4/2 - k^2)/D. The
+paper's count of features takes the exponential for 1. That holds where a Gaussian base measure cancels |psi|^2/2 and Z
+is near |v|^2/2; elsewhere the exponential grows like e^(|v|^2), and no feasible number of features suffices.
 
 Shapes: w (n, p, D), beta (n, 1, D).
 """
@@ -32,7 +32,7 @@ class Planner(base.LowRank):
         self.right, self.top = self.columns([psi] * n, [self.node_scale(psi)] * n)
 
     def draw(self):
-        """What `basis` takes, the seed first."""
+        """The random arguments of `basis`, with the seed as first axis."""
         p, D = self.model.family.p, self.features
         w = self.normals.take(p * D).reshape(self.n, p, D)
         beta = 2 * np.pi * ndtr(self.normals.take(D)).reshape(self.n, 1, D)
@@ -43,11 +43,11 @@ class Planner(base.LowRank):
         return np.sqrt(2 / w.shape[-1]) * np.cos(x @ w + beta)
 
     def node_scale(self, psi):
-        """Logarithm of what k is multiplied by on the side of s', (G,)."""
+        """The logarithm of the factor of k that depends on s', (G,)."""
         return half_square(psi)
 
     def row_scale(self, v):
-        """The same on the side of (s,a), (n, N, A)."""
+        """The logarithm of the factor of k that depends on (s,a), (n, N, A)."""
         return half_square(v) - self.model.family.log_partition(v)
 
     def columns(self, points, log_scales):

@@ -1,15 +1,15 @@
-"""Random Fourier features of a centred and balanced product: the same P, written with smaller factors.
+"""Random Fourier features of a centred and balanced product, which writes the same P with smaller factors.
 
 For any c > 0, m and u
 
     psi.v = x.y + m.v + u.(psi - m),   x = (v - u)/c,   y = c (psi - m),
 
-so that `rff` may be applied to exp(x.y) instead of exp(psi.v). An error of k is multiplied by e^E at most,
+so that `rff` can be applied to exp(x.y) instead of exp(psi.v). An error of k is multiplied by at most e^E,
 
     E = max_{s,a} (|x|^2/2 + m.v - Z) + max_{s'} (|y|^2/2 + u.(psi - m) + b),
 
-which is convex in c^2. m is the middle of the range of psi; c, and u between zero and the middle of the range of v, are
-those of least E on a grid, for each seed and plan.
+which is convex in c^2. m is the middle of the range of psi. c, and u as either zero or the middle of the range of v,
+minimise E on a grid, for each seed and plan.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ GRID = np.geomspace(1 / 32, 32, 21)
 
 
 def middle(x):
-    """Of the range of x (..., m, p), (..., 1, p)."""
+    """The middle of the range of x, (..., m, p) -> (..., 1, p)."""
     return 0.5 * (x.max(-2, keepdims=True) + x.min(-2, keepdims=True))
 
 
@@ -48,7 +48,7 @@ class Planner(rff.Planner):
         for u in (np.zeros_like(best_u), middle(v)):
             left, right = half_square(v - u), half_square(y)
             even = np.sqrt(left.max(-1) / right.max())
-            # With theta = 0 all v are zero and any c will do.
+            # With theta = 0 all v are zero, and any c serves.
             even = np.where(even > 0, even, 1.0)
             fixed = (y @ u.swapaxes(1, 2))[..., 0] + log_base
             for factor in GRID:
