@@ -1,17 +1,17 @@
-"""Gathering what a study made, and writing the page."""
+"""Reading the files of a study and writing its report."""
 
 import json
 from pathlib import Path
 
 from befrl import claims, figures, report
-from befrl.analysis import instance_table, published
+from befrl.analysis import instance_table, layout, published
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
 
 
 def read_study(text, schema):
-    """The study from a file's path or from the config itself as JSON."""
+    """The study from the path of a config file, or from the config itself as JSON."""
     if not text.lstrip().startswith("{"):
         return config.load(text, schema)
     try:
@@ -24,44 +24,50 @@ def read_study(text, schema):
 def write(text, schema, out):
     """Build the report of a study from its files and write it to `out`."""
     study = read_study(text, schema)
-    root = Path(study["output"])
-    cases = study.cases()
+    results, drawings = Path(study["output"]) / "results", Path(study["output"]) / "figures"
+    summaries = {case: tidy.read(layout.regret(results, *case, "summary"), tidy.SUMMARY) for case in study.cases()}
+    ledger = [_claim(layout.claim(results, name)) for name in study.claim_ids()]
+    costs = [_cost(results, case, summary) for case, summary in summaries.items()]
     page = report.build(
         config=study.config,
-        instances=_instances(study, root),
-        summaries=[_summary(root / f"results/regret/{i}_{t}") for i, t in cases],
-        figures=[_figure(root / "figures" / name) for name in study.figures()],
-        published=[_published(root, source) for source in study["published"]],
-        claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
+        instances=_instances(results, study["instances"]),
+        summaries=list(summaries.values()),
+        costs=costs,
+        figures=[_figure(drawings / name) for name in study.figures()],
+        published=[_published(results, source) for source in study["published"]],
+        claims=ledger,
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
-        timings=_timings(study, root),
+        stages=_stages(costs, ledger),
     )
     storage.write_text(out, page)
 
 
-def _instances(study, root):
-    """What is known about each instance, with the answer to whether exploration matters there."""
-    table = tidy.read(root / "results/instances.csv", instance_table.COLUMNS).set_index("name")
+def _instances(results, names):
+    """The facts about each instance, with the answer to whether exploration matters there."""
+    table = tidy.read(layout.table(results, "instances"), instance_table.COLUMNS).set_index("name")
     return [
-        storage.read_meta(root / f"results/instances/{name}.npz", "instance")
+        storage.read_meta(layout.instance(results, name), "instance")
         | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
-        for name in study["instances"]
+        for name in names
     ]
 
 
-def _summary(folder):
-    """The summary of a case, with the seconds beside it."""
-    summary = tidy.read(folder / "summary.csv", tidy.SUMMARY)
-    timings = tidy.read(folder / "timings.csv", tidy.TIMINGS)
-    return summary.merge(timings[["variant", "seconds_per_episode"]], on="variant", how="left")
+def _cost(results, case, summary):
+    """The timings of a case, with the agent, role and parameter of each variant."""
+    timings = tidy.read(layout.regret(results, *case, "timings"), tidy.TIMINGS)
+    names = summary[["variant", "agent", "role", "parameter", "value"]]
+    return tidy.joined(names, timings, ["variant"], f"summary and timings of '{'_'.join(case)}'")
 
 
-def _published(root, source):
-    """What an experiment's authors report, and the values beside it."""
+def _published(results, source):
+    """The tables of a source's experiments, and what the source is."""
     module = published.catalogue.module(source)
-    table = tidy.read(root / f"results/published/{source}/values.csv", published.COLUMNS)
-    return {"source": source, "about": module.__doc__, "citation": module.CITATION, "values": table}
+    values, timings = (
+        tidy.read(layout.published(results, source, name), published.COLUMNS) for name in ("values", "timings")
+    )
+    about = {"source": source, "about": module.__doc__, "citation": module.CITATION}
+    return about | {"values": values, "timings": timings}
 
 
 def _claim(path):
@@ -72,29 +78,26 @@ def _figure(path):
     return {**storage.read_json(f"{path}.json"), "svg": Path(f"{path}.svg").read_text()}
 
 
+def _stages(costs, ledger):
+    """Wall-clock time of the stages that take most of it, summed over their jobs."""
+    return [
+        {
+            "stage": "runs",
+            "jobs": sum(int(cost["batches"].sum()) for cost in costs),
+            "seconds": sum(float(cost["wall_seconds"].sum()) for cost in costs),
+        },
+        {"stage": "claims", "jobs": len(ledger), "seconds": sum(claim.get("seconds", 0.0) for claim in ledger)},
+    ]
+
+
 def _everything():
-    """Modules that are found by name and so by no import statement."""
+    """The modules that are found by name and not by an import statement."""
     from befrl import agents, instances
     from befrl.analysis import components
     from befrl.learning import estimators
     from befrl.planning import planners
 
-    catalogues = (c.catalogue for c in (agents, estimators, instances, components, planners, published))
+    catalogues = (c.catalogue for c in (agents, estimators, figures, instances, components, planners, published))
     found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
-    return found + [figures.module_name(kind) for kind in figures.kinds()]
-
-
-def _timings(study, root):
-    """Seconds of the stages that do the work, added up over their jobs."""
-    runs = [
-        storage.read_meta(root / f"results/runs/{instance}/{track}/{label}/{block}.npz", "run")["seconds"]
-        for instance, track in study.cases()
-        for label, variant in study.variants(instance).items()
-        for block in study.blocks(instance, variant)
-    ]
-    checks = [_claim(root / f"results/claims/{name}.json")["seconds"] for name in study.claim_ids()]
-    return [
-        {"stage": "runs", "jobs": len(runs), "seconds": sum(runs)},
-        {"stage": "claims", "jobs": len(checks), "seconds": sum(checks)},
-    ]
+    return found

@@ -1,16 +1,18 @@
-"""One look for all figures: column width, colour-blind safe, the same colour for the same agent everywhere."""
+"""The style of all figures: column width, colour-blind safe colours, and one colour for each agent everywhere."""
 
 import zlib
+
+from befrl.analysis.statistics import NO_REGRET
 
 WIDTH = 3.6  # inches: one column of a paper
 GREY = "0.55"
 
-# The palette of Okabe and Ito; black is left to reference lines.
+# The palette of Okabe and Ito; black is kept for reference lines.
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-# From Tol's muted palette, for the families of agents that those seven do not reach.
+# From Tol's muted palette, for further kinds of agents.
 WINE, INDIGO, OLIVE, TEAL = "#882255", "#332288", "#999933", "#44AA99"
-# A colour for each kind of agent, and a marker that tells its members apart, or curves that often lie on each other.
+# A colour for each kind of agent, and a marker for each of its members, or for curves that often coincide.
 LOOKS = {
     "bef-rlsvi": (BLUE, ""),
     "exp-ucrl": (VERMILION, ""),
@@ -35,10 +37,10 @@ LOOKS = {
     "orrl-mnl": (INDIGO, "D"),
 }
 SPARE = (TEAL, YELLOW)
-# Variants of an algorithm, named by an ending, have its colour and a hollow marker.
+# Variants of an algorithm have its colour and a hollow marker, chosen by the ending of their name.
 VARIANTS = {"step": "^", "steps": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
 VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "D", "features": "v"}
-# Algorithms that share a panel where there are too many for one.
+# Algorithms that share a panel if all of them are too many for one.
 GROUPS = {
     "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
     "mixtures, factors and tables": ("ucrl-vtr", "uc-matrixrl", "ucbvi", "psrl"),
@@ -46,12 +48,19 @@ GROUPS = {
     "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
 }
 BASELINES = ("greedy", "eps-greedy", "random", "oracle")
-MISSPECIFIED = "†"
-LINES = {"theory": (0, (4, 1.5)), "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "grid": "solid"}
+MISSPECIFIED, SURROGATE = "†", "‡"
+THEORY = (0, (4, 1.5))
+LINES = {
+    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "grid": "solid"
+}  # fmt: skip
+MARKS = {
+    MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
+    SURROGATE: f" {SURROGATE}: surrogate constants; the source's are not known.",
+}
 
 
 def colour(agent: str, algorithm: str = "") -> str:
-    """Fixed for known agents and algorithms; for new ones by name, so that it does not depend on who else is drawn."""
+    """The colour of an agent: fixed if it or its algorithm is known, else by its name, whatever else is drawn."""
     for known in (agent, algorithm):
         if known in LOOKS:
             return LOOKS[known][0]
@@ -59,7 +68,7 @@ def colour(agent: str, algorithm: str = "") -> str:
 
 
 def look(agent: str, algorithm: str) -> dict:
-    """Colour and marker of an agent: those of its algorithm if it has the same name, else a variant's."""
+    """Colour and marker of an agent; one that is named unlike its algorithm has a variant's hollow marker."""
     shade = colour(agent, algorithm)
     if agent in LOOKS:
         return {"color": shade, "marker": LOOKS[agent][1]}
@@ -72,32 +81,37 @@ def look(agent: str, algorithm: str) -> dict:
 
 
 def group(algorithm: str) -> str:
-    """The panel that an algorithm belongs to; users' own come after the known ones."""
+    """The panel that an algorithm belongs to; unknown algorithms share the last one."""
     return next((name for name, members in GROUPS.items() if algorithm in members), "others")
 
 
-def name(row) -> str:
-    """How an agent is called, with the mark of a misspecified one."""
-    return f"{row.agent} {MISSPECIFIED}" if row.fit == "misspecified" else row.agent
+def marks(rows) -> dict[str, str]:
+    """The marks of each agent of a summary, or of Table 1: misspecified, or with surrogate constants."""
+    constants = rows["role" if "role" in rows else "constants"]
+    found = dict.fromkeys(rows["agent"], "")
+    for mark, marked in (
+        (MISSPECIFIED, rows["specification"] == "misspecified"),
+        (SURROGATE, constants == "surrogate"),
+    ):
+        found |= {agent: found[agent] + mark for agent in dict.fromkeys(rows["agent"][marked])}
+    return found
 
 
-def variant(row) -> str:
-    """How a variant of an agent is called in a legend."""
-    setting = {"tuned": f", {row.parameter} = {row.value:g}", "theory": ", theory"}
-    return f"{name(row)}{setting.get(row.role, '')}"
+def names(rows) -> dict[str, str]:
+    """The names of the agents of a summary, or of Table 1, with their marks."""
+    return {agent: f"{agent} {mark}" if mark else agent for agent, mark in marks(rows).items()}
 
 
-def misspecified(rows) -> str:
-    """What the mark says, if any of the rows has it."""
-    if not (rows["fit"] == "misspecified").any():
-        return ""
-    return f" {MISSPECIFIED}: the instance is not in the class that the algorithm assumes."
+def explained(rows) -> str:
+    """The sentences of a caption that explain the marks of these rows."""
+    used = "".join(marks(rows).values())
+    return "".join(text for mark, text in MARKS.items() if mark in used)
 
 
 def without_regret(summary) -> str:
-    """Who has no place on a logarithmic axis of regret."""
-    names = summary[(summary["role"] != "grid") & (summary["mean"] <= 1e-6)]["variant"]
-    return f" Zero regret, hence not drawn: {', '.join(names)}." if len(names) else ""
+    """The sentence of a caption about variants that have no place on a logarithmic axis of regret."""
+    left_out = summary[(summary["role"] != "grid") & (summary["mean"] <= NO_REGRET)]["variant"]
+    return f" Not drawn because their regret is zero: {', '.join(left_out)}." if len(left_out) else ""
 
 
 def track(letter: str) -> str:
@@ -105,7 +119,7 @@ def track(letter: str) -> str:
 
 
 def panels(count, height=2.1, most=2):
-    """A figure with `most` axes in a row, so that each stays readable at column width."""
+    """A figure with at most `most` axes in a row, so that each is readable at column width."""
     columns = min(most, max(1, count))
     lines = max(1, -(-count // columns))
     figure, axes = subplots(lines, columns, figsize=(WIDTH * columns / 1.25, height * lines), squeeze=False)
@@ -115,14 +129,28 @@ def panels(count, height=2.1, most=2):
 
 
 def subplots(*shape, **options):
-    """Figure and axes; matplotlib is imported when a figure is drawn, not when figures are listed."""
+    """Figure and axes; matplotlib is imported only when a figure is drawn."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(*shape, **options)
 
 
+def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False) -> dict:
+    """One line for each name in the column `key`: `column` over `size`, kept within the rims; handles by name."""
+    handles = {}
+    for name, part in table.groupby(key, sort=False):
+        colour, marker = looks.get(name, ("black", "v"))
+        if shaded:
+            low, high = part[f"{column}_low"], part[f"{column}_high"]
+            axis.fill_between(part[size], low, high, color=colour, alpha=0.12, linewidth=0)
+        values = part[column].clip(*rims)
+        (handles[name],) = axis.plot(part[size], values, color=colour, marker=marker, markersize=3, linewidth=0.9)
+    axis.set(xscale="log", yscale="log")
+    return handles
+
+
 def apply():
-    """Set matplotlib up; imported late, since seaborn takes seconds to load."""
+    """Set matplotlib up; imports are here because seaborn takes seconds to load."""
     import matplotlib
 
     matplotlib.use("Agg")
