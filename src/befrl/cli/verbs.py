@@ -229,10 +229,8 @@ def claim(args):
 
 
 def figure(args):
-    from befrl import figures
-    from befrl.figures import render
+    from befrl.figures.support import render
 
-    figures.module_name(args.kind)
     render.render(args.kind, args.tables, args.out, args.command, args.headline)
 
 
@@ -269,7 +267,7 @@ def list_things(args):
     elif args.what == "claims":
         found = [{"name": name, "text": claims.describe(name)["statement"]} for name in claims.names()]
     else:
-        found = [{"name": kind, "text": figures.module(kind).__doc__.splitlines()[0]} for kind in figures.kinds()]
+        found = [{"name": kind, "text": figures.catalogue.summary(kind)} for kind in figures.catalogue.names()]
     if args.json:
         print(json.dumps(found, indent=2))
         return

@@ -109,7 +109,8 @@ class Study:
         """The cases that repeat no published experiment: those of the study's own comparison."""
         repeated = {
             (instance, published.catalogue.module(source).TRACK)
-            for source, names in self["published"].items()
+            for source, experiments in self["published"].items()
+            for names in experiments.values()
             for instance in names
         }
         return [case for case in self.cases() if case not in repeated]
@@ -168,9 +169,13 @@ def check(config, schema) -> Study:
     for kind, name in study.library_tables():
         if name not in config["instances"]:
             raise InputError(f"library.{kind}: {unknown('instance', name, config['instances'])}")
-    for source, names in config["published"].items():
-        track = _named(published.catalogue.module, source, "published").TRACK
-        for name in names:
+    for source, experiments in config["published"].items():
+        module = _named(published.catalogue.module, source, "published")
+        track = module.TRACK
+        for experiment in experiments:
+            if experiment not in module.EXPERIMENTS:
+                raise InputError(f"published.{source}: {unknown('experiment', experiment, module.EXPERIMENTS)}")
+        for name in (name for names in experiments.values() for name in names):
             if name not in config["study"]:
                 raise InputError(f"published.{source}: {unknown('instance', name, config['study'])}")
             if track not in config["study"][name]["tracks"]:
