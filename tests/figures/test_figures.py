@@ -433,6 +433,19 @@ def test_marks_are_those_of_the_agent_and_are_explained():
     assert "†" not in style.explained(rows[1:4]) and style.explained(rows[1:2]) == ""
 
 
+def test_line_styles_are_explained_where_they_are_used():
+    """Each sentence belongs to a line style, and each role to one sentence."""
+    words = {"theory": "Dashed", "surrogate": "Dashed", "tuned": "Solid", "grid": "Thin", "set": "Dash-dotted"}
+    words["baseline"] = "Dotted"
+    assert set(words) == set(style.LINES)
+    for role, word in words.items():
+        text = style.line_styles([role, role])
+        assert text.startswith(f"{word}: ") and text.count(".") == 1
+    assert style.line_styles(["theory", "surrogate"]) == style.line_styles(["surrogate"])
+    assert style.line_styles(style.LINES).count(":") == 5
+    assert style.LINES["surrogate"] == style.LINES["theory"]
+
+
 def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(sources, tmp_path):
     """Also where the legend names the tuned curve only."""
     paths = []

@@ -20,7 +20,7 @@ def draw(tables):
         texts(names, line, ((0.0, row.agent, "left"),), colour=colour)
         cost.plot(1000 * row.seconds, line, linestyle="none", color=colour, marker="o", markersize=3.5)
         powers = (row.exponent_k, row.exponent_d, row.exponent_H)
-        texts(growth, line, [(i, f"{power:.1f}", "center") for i, power in enumerate(powers) if power == power])
+        texts(growth, line, [(i, f"{power:z.1f}", "center") for i, power in enumerate(powers) if power == power])
     names.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5), yticks=[])
     heads(growth, ((0, "k", "center"), (1, "d", "center"), (2, "H", "center")))
     growth.set(xlim=(-0.6, 2.6), xlabel="power with which\nthe time grows")

@@ -50,15 +50,8 @@ def describe(tables):
     values, curves = tables[0]["values"], tables[0]["curves"]
     source = published.catalogue.module(values["source"].iloc[0])
     seeds = int(curves["seeds"].max())
-    lines = {
-        "theory": "Dashed: constants of the theory.",
-        "surrogate": f"Dashed, {style.SURROGATE}: surrogate constants; the source's are not known.",
-        "tuned": "Solid: best point of the grid, chosen on other seeds.",
-        "grid": "Thin: the other points of the grid.",
-        "set": "Dash-dotted: the authors' constants.",
-        "baseline": "Dotted: no constants.",
-    }
-    roles = " ".join(text for role, text in lines.items() if (curves["role"] == role).any())
+    roles = set(curves["role"])
+    surrogates = style.MARKS[style.SURROGATE] if "surrogate" in roles else ""
     starred = any(len(_authors(values, instance)) for instance in set(curves["instance"]))
     stars = "Stars: the authors' numbers; a star on its curve is a result that we confirm. " if starred else ""
     return {
@@ -66,7 +59,7 @@ def describe(tables):
         "caption": (
             f"{curves['quantity'].iloc[0].capitalize()} of our runs, mean over {seeds} seeds and "
             f"{int(curves['episode'].max()):,} episodes, {style.track(source.TRACK)}; shaded: bootstrap interval of "
-            f"the mean. {stars}{roles} {source.CITATION}."
+            f"the mean. {stars}{style.line_styles(roles)}{surrogates} {source.CITATION}."
         ),
         "seeds": seeds,
     }

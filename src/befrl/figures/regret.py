@@ -82,9 +82,8 @@ def describe(tables):
         "caption": (
             f"Exact pseudo-regret summed over {first['episodes']} episodes, mean over {first['seeds']} seeds, track "
             f"{first['track']} ({style.track(first['track'])}); shaded: bootstrap interval of the mean, whole curves "
-            f"resampled. Dashed: constants of the theory. Solid: best point of the grid, chosen on other seeds. "
-            f"Dotted: no constants. The distance from an agent's dashed to its solid curve is the price of its "
-            f"theory's constants.{style.explained(summary)}{style.without_regret(summary)}"
+            f"resampled. {style.line_styles(shown(tables)['role'])} The distance from an agent's dashed to its solid "
+            f"curve is the price of its theory's constants.{style.explained(summary)}{style.without_regret(summary)}"
         ),
         "seeds": int(first["seeds"]),
     }

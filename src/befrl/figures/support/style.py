@@ -108,6 +108,20 @@ def explained(rows) -> str:
     return "".join(text for mark, text in MARKS.items() if mark in used)
 
 
+def line_styles(roles) -> str:
+    """The sentences of a caption that explain the line styles of these roles."""
+    roles = set(roles)
+    sentences = {
+        "Dashed: constants of the theory, or surrogates (‡).": "surrogate" in roles,
+        "Dashed: constants of the theory.": "theory" in roles and "surrogate" not in roles,
+        "Solid: best point of the grid, chosen on other seeds.": "tuned" in roles,
+        "Thin: the other points of the grid.": "grid" in roles,
+        "Dash-dotted: constants given in the config.": "set" in roles,
+        "Dotted: no constants.": "baseline" in roles,
+    }
+    return " ".join(sentence for sentence, used in sentences.items() if used)
+
+
 def without_regret(summary) -> str:
     """The sentence of a caption about variants that have no place on a logarithmic axis of regret."""
     left_out = summary[(summary["role"] != "grid") & (summary["mean"] <= NO_REGRET)]["variant"]
