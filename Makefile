@@ -3,7 +3,7 @@
 PYTHON ?= python3      # interpreter a new .venv is made from (3.11 or newer)
 UV ?= uv               # needed by `make lock` only; the set-up uses it when it is there
 SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--rerun-incomplete"
-PYTEST_FLAGS ?=        # e.g. '-m "not slow"'
+PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
 LOCK_FLAGS ?=          # e.g. "--upgrade"
 
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. Not a global `export`: the
@@ -11,12 +11,14 @@ LOCK_FLAGS ?=          # e.g. "--upgrade"
 run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
 # With a thousand short jobs the default scheduler takes a third of a core for itself.
 snakemake := $(run) snakemake --cores all --scheduler greedy
+# Over all cores; tests that share what is expensive stay together (tests/conftest.py).
+pytest := $(run) pytest --numprocesses logical --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce smoke test lint format bench lock clean
+.PHONY: help setup reproduce smoke test test-all references lint format bench lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: .venv/.ready ## make .venv from requirements.lock (PYTHON=... picks the interpreter)
 
@@ -27,11 +29,20 @@ reproduce: .venv/.ready ## run the study of config/config.yaml (SNAKEMAKE_FLAGS=
 smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 	$(snakemake) $(SNAKEMAKE_FLAGS) --configfile config/smoke.yaml
 
-test: .venv/.ready ## run the tests (PYTEST_FLAGS=...)
-	$(run) pytest $(PYTEST_FLAGS)
+test: .venv/.ready ## run the tests, a few minutes (PYTEST_FLAGS=...)
+	$(pytest) -m "not slow" $(PYTEST_FLAGS)
+
+test-all: .venv/.ready ## run all tests, with the whole products of settings and instances (PYTEST_FLAGS=...)
+	$(pytest) $(PYTEST_FLAGS)
+
+references: ## take the tables of build/smoke for the reference
+	rm -rf tests/reference/smoke && mkdir -p tests/reference/smoke
+	cd build/smoke/results && find . -name '*.csv' ! -path './timings/*' ! -name claims.csv -print0 \
+	    | tar -cf - --null -T - | tar -xf - -C $(CURDIR)/tests/reference/smoke
 
 lint: .venv/.ready ## check style of Python and Snakemake files
 	$(run) ruff check
+	.venv/bin/python tools/check_imports.py
 	$(run) ruff format --check
 	$(run) snakefmt --check Snakefile workflow
 	$(run) snakemake --lint

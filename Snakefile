@@ -15,7 +15,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/instances.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/regret.smk"
-include: "workflow/rules/library.smk"
+include: "workflow/rules/components.smk"
 include: "workflow/rules/table1.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
@@ -26,13 +26,9 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        f"{RESULTS}/report.html",
-        f"{RESULTS}/claims.csv",
-        f"{RESULTS}/instances.csv",
-        f"{RESULTS}/table1.csv",
-        [
-            f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
-            for instance, track in STUDY.cases()
-            for table in ("summary", "curves", "paired", "timings")
-        ],
-        [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "png")],
+        LAYOUT.report(),
+        LAYOUT.ledger(),
+        LAYOUT.instances(),
+        LAYOUT.table1(),
+        case_tables(STUDY.cases(), *REGRET_TABLES),
+        [LAYOUT.figure(ending, name) for name in FIGURES for ending in ("svg", "png")],

@@ -1,9 +1,24 @@
 """Fixtures for all tests. Every random test has a fixed seed: it passes or fails for good."""
 
+import os
+
+# One thread for linear algebra in each process, as in the study: two change the last bits. Before numpy comes in.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
 import numpy as np
 import pytest
 
 from befrl.model.model import Model
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests that share a fixture of their module stay together in one process; the others go wherever there is room."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        fixtures = [fixture for each in item._fixtureinfo.name2fixturedefs.values() for fixture in each]
+        if any(fixture.scope == "module" for fixture in fixtures):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ from unittest import mock
 import numpy as np
 from scipy import special
 
-from befrl import agents, instances
+from befrl import instances
 from befrl.experiment import loop
+from befrl.experiment.random_play import random_play
+from befrl.experiment.spec import RunSpec
 from befrl.instances import custom_sin
 from befrl.model import constants
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
@@ -22,6 +24,24 @@ ROOT = 7
 PROJECT = Path(__file__).resolve().parents[1]
 # Every family of the catalogue, and two whose (anchor, action) share all their parameters, one of them smooth.
 INSTANCES = [*instances.catalogue.names(), "dense", "waves"]
+# What they are, written down: nothing is built when tests are collected. `test_instances.py` compares.
+SMOOTH = ["circle", "custom-sin", "lds", "waves"]
+CONSTANT = [name for name in INSTANCES if name not in SMOOTH]
+FINITE = {"dense", "factored", "jao", "riverswim"}
+CONTINUOUS = set(INSTANCES) - FINITE
+# The instances of those agents, estimators and planners that refuse some.
+WORKS_ON = {
+    "orrl-mnl": FINITE,
+    "rrl-mnl": FINITE,
+    "ucrl-mnl": FINITE,
+    "ucrl-mnl-plus": FINITE,
+    "ren-ts": CONTINUOUS,
+    "smrl": CONTINUOUS,
+    "gaussian": {"lds"},
+    "score-matching": CONTINUOUS,
+    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal"},
+    "jacobi-anger": {"circle"},
+}
 
 
 @functools.lru_cache(maxsize=64)
@@ -102,17 +122,19 @@ def waves_instance(horizon=5, cells=3, order=10):
     )
 
 
+def spec(algorithm, problem, track="U", seeds=(0, 1), episodes=5, **values):
+    """A run of the tests, with the agent's parameters `values`."""
+    return RunSpec.of(problem, "test", algorithm, values, episodes, seeds, track=track, root_seed=ROOT)
+
+
 def play(algorithm, problem, track="U", seeds=(0, 1, 2), episodes=8, **values):
-    """`interaction.run` with the agent's parameters `values`."""
-    parameters = agents.parameters(algorithm, values)
-    return loop.run(problem, algorithm, parameters, track, episodes, list(seeds), ROOT, "test")
+    """The log of a run with the agent's parameters `values`."""
+    return loop.run(spec(algorithm, problem, track, seeds, episodes, **values))
 
 
 def trained(algorithm, problem, track="U", seeds=(0, 1), episodes=5, same_data=False, **values):
     """An agent after some episodes; with `same_data` all seeds learn from the first one's episodes."""
-    agent = loop.make_agent(
-        problem, algorithm, agents.parameters(algorithm, values), track, episodes, ROOT, "test", list(seeds)
-    )
+    agent = loop.make_agent(spec(algorithm, problem, track, seeds, episodes, **values))
     for episode in random_episodes(problem, [seeds[0]] * len(seeds) if same_data else seeds, episodes):
         agent.update(episode)
     return agent
@@ -132,17 +154,12 @@ class Idle:
 
 def random_episodes(problem, seeds, episodes):
     """Trajectories of the uniformly random agent."""
-    actor = loop.make_agent(
-        problem, "random", agents.parameters("random", {}), "U", episodes, ROOT, "test", list(seeds)
-    )
-    environment = loop.Environment(problem, ROOT, "test", list(seeds))
-    return [environment.rollout(actor, actor.plan(k).policy) for k in range(episodes)]
+    return list(random_play(problem, "test", list(seeds), episodes, ROOT))
 
 
 def learner(problem, seeds=(0, 1), track="U", **values):
     """A learner before any data, told what an agent of these seeds is told."""
-    parameters = agents.parameters("greedy", values)
-    return loop.make_agent(problem, "greedy", parameters, track, 1, ROOT, "test", list(seeds)).learner
+    return loop.make_agent(spec("greedy", problem, track, seeds, 1, **values)).learner
 
 
 def samples(data, i):

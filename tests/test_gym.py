@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 from befrl import cli, gym, instances
 from befrl.common.errors import InputError
 from befrl.common.streams import ENVIRONMENT, Stream
-from befrl.experiment.loop import Environment
+from befrl.experiment.environment import Environment
 from befrl.study import config
 from helpers import ROOT, dense_instance
 

@@ -12,6 +12,7 @@ from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError
 from befrl.common.parameters import describe, read
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from befrl.model import constants
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
 from befrl.model.features import Features, WrongShape
@@ -169,7 +170,7 @@ class Mixed(BaseAgent):
 def test_probabilities_are_played_as_they_are_planned():
     """300 x 40 draws with p = 0.3: the share is within 4 standard errors (error rate 6e-5)."""
     problem = instances.build("chain", {"bins": 3})
-    template = loop.make_agent(problem, "random", agents.parameters("random", {}), "U", 1, 0, "x", range(300))
+    template = loop.make_agent(RunSpec(problem, "x", "random", agents.parameters("random", {}), 1, range(300), "U", 0))
     agent = Mixed(template.problem, None)
     environment = loop.Environment(problem, 0, "x", range(300))
     trajectory = environment.rollout(agent, agent.plan(0).policy)

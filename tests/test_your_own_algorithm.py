@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from befrl import agents, cli
-from befrl.experiment.loop import LOGGED, TRACKS
+from befrl.experiment.run_file import LOGGED
+from befrl.experiment.spec import TRACKS
 from befrl.study import config
 from helpers import INSTANCES, light, play
 

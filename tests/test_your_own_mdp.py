@@ -14,6 +14,7 @@ from scipy.special import expit
 from befrl import agents, cli, instances
 from befrl.common.errors import InputError
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from befrl.gym import BefEnv
 from befrl.model import features, model
 from befrl.study import config
@@ -103,7 +104,7 @@ def test_the_page_prints_what_the_command_prints(drop, capsys):
 def test_an_agent_learns_to_heat_where_greedy_does_not(thermostat):
     def late(algorithm, **values):
         parameters = agents.parameters(algorithm, values)
-        log = loop.run(thermostat, algorithm, parameters, "U", 60, [0, 1], 7, "thermostat")
+        log = loop.run(RunSpec(thermostat, "thermostat", algorithm, parameters, 60, [0, 1], "U", 7))
         assert np.all(log["regret"] > 0)
         return log["regret"][:, -20:].mean()
 

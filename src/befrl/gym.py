@@ -15,11 +15,9 @@ import numpy as np
 
 from befrl import instances
 from befrl.common.errors import InputError
-from befrl.experiment.loop import Environment
+from befrl.experiment.environment import Environment
+from befrl.experiment.spec import ROOT_SEED
 from befrl.model.model import Instance
-
-# That of the command line and of a study which names none.
-ROOT_SEED = 20221005
 
 
 class BefEnv(gymnasium.Env):

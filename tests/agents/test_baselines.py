@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl.experiment.loop import LOGGED, TRACKS
+from befrl.experiment.run_file import LOGGED
+from befrl.experiment.spec import TRACKS
 from helpers import INSTANCES, assert_optimal, optimal, play, random_episodes, trained, value_of
 from helpers import light as instance
 

@@ -8,7 +8,7 @@ import pytest
 from befrl import agents
 from befrl.agents.bef_rlsvi import theorem_x
 from befrl.common.errors import InputError, Refused
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 
@@ -147,9 +147,9 @@ def test_the_hessian_in_the_place_of_the_design(name, drawn):
 @pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}])
 def test_variants_by_step_need_the_exact_planner(values):
     model = instance("chain").model
-    assert agents.fit(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values)) == "exact"
+    assert agents.specification(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values)) == "exact"
     with pytest.raises(Refused, match="planner = exact"):
-        agents.fit(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values | {"planner": "rff"}))
+        agents.specification(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values | {"planner": "rff"}))
 
 
 @pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}, {"design": "hessian"}])

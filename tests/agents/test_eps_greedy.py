@@ -6,7 +6,8 @@ import pytest
 from befrl import agents
 from befrl.agents.eps_greedy import mixture
 from befrl.experiment import loop
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
+from befrl.experiment.spec import RunSpec
 from helpers import ROOT, light, play, trained, value_of
 from transcription import played
 
@@ -33,7 +34,7 @@ def test_plan_in_counts_by_loops(name, track):
     problem = light(name, horizon=4)
     space, H, epsilon = problem.model.space, 4, 0.1
     parameters = agents.parameters("eps-greedy", {"epsilon": epsilon, "model": "counts"})
-    agent = loop.make_agent(problem, "eps-greedy", parameters, track, 5, ROOT, "test", [0, 1])
+    agent = loop.make_agent(RunSpec(problem, "test", "eps-greedy", parameters, 5, [0, 1], track, ROOT))
     plans, history = played(agent, problem, [0, 1], 5)
     for i in range(2):
         visits = np.zeros((space.n_cells, problem.model.n_actions, space.n_cells))
@@ -59,7 +60,7 @@ def test_plan_in_counts_by_loops(name, track):
 def test_regret_is_that_of_the_mixture():
     problem = light("chain")
     agent = loop.make_agent(
-        problem, "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), "U", 6, ROOT, "test", [0, 1]
+        RunSpec(problem, "test", "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), 6, [0, 1], "U", ROOT)
     )
     plans, history = played(agent, problem, [0, 1], 6)
     regret = play("eps-greedy", problem, "U", (0, 1), 6, epsilon=0.3)["regret"]
@@ -74,7 +75,9 @@ def test_actions_have_the_mixture_s_frequencies():
     """First actions of 4000 seeds: a binomial count within 5 standard deviations."""
     problem = light("chain", horizon=1)
     agent = loop.make_agent(
-        problem, "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), "U", 1, ROOT, "test", range(4000)
+        RunSpec(
+            problem, "test", "eps-greedy", agents.parameters("eps-greedy", {"epsilon": 0.3}), 1, range(4000), "U", ROOT
+        )
     )
     plans, history = played(agent, problem, range(4000), 1)
     other = (history[0].actions[:, 0] != plans[0].policy[0, 0].argmax(-1)[history[0].cells[:, 0]]).sum()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from befrl.learning import likelihood
 from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance

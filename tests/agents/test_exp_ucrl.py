@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from befrl.numerics import linalg
 from befrl.planning import optimism
 from helpers import INSTANCES, assert_optimal, derivative, full, full_U, play, random_episodes, trained
@@ -157,7 +157,7 @@ def first_values(problem, track="K", **values):
         agent = trained("exp-ucrl", problem, track, episodes=12, relaxation=relaxation, **values)
         start = agent.first_states.masses()
         promised[relaxation] = (agent.plan(12).values * start).sum(-1)
-        R = agent.optimistic_reward()
+        R = agent.optimistic_rewards()
         estimate = optimism.value_and_slope(problem.model, agent.learner.theta_p, R, problem.horizon, start)[0]
     return promised, estimate
 
@@ -227,7 +227,7 @@ def test_ascent_finds_the_best_model():
     """d = 4: against 20,000 models in the outer part of the ellipsoid."""
     problem = instance("chain", bins=2, horizon=4)
     agent = trained("exp-ucrl", problem, "K", seeds=(0,), episodes=6, scale=0.1, relaxation="gradient")
-    region, R, start = agent.region(), agent.optimistic_reward(), agent.first_states.masses()
+    region, R, start = agent.region(), agent.optimistic_rewards(), agent.first_states.masses()
     found = (agent.plan(6).values * start).sum()
     rng = np.random.default_rng(0)
     z = rng.standard_normal((20000, problem.model.d))

@@ -6,6 +6,7 @@ import pytest
 from befrl import agents
 from befrl.agents.lsvi_ucb import theory_beta
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from helpers import ROOT, light, play, trained
 from transcription import assert_plan_is, plan, played
 
@@ -16,7 +17,7 @@ from transcription import assert_plan_is, plan, played
 def test_every_plan_of_a_run_is_the_printed_one(name, track, values):
     problem = light(name, horizon=4)
     parameters = agents.parameters("lsvi-ucb", {"scale": 0.01, **values})
-    agent = loop.make_agent(problem, "lsvi-ucb", parameters, track, 6, ROOT, "test", [0, 1])
+    agent = loop.make_agent(RunSpec(problem, "test", "lsvi-ucb", parameters, 6, [0, 1], track, ROOT))
     plans, history = played(agent, problem, [0, 1], 6)
     for k in (0, 1, 5):
         for i in range(2):

@@ -7,18 +7,11 @@ import pytest
 from befrl import agents, instances
 from befrl.common.errors import InputError, Refused
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.planning import planners
-from helpers import instance
+from helpers import WORKS_ON, instance
 
-CONTINUOUS = {"chain", "circle", "custom-sin", "lds", "literal"}
-# The families that a part works on, for those that do not work on all of them.
-ONLY = {
-    "gaussian": {"lds"},
-    "score-matching": CONTINUOUS,
-    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal"},
-    "jacobi-anger": {"circle"},
-}
 PAIRS = [(key, name) for key, catalogue in agents.PARTS.items() for name in catalogue.names()]
 
 
@@ -28,7 +21,7 @@ def chosen(key, name):
 
 def test_parts_are_the_catalogues():
     assert agents.PARTS == {"estimator": estimators.catalogue, "planner": planners.catalogue}
-    assert set(ONLY) <= {name for _, name in PAIRS}
+    assert set(WORKS_ON) <= {name for _, name in PAIRS} | set(agents.catalogue.names())
 
 
 # Modules.
@@ -63,7 +56,7 @@ def test_a_pairing_is_refused_where_it_cannot_work_and_nowhere_else(family, key,
     model = instance(family).model
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        if family in ONLY.get(name, {family}):
+        if family in WORKS_ON.get(name, {family}):
             agents.check_parts(model, chosen(key, name))
             return
         with pytest.raises(Refused) as refusal:
@@ -90,14 +83,14 @@ def test_a_refused_pairing_ends_before_the_first_step(monkeypatch, key, name):
     monkeypatch.setattr(loop.Environment, "rollout", never)
     small = instance("chain", bins=3, horizon=4)
     with pytest.raises(Refused, match=name):
-        loop.run(small, "greedy", chosen(key, name), "U", 3, [0], 0, "chain-3")
+        loop.run(RunSpec(small, "chain-3", "greedy", chosen(key, name), 3, [0], "U", 0))
 
 
 @pytest.mark.parametrize(("key", "name"), PAIRS)
 def test_what_is_not_refused_runs(key, name):
-    family = min(ONLY.get(name, {"chain"}))
+    family = min(WORKS_ON.get(name, {"chain"}))
     small = instance(family, horizon=3)
-    regret = loop.run(small, "greedy", chosen(key, name), "U", 3, [0, 1], 0, family)["regret"]
+    regret = loop.run(RunSpec(small, family, "greedy", chosen(key, name), 3, [0, 1], "U", 0))["regret"]
     assert regret.shape == (2, 3) and (regret > -1e-9).all()
 
 
@@ -116,3 +109,21 @@ def test_what_is_not_refused_runs(key, name):
 )
 def test_whose_constants_an_agent_runs_with(algorithm, values, whose):
     assert agents.constants(algorithm, agents.parameters(algorithm, values)) == whose
+
+
+def test_surrogates_are_the_agents_that_say_so_in_their_deviations():
+    """Only these three do not know their source's constants; what stands in for them is one sentence."""
+    modules = {name: agents.catalogue.module(name) for name in agents.catalogue.names()}
+    marked = {name for name, module in modules.items() if module.Agent.surrogate}
+    assert marked == {"smrl", "lsvi-phe", "ucrl-mnl"}
+    assert marked == {
+        name for name, module in modules.items() if "the source's constants are not known" in _flat(module)
+    }
+    for name in marked:
+        assert modules[name].Agent.surrogate.endswith(".")
+        assert agents.constants(name, agents.parameters(name, {})) == "surrogate"
+        assert agents.constants(name, agents.parameters(name, {"scale": 0.5})) == "set"
+
+
+def _flat(module):
+    return " ".join(module.__doc__.lower().split())

@@ -155,11 +155,11 @@ def test_rewards_are_drawn_from_their_posterior(drawn):
     drawn["mean_reward"].clear()
     for k in range(200):
         agent.plan(k)
-    L = np.linalg.cholesky(full(agent.hessian_r[0]))
-    assert_standard_normal((np.concatenate(drawn["mean_reward"]) - agent.theta_r[0]) @ L)
+    L = np.linalg.cholesky(full(agent.reward.hessian[0]))
+    assert_standard_normal((np.concatenate(drawn["mean_reward"]) - agent.reward.theta[0]) @ L)
     reference = trained("exp-psrl", problem, seeds=(0,))
     reference.planner = Idle(reference.planner)
-    assert np.allclose(agent.theta_r[0], reference.learner.theta_r[0], rtol=0, atol=1e-10)
+    assert np.allclose(agent.reward.theta[0], reference.learner.theta_r[0], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", INSTANCES)
@@ -167,8 +167,10 @@ def test_where_it_is_exact_where_misspecified_and_where_refused(name):
     chosen = agents.parameters("ren-ts", {})
     if name not in CONTINUOUS:
         with pytest.raises(Refused, match="must be continuous"):
-            agents.fit(instance(name).model, "ren-ts", chosen)
+            agents.specification(instance(name).model, "ren-ts", chosen)
         with pytest.raises(Refused):
             play("ren-ts", instance(name))
         return
-    assert agents.fit(instance(name).model, "ren-ts", chosen) == ("exact" if name == "lds" else "misspecified")
+    assert agents.specification(instance(name).model, "ren-ts", chosen) == (
+        "exact" if name == "lds" else "misspecified"
+    )

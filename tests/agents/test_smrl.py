@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from befrl import agents
 from befrl.agents.smrl import LOOKAHEAD, TRIALS, returns
 from befrl.common.errors import InputError, Refused
-from befrl.experiment.loop import LOGGED
+from befrl.experiment.run_file import LOGGED
 from helpers import INSTANCES, derivative, full, full_U, matrices_at, play, random_episodes, samples, trained
 from helpers import instance as whole
 from helpers import light as instance
@@ -178,7 +178,7 @@ def test_shooting_takes_the_larger_of_two_noisy_means(name):
 def test_finite_states_are_refused(name):
     model = instance(name).model
     with pytest.raises(Refused, match="must be continuous"):
-        agents.catalogue.module("smrl").Agent.fit(model, agents.parameters("smrl", {}))
+        agents.catalogue.module("smrl").Agent.specification(model, agents.parameters("smrl", {}))
     with pytest.raises(Refused):
         play("smrl", instance(name))
 

@@ -52,9 +52,9 @@ def test_visits_are_counted_by_cell():
     agent = trained("uc-matrixrl", problem, episodes=4)
     for i in range(2):
         states, actions, _, following = samples(random_episodes(problem, (0, 1), 4), i)
-        expected = np.zeros(agent.visits.shape[1:])
+        expected = np.zeros(agent.counts.following.shape[2:])
         np.add.at(expected, (problem.model.space.cell(states), actions, problem.model.space.cell(following)), 1)
-        assert np.array_equal(agent.visits[i], expected)
+        assert np.array_equal(agent.counts.following[i, 0], expected)
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL)
@@ -76,7 +76,7 @@ def test_values_lie_between_zero_and_the_horizon(name):
 @pytest.mark.parametrize("name", INSTANCES)
 def test_it_says_what_is_exact(name):
     model = instance(name).model
-    fit = agents.fit(model, "uc-matrixrl", agents.parameters("uc-matrixrl", {}))
+    fit = agents.specification(model, "uc-matrixrl", agents.parameters("uc-matrixrl", {}))
     assert fit == (MISSPECIFIED if model.smooth else EXACT)
 
 
@@ -87,6 +87,6 @@ def test_unknown_rewards_are_those_of_the_penalised_likelihood_and_its_radius(na
     problem = instance(name)
     agent = trained("uc-matrixrl", problem, scale=0.02, reward_scale=reward_scale, delta=0.1)
     other = trained("exp-ucrl", problem, scale=reward_scale or 0.02, delta=0.1)
-    assert np.allclose(agent.rewards.means(), other.optimistic_reward(), rtol=0, atol=1e-8)
+    assert np.allclose(agent.rewards.means(), other.optimistic_rewards(), rtol=0, atol=1e-8)
     known = trained("uc-matrixrl", problem, "K").plan(5).rewards
     assert np.array_equal(known, np.broadcast_to(problem.R, known.shape))

@@ -6,6 +6,7 @@ import pytest
 from befrl import agents
 from befrl.agents.ucbvi import theory_bonus
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from helpers import ROOT, light, play
 from transcription import played
 
@@ -37,7 +38,7 @@ def printed(problem, agent, history, i, Q):
 def test_every_plan_of_a_run_is_the_printed_one(name, track, share):
     problem = light(name, horizon=4)
     parameters = agents.parameters("ucbvi", {"scale": 0.002, "share": share})
-    agent = loop.make_agent(problem, "ucbvi", parameters, track, 8, ROOT, "test", [0, 1])
+    agent = loop.make_agent(RunSpec(problem, "test", "ucbvi", parameters, 8, [0, 1], track, ROOT))
     plans, history = played(agent, problem, [0, 1], 8)
     for i in range(2):
         Q = np.full((4, problem.model.n_cells, problem.model.n_actions), 4.0)
@@ -57,7 +58,7 @@ def test_bonus_by_hand():
 def test_values_never_grow_and_are_optimistic():
     problem = light("jao")
     parameters = agents.parameters("ucbvi", {"scale": 0.002})
-    agent = loop.make_agent(problem, "ucbvi", parameters, "U", 60, ROOT, "test", range(5))
+    agent = loop.make_agent(RunSpec(problem, "test", "ucbvi", parameters, 60, range(5), "U", ROOT))
     plans, _ = played(agent, problem, range(5), 60)
     values = np.array([plan.values for plan in plans])
     assert np.all(np.diff(values, axis=0) <= 0)

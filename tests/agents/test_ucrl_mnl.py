@@ -42,10 +42,10 @@ def gram(problem, i, episodes, lam):
 def test_continuous_states_are_refused_in_one_sentence(algorithm, name):
     model, parameters = instance(name).model, agents.parameters(algorithm, {})
     if model.space.discrete:
-        assert agents.fit(model, algorithm, parameters) == EXACT
+        assert agents.specification(model, algorithm, parameters) == EXACT
         return
     with pytest.raises(Refused, match=f"agent '{algorithm}' .* needs a finite state space$"):
-        agents.fit(model, algorithm, parameters)
+        agents.specification(model, algorithm, parameters)
 
 
 @pytest.mark.parametrize(("name", "values"), FINITE)

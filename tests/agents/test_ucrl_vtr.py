@@ -8,6 +8,7 @@ import pytest
 from befrl import agents
 from befrl.agents.base import EXACT, MISSPECIFIED
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
 from helpers import INSTANCES, ROOT, full, full_U, matrices_at, play
 from helpers import light as instance
@@ -18,7 +19,7 @@ SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "hori
 def history(problem, episodes, seeds=(0, 1), track="K", **values):
     """An agent after some episodes of its own, with the values and the trajectory of each."""
     parameters = agents.parameters("ucrl-vtr", values)
-    agent = loop.make_agent(problem, "ucrl-vtr", parameters, track, episodes, ROOT, "test", list(seeds))
+    agent = loop.make_agent(RunSpec(problem, "test", "ucrl-vtr", parameters, episodes, list(seeds), track, ROOT))
     environment = loop.Environment(problem, ROOT, "test", list(seeds))
     past = []
     for k in range(episodes):
@@ -148,16 +149,14 @@ def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     problem = instance(name, **values)
     n, episodes = 120, 25
     parameters = agents.parameters("ucrl-vtr", {"scale": 0.05, "delta": 0.1})
-    agent = loop.make_agent(problem, "ucrl-vtr", parameters, "K", episodes, ROOT, "test", list(range(n)))
+    agent = loop.make_agent(RunSpec(problem, "test", "ucrl-vtr", parameters, episodes, list(range(n)), "K", ROOT))
     environment = loop.Environment(problem, ROOT, "test", list(range(n)))
-    truth = problem.P.reshape(1, -1, problem.model.n_cells)
     covered = np.ones(n, dtype=bool)
     for k in range(episodes):
         plan = agent.plan(k)
-        error = agent.mixture.theta - truth
-        C = error.shape[-1]
-        M = np.linalg.inv(agent.mixture.inverse.reshape(n, -1, C, C))
-        size = np.sqrt(((M @ error[..., None])[..., 0] * error).sum((1, 2)))
+        error = agent.mixture.theta - problem.P
+        M = np.linalg.inv(agent.mixture.inverse)
+        size = np.sqrt(((M @ error[..., None])[..., 0] * error).sum((1, 2, 3)))
         covered &= size <= agent.radius()[:, 0] / 0.05
         agent.update(environment.rollout(agent, plan.policy))
     assert covered.mean() >= 0.9
@@ -189,7 +188,7 @@ def test_without_a_radius_the_linearised_plan_is_that_of_its_estimate():
 def test_it_says_what_is_exact(name):
     model = instance(name).model
     fits = {
-        word: agents.fit(model, "ucrl-vtr", agents.parameters("ucrl-vtr", {"presentation": word}))
+        word: agents.specification(model, "ucrl-vtr", agents.parameters("ucrl-vtr", {"presentation": word}))
         for word in ("one-hot", "linearised")
     }
     assert fits == {"one-hot": MISSPECIFIED if model.smooth else EXACT, "linearised": MISSPECIFIED}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from befrl import claims
-from befrl.claims.registry import CLAIMS, Finding, Worst, claim, decide, number_of
+from befrl.claims.toolbox.registry import CLAIMS, Finding, Worst, claim, decide, number_of
 from befrl.common.errors import InputError
 
 KEYS = "id section where statement verdict worst_case meaning instance correction rule trials seed".split()
@@ -87,12 +87,13 @@ def test_the_table_documents_its_columns(records):
 
 def test_a_new_module_is_found_by_itself(tmp_path, monkeypatch):
     (tmp_path / "newcomer.py").write_text(
-        "from befrl.claims.registry import Finding, claim\n"
+        "from befrl.claims.toolbox.registry import Finding, claim\n"
         "@claim('C903', section='s', where='w', statement='t')\n"
         "def check(rng, trials):\n"
         "    return Finding('open', float(trials), 'trials', {}, 'none')\n"
     )
     monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(tmp_path)])
+    monkeypatch.setattr(claims.catalogue, "path", claims.__path__)
     claims._load.cache_clear()
     try:
         assert "C903" in claims.names()

@@ -7,8 +7,6 @@ import pytest
 from scipy.special import expit
 
 from befrl import claims
-from befrl.claims.calculus import directional_derivatives, nearest_to
-from befrl.claims.laws import REWARDS
 from befrl.claims.technical import (
     NOISE,
     Formulas,
@@ -18,6 +16,8 @@ from befrl.claims.technical import (
     derivative_errors,
     segment_gap,
 )
+from befrl.claims.toolbox.calculus import directional_derivatives, nearest_to
+from befrl.claims.toolbox.laws import REWARDS
 from befrl.model.rewards import Bernoulli, Gaussian
 
 

@@ -234,7 +234,7 @@ def test_list_names_everything(good, what):
 
 def fits(algorithm, model):
     try:
-        return agents.fit(model, algorithm, agents.parameters(algorithm, {}))
+        return agents.specification(model, algorithm, agents.parameters(algorithm, {}))
     except Refused:
         return False
 

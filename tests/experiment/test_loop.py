@@ -8,12 +8,13 @@ from befrl import agents
 from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.common.errors import InputError
 from befrl.experiment import loop
-from befrl.experiment.loop import TOGETHER, Environment, Lookup, Regret
+from befrl.experiment.environment import Environment
+from befrl.experiment.loop import Lookup
+from befrl.experiment.regret import TOGETHER, Regret
 from befrl.experiment.run_file import COST, LOGGED
+from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, continuum, instance, play, random_episodes, trained, value_of
-
-SMOOTH = [name for name in INSTANCES if instance(name).model.smooth]
+from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, trained, value_of
 
 
 class Fixed(BaseAgent):
@@ -256,7 +257,7 @@ def test_the_log_of_a_learner_by_hand(name):
     """Optimism, errors, feature norms and saturation of the last episode, from an agent with the same history."""
     problem = instance(name)
     log = play("greedy", problem, seeds=(0, 1), episodes=6)
-    agent = loop.make_agent(problem, "greedy", agents.parameters("greedy", {}), "U", 6, ROOT, "test", [0, 1])
+    agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), 6, [0, 1], "U", ROOT))
     environment = Environment(problem, ROOT, "test", [0, 1])
     for k in range(6):
         plan, design = agent.plan(k), agent.learner.design()
@@ -299,7 +300,7 @@ def test_a_known_reward_has_no_error(name):
 def test_the_log_is_complete_and_steps_are_told():
     seen = []
     log = loop.run(
-        instance("dense"), "random", agents.parameters("random", {}), "U", 5, [3, 9], ROOT, "test", seen.append
+        RunSpec(instance("dense"), "test", "random", agents.parameters("random", {}), 5, [3, 9], "U", ROOT), seen.append
     )
     assert seen == [2 * 6] * 5
     assert set(log) == set(LOGGED) | set(COST)

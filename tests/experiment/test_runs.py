@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from befrl import agents, instances
+from befrl import instances
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 from befrl.experiment.run_file import COST, LOGGED
+from befrl.experiment.spec import RunSpec
 
 SEEDS = [0, 1, 2, 3, 4, 5, 6]
 ALGORITHMS = ["bef-rlsvi", "exp-psrl", "exp-ucrl", "random"]
@@ -21,8 +22,8 @@ def instance():
 
 
 def run(instance, algorithm, seeds=SEEDS, lockstep=7, threads=1, tick=None, episodes=15):
-    parameters = agents.parameters(algorithm, {})
-    return runs.run_seeds("river", instance, algorithm, parameters, "U", episodes, seeds, 11, lockstep, threads, tick)
+    spec = RunSpec.of(instance, "river", algorithm, {}, episodes, seeds, root_seed=11)
+    return runs.run_seeds(spec, lockstep, threads, tick)
 
 
 def assert_same_bits(log, other):
@@ -37,10 +38,10 @@ def test_groups_do_not_change_a_bit(instance, algorithm, lockstep):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_seed_alone_is_the_seed_in_its_block(instance, algorithm):
-    block = run(instance, algorithm)[0]
+def test_a_seed_alone_is_the_seed_in_its_group(instance, algorithm):
+    group = run(instance, algorithm)[0]
     alone = run(instance, algorithm, seeds=[4])[0]
-    assert_same_bits(alone, {key: block[key][4:5] for key in LOGGED})
+    assert_same_bits(alone, {key: group[key][4:5] for key in LOGGED})
 
 
 def test_seeds_differ(instance):
@@ -66,19 +67,15 @@ def test_every_step_is_counted_once(instance, threads):
 
 
 def test_the_description_is_enough_to_run_again(instance):
-    parameters = agents.parameters("bef-rlsvi", {"x": 3})
-    common = ("K", 15, SEEDS, 11)
-    log, seconds = runs.run_seeds("river", instance, "bef-rlsvi", parameters, *common, lockstep=7)
-    meta = runs.describe("river", instance, "bef-rlsvi@x=3", "bef-rlsvi", parameters, *common, seconds)
-    meta = json.loads(json.dumps(meta, allow_nan=False))
-    again, _ = runs.run_seeds(
-        meta["instance"],
-        instances.build(meta["family"], meta["instance_parameters"]),
-        meta["algorithm"],
-        agents.parameters(meta["algorithm"], meta["parameters"]),
-        *(meta[key] for key in ("track", "episodes", "seeds", "root_seed")),
-        lockstep=7,
-    )
+    spec = RunSpec.of(instance, "river", "bef-rlsvi", {"x": 3}, 15, SEEDS, track="K", root_seed=11, label="it@x=3")
+    log, seconds = runs.run_seeds(spec, lockstep=7)
+    meta = json.loads(json.dumps(runs.describe(spec, seconds), allow_nan=False))
+    made = instances.build(meta["family"], meta["instance_parameters"])
+    keys = {"values": "parameters"} | {
+        key: key for key in ("algorithm", "episodes", "seeds", "track", "root_seed", "label")
+    }
+    again = RunSpec.of(made, meta["instance"], **{key: meta[name] for key, name in keys.items()})
+    again, _ = runs.run_seeds(again, lockstep=7)
     assert_same_bits(again, log)
     assert meta["steps_per_second"] * meta["seconds"] == pytest.approx(len(SEEDS) * 15 * instance.horizon)
     assert meta["facts"] == {"x": 3.0}
@@ -94,10 +91,11 @@ def test_a_regret_that_is_no_number_is_refused_with_its_seed_and_episode():
         run(broken, "random", seeds=[5, 6])
 
 
-def test_the_first_bad_seed_and_episode_are_named():
+def test_the_first_bad_seed_and_episode_are_named(instance):
+    spec = RunSpec.of(instance, "river", "greedy", {}, 4, [30, 31, 32])
     regret = np.zeros((3, 4))
     regret[1, 2] = np.nan
     regret[2, 0] = np.inf
     with pytest.raises(InputError, match=r"seed 31, episode 3\b"):
-        runs._check("river", "greedy", regret, [30, 31, 32])
-    assert runs._check("river", "greedy", np.zeros((3, 4)), [30, 31, 32]) is None
+        runs._check(spec, regret)
+    assert runs._check(spec, np.zeros((3, 4))) is None

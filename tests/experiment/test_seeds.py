@@ -34,5 +34,5 @@ def test_anything_else_is_refused_with_an_example_of_both(text):
 @settings(derandomize=True, deadline=None, database=None, max_examples=50)
 @given(st.integers(0, 10**9), st.integers(1, 10**6))
 def test_the_name_of_a_block_is_read_back(first, count):
-    block = range(first, first + count)
-    assert seeds.parse(seeds.block(block)) == block
+    batch = range(first, first + count)
+    assert seeds.parse(seeds.batch(batch)) == batch

@@ -15,10 +15,12 @@ from matplotlib.colors import to_hex
 
 import befrl
 from befrl import agents, figures, instances
-from befrl.analysis import aggregation, components, layout, published, statistics, table1
+from befrl.analysis import aggregation, components, published, statistics, table1
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
+from befrl.common.layout import Layout
 from befrl.experiment import run_file, runs
+from befrl.experiment.spec import RunSpec
 from befrl.figures.support import render, style
 from befrl.learning import estimators
 from befrl.planning import planners
@@ -43,20 +45,22 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The folder of a study's tables, made of real runs."""
+    """The tables of a study, made of real runs; by their layout."""
     root = tmp_path_factory.mktemp("study")
+    layout = Layout(root)
     instance = instances.build("chain", {"bins": 3, "horizon": 4})
     for (name, track), variants in CASES.items():
         paths = []
         for label, (algorithm, values) in variants.items():
             seeds = list(range(0 if "@" in label else TUNING, SEEDS))
-            common = (algorithm, agents.parameters(algorithm, values), track, 15, seeds, 3)
-            log, seconds = runs.run_seeds(name, instance, *common, lockstep=7)
+            spec = RunSpec.of(instance, name, algorithm, values, 15, seeds, track=track, root_seed=3, label=label)
+            log, seconds = runs.run_seeds(spec, lockstep=7)
             paths.append(root / "runs" / track / label / "run.npz")
-            run_file.save(paths[-1], log, runs.describe(name, instance, label, *common, seconds))
+            run_file.save(paths[-1], log, runs.describe(spec, seconds))
         for table, text in aggregation.aggregate(paths, TUNING, 200, 0.95).items():
-            storage.write_text(layout.regret(root, name, track, table), text)
-    return root
+            path = layout.regret_timings(name, track) if table == "timings" else layout.regret(table, name, track)
+            storage.write_text(path, text)
+    return layout
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +68,7 @@ def case_tables(results):
     """The paths of a figure's tables, of some cases or of all."""
 
     def paths(kind, *cases):
-        names = figures.catalogue.module(kind).TABLES
-        return [layout.regret(results, *case, table) for case in cases or CASES for table in names]
+        return [Path(path) for path in figures.tables(results, kind, cases or CASES)]
 
     return paths
 
@@ -151,36 +154,26 @@ def sources(results, case_tables, tmp_path_factory):
         "estimators": [estimator_tables(names, 6, rng), estimator_tables(names[3:5], REPETITIONS, rng)],
         "planners": [planner_tables(planned, REPETITIONS, rng), planner_tables(["exact", "rff"], 8, rng)],
     }
-    root = tmp_path_factory.mktemp("components")
+    layout = Layout(tmp_path_factory.mktemp("components"))
     for study, both in made.items():
         for instance, tables in zip(("first", "second"), both, strict=True):
             for table, rows in tables.items():
+                timings = layout.component_timings(study, instance)
+                path = timings if table == "timings" else layout.component(study, table, instance)
                 text = tidy.text([{"instance": instance} | row for row in rows], components.tables(study)[table])
-                storage.write_text(layout.component(root, study, instance, table), text)
+                storage.write_text(path, text)
     for name, rows in zip(("values", "curves"), published_tables(), strict=True):
-        storage.write_text(layout.published(root, "ayoub", name), tidy.text(rows, published.COLUMNS))
+        storage.write_text(layout.published(name, "ayoub"), tidy.text(rows, published.COLUMNS))
     cases = [UNKNOWN]
-    storage.write_text(root / "table1.csv", tidy.text(table1.rows(results, cases), table1.COLUMNS))
-    storage.write_text(root / "timings.csv", tidy.text(table1.timings(results, cases, []), table1.TIMINGS))
-    found = {}
-    for kind in figures.catalogue.names():
-        module = figures.catalogue.module(kind)
-        match module.SCOPE:
-            case "case":
-                found[kind] = case_tables(kind, UNKNOWN)
-            case "study":
-                found[kind] = case_tables(kind)
-            case "component":
-                found[kind] = [
-                    layout.component(root, module.SUBJECT, instance, table)
-                    for instance in ("first", "second")
-                    for table in module.TABLES
-                ]
-            case "published":
-                found[kind] = [layout.published(root, "ayoub", table) for table in module.TABLES]
-            case "table":
-                found[kind] = [root / ("timings.csv" if figures.measured(kind) else "table1.csv")]
-    return found
+    storage.write_text(layout.table1(), tidy.text(table1.rows(results, cases), table1.COLUMNS))
+    storage.write_text(layout.table1_timings(), tidy.text(table1.timings(results, cases, []), table1.TIMINGS))
+    shown = {"component": ["first", "second"], "published": ["ayoub"], "table": ["table1"]}
+    return {
+        kind: figures.tables(layout, kind, shown[figures.scope(kind)])
+        if figures.scope(kind) in shown
+        else case_tables(kind, *([UNKNOWN] if figures.scope(kind) == "case" else []))
+        for kind in figures.catalogue.names()
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -486,15 +479,12 @@ def test_known_agents_have_looks_of_their_own():
     assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in style.SPARE}
 
 
-@pytest.mark.parametrize("path", sorted(config.SCHEMA.parent.glob("*.yaml")), ids=lambda path: path.stem)
-def test_agents_of_a_panel_look_different(path):
-    """In the configs that come with the project: colour and marker tell the agents of each panel apart."""
-    if path == config.SCHEMA:
-        assert path.stem == "schema"
-        return
-    study = config.load(path, config.SCHEMA)
+@pytest.mark.parametrize("name", ["config", "full", "smoke"])
+def test_agents_of_a_panel_look_different(name):
+    """In the studies that come with the project: colour and marker tell the agents of each panel apart."""
+    study = config.load(config.SCHEMA.parent / f"{name}.yaml", config.SCHEMA)
     for instance, _ in study.compared_cases():
-        rows = [(v.agent, v.algorithm) for v in study.variants(instance).values() if v.grid is None]
+        rows = [(v.agent, v.algorithm) for v in study.variants(instance).values() if v.varied is None]
         panels = figures.catalogue.module("regret").panels(pd.DataFrame(rows, columns=["agent", "algorithm"]))
         for title, part in panels.items():
             looks = [tuple(sorted(style.look(row.agent, row.algorithm).items())) for row in part.itertuples()]

@@ -8,7 +8,7 @@ from scipy import integrate
 
 from befrl import instances
 from befrl.common.errors import InputError
-from helpers import INSTANCES, all_policies, instance, optimal, value_of
+from helpers import FINITE, INSTANCES, SMOOTH, all_policies, instance, optimal, value_of
 
 VARIANTS = [
     *[(name, {}) for name in INSTANCES],
@@ -40,6 +40,12 @@ def test_contract(name, values):
         assert problem.constants[key] > 0
     assert problem.constants["alpha_p"] <= problem.constants["beta_p"]
     assert problem.constants["alpha_r"] <= problem.constants["beta_r"]
+
+
+def test_the_helpers_lists_are_right():
+    models = {name: instance(name).model for name in INSTANCES}
+    assert [name for name in INSTANCES if models[name].smooth] == SMOOTH
+    assert {name for name in INSTANCES if models[name].space.discrete} == FINITE
 
 
 @pytest.mark.parametrize(("name", "values"), VARIANTS)

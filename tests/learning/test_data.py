@@ -5,12 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from befrl.learning.data import Data
-from helpers import INSTANCES, instance, random_episodes, samples
+from befrl.learning.data import Data, Visits
+from helpers import CONSTANT, INSTANCES, SMOOTH, instance, random_episodes, samples
 
 SEEDS = (0, 1, 2)
-CONSTANT = [name for name in INSTANCES if not instance(name).model.smooth]
-SMOOTH = [name for name in INSTANCES if instance(name).model.smooth]
 
 
 def gathered(problem, seeds=SEEDS, episodes=5):
@@ -96,11 +94,11 @@ def test_totals_have_the_shape_of_what_is_summed(name, rng):
     """`total` also sums matrices, as score matching needs them."""
     problem = instance(name)
     data, played = gathered(problem, episodes=1)
-    where, weights = data.places(played[0])
+    visits = Visits(problem.model, played[0])
     values = rng.standard_normal((*played[0].actions.shape, 2, 3))
-    whole = data.total(where, weights, values)
+    whole = visits.total(values)
     assert whole.shape == (*data.counts.shape, 2, 3)
     for j in range(2):
         for k in range(3):
-            assert np.array_equal(whole[..., j, k], data.total(where, weights, values[..., j, k]))
+            assert np.array_equal(whole[..., j, k], visits.total(values[..., j, k]))
     assert np.allclose(whole.sum((1, 2)), values.sum(1), rtol=0, atol=1e-11)

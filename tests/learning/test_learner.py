@@ -6,7 +6,20 @@ from scipy import optimize
 
 from befrl.learning import likelihood
 from befrl.numerics import newton
-from helpers import INSTANCES, full, full_U, instance, learner, light, matrices_at, play, random_episodes, samples
+from helpers import (
+    CONSTANT,
+    INSTANCES,
+    SMOOTH,
+    full,
+    full_U,
+    instance,
+    learner,
+    light,
+    matrices_at,
+    play,
+    random_episodes,
+    samples,
+)
 
 SEEDS = (0, 1, 2, 3, 4)
 CASES = [(name, {}) for name in INSTANCES] + [
@@ -91,7 +104,7 @@ def test_newton_converges_from_far_starts(name, size):
         assert np.allclose(far, theta, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in INSTANCES if not instance(name).model.smooth])
+@pytest.mark.parametrize("name", CONSTANT)
 @pytest.mark.parametrize("eta", [1e-6, 1e-4, 1e-2])
 def test_newton_converges_with_little_penalty_and_data(name, eta):
     """After few episodes the likelihood alone may have no maximum: 100 seeds, each refitted ten times."""
@@ -99,7 +112,7 @@ def test_newton_converges_with_little_penalty_and_data(name, eta):
     assert np.all(np.isfinite(log["error_p"]))
 
 
-@pytest.mark.parametrize("name", [name for name in INSTANCES if instance(name).model.smooth])
+@pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("eta", [1e-6, 1e-4, 1e-2])
 def test_newton_converges_with_little_penalty_and_smooth_features(name, eta):
     """The same without planning, 12 seeds refitted eight times: what agents draw from is positive definite.

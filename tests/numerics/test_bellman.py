@@ -29,6 +29,27 @@ def test_backward_induction_by_loops(n, N, A, H, rng):
 
 
 @pytest.mark.parametrize(("n", "N", "A", "H"), SHAPES)
+def test_a_recursion_with_its_own_step_and_value_by_loops(n, N, A, H, rng):
+    """Steps that depend on h, and a value that is a mixture of the best and the mean."""
+    R, P = rng.normal(size=(H, n, N, A)), rng.normal(size=(n, N, A, N))
+    expected = bellman.expectation(P)
+    Q, V = bellman.recursion(
+        lambda h, V: np.clip(R[h] + expected(V), -h, H),
+        H,
+        (n, N, A),
+        lambda Q: 0.75 * bellman.largest(Q) + 0.25 * Q.mean(-1),
+    )
+    assert Q.shape == (n, H, N, A)
+    assert V.shape == (n, H + 1, N)
+    assert np.all(V[:, H] == 0)
+    for i, h, s in np.ndindex(n, H, N):
+        for a in range(A):
+            future = sum(P[i, s, a, t] * V[i, h + 1, t] for t in range(N))
+            assert Q[i, h, s, a] == pytest.approx(min(max(R[h, i, s, a] + future, -h), H), abs=1e-12)
+        assert V[i, h, s] == pytest.approx(0.75 * max(Q[i, h, s]) + 0.25 * sum(Q[i, h, s]) / A, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "N", "A", "H"), SHAPES)
 def test_evaluation_by_loops(n, N, A, H, rng):
     R, P = (part[0] for part in models(rng, 1, N, A))
     actions = rng.integers(0, A, (n, 4, H, N))

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from befrl.analysis import instance_table, layout
+from befrl.analysis import instance_table
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
+from befrl.common.layout import Layout
 from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import assemble, build, svg, wording
 
@@ -517,10 +518,11 @@ def test_the_answer_read_back_from_the_table_of_instances(tmp_path):
         facts | {"name": "chain"} | ANSWER,
         facts | {"name": "ring"} | ANSWER | {"matters": False},
     ]
-    storage.write_text(layout.table(tmp_path, "instances"), tidy.text(rows, instance_table.COLUMNS))
+    layout = Layout(tmp_path)
+    storage.write_text(layout.instances(), tidy.text(rows, instance_table.COLUMNS))
     for name in ("chain", "river", "ring"):
-        storage.write_arrays(layout.instance(tmp_path, name), "instance", {}, an_instance(name))
-    given = assemble._instances(tmp_path, ["chain", "river", "ring"])
+        storage.write_arrays(layout.instance(name), "instance", {}, an_instance(name))
+    given = assemble._instances(layout, ["chain", "river", "ring"])
     assert [instance["name"] for instance in given] == ["chain", "river", "ring"]
     made = page(instances=given)
     assert [(row[0], *row[1:3], row[-1]) for row in exploration_rows(made)] == [
@@ -576,9 +578,10 @@ def test_measured_times_are_shown_in_the_section_on_cost_alone():
 def test_costs_are_joined_with_the_roles_of_their_variants(tmp_path):
     summary = pd.DataFrame([a_row("greedy", "baseline", 1.0), a_row("random", "baseline", 2.0)])
     seconds = {"instance": "chain", "track": "K", "batches": 2, "wall_seconds": 1.5, "seconds_per_episode": 0.1}
-    path = layout.regret(tmp_path, "chain", "K", "timings")
+    layout = Layout(tmp_path)
+    path = layout.regret_timings("chain", "K")
     storage.write_text(path, tidy.text([{"variant": name} | seconds for name in ("random", "greedy")], TIMINGS))
-    cost = assemble._cost(tmp_path, ("chain", "K"), summary)
+    cost = assemble._cost(layout, ("chain", "K"), summary)
     assert cost[["variant", "role", "wall_seconds"]].to_numpy().tolist() == [
         ["greedy", "baseline", 1.5], ["random", "baseline", 1.5],
     ]  # fmt: skip
@@ -587,7 +590,7 @@ def test_costs_are_joined_with_the_roles_of_their_variants(tmp_path):
     ]  # fmt: skip
     storage.write_text(path, tidy.text([{"variant": "random"} | seconds], TIMINGS))
     with pytest.raises(InputError, match="timings of 'chain_K' cannot be joined: variant 'greedy' has no row"):
-        assemble._cost(tmp_path, ("chain", "K"), summary)
+        assemble._cost(layout, ("chain", "K"), summary)
 
 
 def test_published_numbers_stand_beside_ours():

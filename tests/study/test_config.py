@@ -19,16 +19,16 @@ from jsonschema import Draft202012Validator
 
 from befrl import agents, claims, instances
 from befrl.analysis import components
-from befrl.cli.verbs import pairs
+from befrl.cli.words import pairs
 from befrl.common.errors import InputError, Refused
 from befrl.common.parameters import read
 from befrl.experiment import seeds
-from befrl.study.config import check, load, with_defaults
+from befrl.study.config import check, load
 from helpers import PROJECT
 
 FOLDER = PROJECT / "config"
 SCHEMA = yaml.safe_load((FOLDER / "schema.yaml").read_text())
-CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / "schema.yaml"})
+CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / "schema.yaml", FOLDER / "agents.yaml"})
 BASE = {
     "seeds": {"tuning": 2, "evaluation": 3},
     "instances": {"small": {"family": "chain", "set": {"bins": 3}}},
@@ -120,14 +120,17 @@ def test_no_object_with_fixed_keys_takes_others():
 
 def test_every_key_of_the_schema_is_described():
     keys = keys_of(SCHEMA)
-    assert {"root_seed", "study.<name>.agents", "library.exploration.episodes", "library.planners.features"} <= set(
-        keys
-    )
+    assert {
+        "root_seed",
+        "study.<name>.agents",
+        "components.exploration.episodes",
+        "components.planners.features",
+    } <= set(keys)
     assert [key for key, (sub, _) in keys.items() if not sub.get("description")] == []
 
 
-def test_every_study_of_the_library_has_its_settings_in_the_schema():
-    given = SCHEMA["properties"]["library"]["properties"]
+def test_every_component_study_has_its_settings_in_the_schema():
+    given = SCHEMA["properties"]["components"]["properties"]
     assert sorted(given) == components.catalogue.names()
     for kind, sub in given.items():
         wanted = set(list(inspect.signature(components.catalogue.module(kind).study).parameters)[3:])
@@ -166,8 +169,16 @@ BAD = [
     (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x", "eta", "delta"]),
     (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, seeds, agents, headline"]),
     (("claims", "trails"), 3, ["claims", "trails", "trials, ids"]),
-    (("library", "planner"), {}, ["library", "'planner'", "exploration, densities, estimators, planners, scaling"]),
-    (("library", "planners"), {"instance": []}, ["library.planners", "'instance'", "instances, features, repetitions"]),
+    (
+        ("components", "planner"),
+        {},
+        ["components", "'planner'", "exploration, densities, estimators, planners, scaling"],
+    ),
+    (
+        ("components", "planners"),
+        {"instance": []},
+        ["components.planners", "'instance'", "instances, features, repetitions"],
+    ),
     # unknown names
     (("instances", "small", "family"), "ring", ["instances.small.family", "ring", "chain", "riverswim"]),
     (("agents", "ours", "algorithm"), "dqn", ["agents.ours.algorithm", "dqn", "bef-rlsvi", "greedy"]),
@@ -176,15 +187,24 @@ BAD = [
     (("claims", "ids"), ["C31", "C999"], ["claims.ids", "C999", "choose one of", "C31"]),
     (("agents", "greedy", "set"), {"estimator": "guess"}, ["agents.greedy.set", "'guess'", "ais", "shah"]),
     (("agents", "greedy", "set"), {"planner": "guess"}, ["agents.greedy.set", "'guess'", "exact", "rff"]),
-    (("library", "exploration"), {"episodes": {"large": 5}}, ["library.exploration", "'large'", "small"]),
+    (("components", "exploration"), {"episodes": {"large": 5}}, ["components.exploration", "'large'", "small"]),
     *(
-        (("library", kind), {"instances": ["large"]}, [f"library.{kind}: unknown instance 'large'", "small"])
+        (("components", kind), {"instances": ["large"]}, [f"components.{kind}: unknown instance 'large'", "small"])
         for kind in ("densities", "estimators", "planners", "scaling")
     ),
-    (("published",), {"nobody": ["small"]}, ["published: unknown published source 'nobody'", "ayoub, cho, li"]),
-    (("published",), {"li": ["large"]}, ["published.li", "'large'", "small"]),
-    (("published",), {"li": ["small"]}, ["published.li", "study.small.tracks has no K"]),
-    (("published",), {"li": []}, ["published.li", "minItems 1"]),
+    (("published",), {"nobody": {"a": ["small"]}}, ["published: unknown published source 'nobody'", "ayoub, cho, li"]),
+    (("published",), {"cho": {"a": ["small"]}}, ["published.cho: unknown experiment 'a'", "returns, runtime"]),
+    (("published",), {"li": {"reward": ["large"]}}, ["published.li.reward", "'large'", "small"]),
+    (("published",), {"li": {"reward": ["small"]}}, ["published.li.reward", "study.small.tracks has no K"]),
+    (("published",), {"li": {"reward": []}}, ["published.li.reward", "minItems 1"]),
+    (("published",), {"li": {}}, ["published.li", "minProperties 1"]),
+    (("include",), ["../agents.yaml"], ["include", "'../agents.yaml'", "config/"]),
+    (("include",), ["nothing.yaml"], ["nothing.yaml cannot be read"]),
+    (("include",), ["smoke.yaml"], ["include: smoke.yaml", "agents, groups"]),
+    (("include",), "agents.yaml", ["include", "array"]),
+    (("groups",), {"ours": ["greedy"]}, ["groups.ours has the name of an agent"]),
+    (("groups",), {"all": []}, ["groups.all", "minItems 1"]),
+    (("study", "small", "agents"), ["nobody"], ["study.small.agents", "unknown agent 'nobody'", "ours, greedy"]),
     # pairings that cannot work
     (("agents", "greedy", "algorithm"), "ucrl-mnl", ["study.small.agents", "'greedy'", "finite state space"]),
     (("agents", "greedy", "set"), {"estimator": "gaussian"}, ["study.small.agents", "'greedy'", "'gaussian'", "lds"]),
@@ -209,14 +229,14 @@ BAD = [
     (("study", "small", "tracks"), ["U", "V"], ["study.small.tracks", "'V'", "'U', 'K'"]),
     (("study", "small", "tracks"), ["U", "U"], ["study.small.tracks", "uniqueItems"]),
     (("claims", "trials"), 0, ["claims.trials", "minimum 1"]),
-    (("library", "exploration"), {"episodes": {"small": 0}}, ["library.exploration.episodes.small", "minimum 1"]),
-    (("library", "exploration"), {"tuning": 1}, ["library.exploration.tuning", "minimum 2"]),
-    (("library", "densities"), {"transitions": 0}, ["library.densities.transitions", "minimum 1"]),
-    (("library", "estimators"), {"sizes": [10]}, ["library.estimators.sizes", "minItems 2"]),
-    (("library", "estimators"), {"sizes": [10, 0]}, ["library.estimators.sizes.1", "minimum 1"]),
-    (("library", "scaling"), {"sizes": [4]}, ["library.scaling.sizes", "minItems 2"]),
-    (("library", "planners"), {"features": [1, 2]}, ["library.planners.features.0", "minimum 2"]),
-    (("library", "planners"), {"instances": ["small", "small"]}, ["library.planners.instances", "uniqueItems"]),
+    (("components", "exploration"), {"episodes": {"small": 0}}, ["components.exploration.episodes.small", "minimum 1"]),
+    (("components", "exploration"), {"tuning": 1}, ["components.exploration.tuning", "minimum 2"]),
+    (("components", "densities"), {"transitions": 0}, ["components.densities.transitions", "minimum 1"]),
+    (("components", "estimators"), {"sizes": [10]}, ["components.estimators.sizes", "minItems 2"]),
+    (("components", "estimators"), {"sizes": [10, 0]}, ["components.estimators.sizes.1", "minimum 1"]),
+    (("components", "scaling"), {"sizes": [4]}, ["components.scaling.sizes", "minItems 2"]),
+    (("components", "planners"), {"features": [1, 2]}, ["components.planners.features.0", "minimum 2"]),
+    (("components", "planners"), {"instances": ["small", "small"]}, ["components.planners.instances", "uniqueItems"]),
     # wrong types
     (("seeds",), None, ["seeds", "object"]),
     (("seeds", "tuning"), "30", ["seeds.tuning", "'30'", "integer"]),
@@ -227,9 +247,9 @@ BAD = [
     (("instances", "small", "set"), "bins=3", ["instances.small.set", "object"]),
     (("study", "small", "agents"), "ours", ["study.small.agents", "array"]),
     (("study", "small", "headline"), "yes", ["study.small.headline", "boolean"]),
-    (("library",), None, ["library", "object"]),
-    (("library", "exploration"), {"episodes": ["small"]}, ["library.exploration.episodes", "object"]),
-    (("library", "densities"), {"instances": "small"}, ["library.densities.instances", "array"]),
+    (("components",), None, ["components", "object"]),
+    (("components", "exploration"), {"episodes": ["small"]}, ["components.exploration.episodes", "object"]),
+    (("components", "densities"), {"instances": "small"}, ["components.densities.instances", "array"]),
     (("agents", "greedy", "grid"), {"estimator": ["mle", "ais"]}, ["agents.greedy.grid.estimator", "number"]),
     # names that could not be file names or parts of one
     (("instances", "a_b"), {"family": "chain"}, ["instances", "a_b", "pattern"]),
@@ -303,7 +323,7 @@ def test_whole_numbers_written_with_a_point_are_refused_or_made_whole():
     config["seeds"] = {"tuning": 2.0, "evaluation": 3.0}
     config["jobs"] = {"seeds_per_job": 2.0}
     config["study"]["small"]["episodes"] = 5.0
-    config["library"] = {
+    config["components"] = {
         "exploration": {"episodes": {"small": 5.0}},
         "estimators": {"instances": ["small"], "sizes": [100.0, 200.0]},
     }
@@ -313,30 +333,54 @@ def test_whole_numbers_written_with_a_point_are_refused_or_made_whole():
         return
     assert {type(value) for value in (*study["seeds"].values(), *study["jobs"].values())} == {int}
     assert type(study["study"]["small"]["episodes"]) is int
-    assert type(study.library("exploration")["small"]["episodes"]) is int
-    assert {type(size) for size in study.library("estimators")["small"]["sizes"]} == {int}
+    assert type(study.component("exploration")["small"]["episodes"]) is int
+    assert {type(size) for size in study.component("estimators")["small"]["sizes"]} == {int}
 
 
-# The library.
+# Component studies.
 
 
-def test_the_settings_of_the_library_by_instance():
+def test_the_settings_of_component_studies_by_instance():
     given = {
         "exploration": {"episodes": {"small": 7}, "tuning": 3},
         "planners": {"instances": ["small"], "features": [4, 8]},
     }
-    study = check(BASE | {"library": given}, SCHEMA)
-    assert study.library("exploration") == {"small": {"episodes": 7, "tuning": 3, "evaluation": 20}}
-    assert study.library("planners") == {"small": {"features": [4, 8], "repetitions": 30}}
-    assert study.library("densities") == study.library("estimators") == {}
-    assert study.library_tables() == [("exploration", "small"), ("planners", "small")]
-    assert check(BASE, SCHEMA).library_tables() == []
-    with pytest.raises(InputError, match="unknown library study 'pies': choose one of exploration, densities"):
-        study.library("pies")
+    study = check(BASE | {"components": given}, SCHEMA)
+    assert study.component("exploration") == {"small": {"episodes": 7, "tuning": 3, "evaluation": 20}}
+    assert study.component("planners") == {"small": {"features": [4, 8], "repetitions": 30}}
+    assert study.component("densities") == study.component("estimators") == {}
+    assert study.components() == [("exploration", "small"), ("planners", "small")]
+    assert check(BASE, SCHEMA).components() == []
+    with pytest.raises(InputError, match="unknown component study 'pies': choose one of exploration, densities"):
+        study.component("pies")
+
+
+def test_groups_stand_for_their_agents_and_included_agents_that_nobody_uses_are_left_out():
+    config = BASE | {"include": ["agents.yaml"], "groups": {"mine": ["greedy", "psrl"]}}
+    config["study"] = {"small": {"episodes": 5, "agents": ["ours", "mine"]}}
+    study = check(copy.deepcopy(config), SCHEMA)
+    assert study["study"]["small"]["agents"] == ["ours", "greedy", "psrl"]
+    assert set(study["agents"]) == {"ours", "greedy", "psrl"}
+    # An agent of the config's own goes before the included one of its name.
+    own = config | {"agents": BASE["agents"] | {"psrl": {"algorithm": "psrl", "set": {"tau": 2}}}}
+    assert check(copy.deepcopy(own), SCHEMA)["agents"]["psrl"]["set"] == {"tau": 2}
+    config["study"]["small"]["agents"] = ["greedy", "mine"]
+    assert "agent 'greedy' is named twice" in sentence_of(config)
+
+
+def test_the_hash_is_of_what_decides_the_results():
+    study = check(copy.deepcopy(BASE), SCHEMA)
+    same = changed(("study", "small", "agents"), ["greedy", "ours"])
+    same |= {"jobs": {"threads": 2, "lockstep": 7, "seeds_per_job": 3}}
+    same["agents"]["ours"]["grid"] = {"x": [1.0, 3.0]}
+    same["instances"]["small"]["set"] = {"bins": 3.0}
+    assert check(same, SCHEMA).hash == study.hash
+    for path, value in ((("root_seed",), 1), (("study", "small", "episodes"), 6), (("instances", "small", "set"), {})):
+        assert check(changed(path, value), SCHEMA).hash != study.hash
 
 
 def test_published_cases_are_left_out_of_the_comparison():
-    config = copy.deepcopy(BASE) | {"published": {"ayoub": ["small"]}}
+    config = copy.deepcopy(BASE) | {"published": {"ayoub": {"regret": ["small"]}}}
     config["study"]["small"]["tracks"] = ["U", "K"]
     study = check(config, SCHEMA)
     assert study.cases() == [("small", "U"), ("small", "K")]
@@ -408,14 +452,14 @@ def works_on(config, name, agent):
     instance, agent = config["instances"][name], config["agents"][agent]
     model = model_of(instance["family"], json.dumps(instance.get("set", {})))
     try:
-        agents.fit(model, agent["algorithm"], agents.parameters(agent["algorithm"], agent.get("set", {})))
+        agents.specification(model, agent["algorithm"], agents.parameters(agent["algorithm"], agent.get("set", {})))
     except Refused:
         return False
     return True
 
 
-def library_of(names):
-    """Studies of the library on some instances."""
+def components_of(names):
+    """Component studies on some instances."""
     some = st.lists(st.sampled_from(names), unique=True)
     sizes = st.lists(st.integers(2, 1000), min_size=2, max_size=4, unique=True)
     return {
@@ -458,7 +502,7 @@ def studies(draw):
         "jobs": st.fixed_dictionaries({}, optional={"seeds_per_job": st.integers(1, 90), "threads": st.integers(1, 9)}),
         "statistics": st.fixed_dictionaries({}, optional={"level": st.floats(0.01, 0.99)}),
         "claims": st.fixed_dictionaries({}, optional={"ids": st.lists(st.sampled_from(claims.names()), unique=True)}),
-        "library": st.fixed_dictionaries({}, optional=library_of(sorted(config["instances"]))),
+        "components": st.fixed_dictionaries({}, optional=components_of(sorted(config["instances"]))),
     }
     return config | draw(st.fixed_dictionaries({}, optional=optional))
 
@@ -469,22 +513,22 @@ def test_valid_configs_are_accepted_and_filled_once(config):
     before = copy.deepcopy(config)
     study = check(config, SCHEMA)
     assert config == before
-    assert with_defaults(study.config, SCHEMA) == study.config
+    assert check(study.config, SCHEMA).config == study.config
     assert check(study.config, SCHEMA).hash == study.hash
-    assert set(study.config) == set(SCHEMA["properties"])
+    assert set(study.config) == set(SCHEMA["properties"]) - {"include", "groups"}
 
 
 @fixed
 @given(studies())
-def test_blocks_partition_the_seeds_that_a_variant_needs(config):
+def test_batches_partition_the_seeds_that_a_variant_needs(config):
     study = check(config, SCHEMA)
     tuning, evaluation = study["seeds"]["tuning"], study["seeds"]["evaluation"]
     for instance, _ in study.cases():
         for variant in study.variants(instance).values():
-            blocks = [seeds.parse(block) for block in study.blocks(instance, variant)]
-            covered = [seed for block in blocks for seed in block]
-            assert covered == list(range(0 if variant.grid else tuning, tuning + evaluation))
-            assert all(len(block) <= study["jobs"]["seeds_per_job"] for block in blocks)
+            batches = [seeds.parse(batch) for batch in study.batches(instance, variant)]
+            covered = [seed for batch in batches for seed in batch]
+            assert covered == list(range(0 if variant.varied else tuning, tuning + evaluation))
+            assert all(len(batch) <= study["jobs"]["seeds_per_job"] for batch in batches)
 
 
 def test_an_instance_may_have_its_own_numbers_of_seeds():
@@ -492,10 +536,10 @@ def test_an_instance_may_have_its_own_numbers_of_seeds():
     config["study"]["small"]["seeds"] = {"tuning": 4, "evaluation": 7}
     study = check(config, SCHEMA)
     assert study.seeds("small") == {"tuning": 4, "evaluation": 7}
-    by_grid = {variant.grid is not None: variant for variant in study.variants("small").values()}
+    by_grid = {variant.varied is not None: variant for variant in study.variants("small").values()}
     for on_grid, first in ((True, 0), (False, 4)):
-        blocks = [seeds.parse(block) for block in study.blocks("small", by_grid[on_grid])]
-        assert [seed for block in blocks for seed in block] == list(range(first, 11))
+        batches = [seeds.parse(batch) for batch in study.batches("small", by_grid[on_grid])]
+        assert [seed for batch in batches for seed in batch] == list(range(first, 11))
 
 
 @fixed
@@ -577,4 +621,4 @@ def test_anything_anywhere_is_accepted_or_refused(config, value, data):
         assert str(error)
         return
     assert Draft202012Validator(SCHEMA).is_valid(config)
-    assert all(study.blocks(name, variant) for name, _ in study.cases() for variant in study.variants(name).values())
+    assert all(study.batches(name, variant) for name, _ in study.cases() for variant in study.variants(name).values())

@@ -160,6 +160,63 @@ def test_caches_of_the_interpreter_do_not_count(toys):
     assert toys.hash() == before
 
 
+# Locked packages.
+
+
+@pytest.fixture
+def lock(tmp_path, monkeypatch):
+    """A copy of the lock, edited by (old, new); returns the hashes of a run, a figure and the layout of the results."""
+    copy = tmp_path / "requirements.lock"
+
+    def hashes(old="", new=""):
+        text = provenance.LOCK.read_text() if not copy.exists() else copy.read_text()
+        assert old in text
+        copy.write_text(text.replace(old, new, 1))
+        monkeypatch.setattr(provenance, "LOCK", copy)
+        provenance.locked.cache_clear()
+        provenance.requirements.cache_clear()
+        modules = ("befrl.experiment.runs", "befrl.figures.render", "befrl.common.layout")
+        return [provenance.code_hash(name) for name in modules]
+
+    yield hashes
+    provenance.locked.cache_clear()
+    provenance.requirements.cache_clear()
+
+
+def version_of(package):
+    return provenance.locked()[package][0]
+
+
+def test_another_version_of_a_package_counts_where_it_is_imported(lock):
+    before = lock()
+    after = lock(version_of("numpy"), "numpy==0.0.1")
+    assert [a != b for a, b in zip(before, after, strict=True)] == [True, True, False]
+
+
+def test_a_package_counts_where_another_one_needs_it(lock):
+    """Figures are saved by pillow, which matplotlib needs and nothing here imports; runs need neither."""
+    before = lock()
+    after = lock(version_of("pillow"), "pillow==0.0.1")
+    assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, False]
+
+
+def test_tools_hashes_and_comments_of_the_lock_do_not_count(lock):
+    before = lock()
+    assert lock(version_of("ruff"), "ruff==0.0.1") == before
+    assert lock("--hash=sha256:", "--hash=sha256:0") == before
+    assert lock("# This file", "# That file") == before
+
+
+def test_without_a_lock_only_code_counts(lock, monkeypatch, tmp_path):
+    with_lock = lock()
+    monkeypatch.setattr(provenance, "LOCK", tmp_path / "missing.lock")
+    provenance.locked.cache_clear()
+    provenance.requirements.cache_clear()
+    assert provenance.locked() == {}
+    assert provenance.code_hash("befrl.common.layout") == with_lock[2]
+    assert provenance.code_hash("befrl.experiment.runs") != with_lock[0]
+
+
 # The real graph.
 
 
@@ -178,7 +235,7 @@ def test_a_run_depends_on_its_learner_and_on_no_figure():
         "befrl.learning.estimators.mle",
         "befrl.planning.planners.exact",
     }
-    for other in ("figures", "report", "claims", "aggregation", "statistics", "config", "cli", "benchmark", "library"):
+    for other in ("figures", "report", "claims", "analysis", "study", "cli"):
         assert not [name for name in modules if name.startswith(f"befrl.{other}")]
 
 

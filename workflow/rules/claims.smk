@@ -1,16 +1,20 @@
 # Claims: each put to the test by itself, then the ledger.
 
 
+@checked
+def claim_code(wildcards):
+    return code_hash("befrl.claims", claims.describe(wildcards.claim)["module"])
+
+
 rule claim:
     output:
-        f"{RESULTS}/claims/{{claim}}.json",
+        LAYOUT.claim(),
     log:
-        f"{RESULTS}/logs/claims/{{claim}}.log",
+        LAYOUT.log("claims/{claim}"),
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         trials=STUDY["claims"]["trials"],
         seed=STUDY["root_seed"],
@@ -22,14 +26,14 @@ rule claim:
 
 rule ledger:
     input:
-        [f"{RESULTS}/claims/{name}.json" for name in STUDY.claim_ids()],
+        [LAYOUT.claim(name) for name in STUDY.claim_ids()],
     output:
-        f"{RESULTS}/claims.csv",
+        LAYOUT.ledger(),
     log:
-        f"{RESULTS}/logs/claims.log",
+        LAYOUT.log("claims"),
     conda:
         ENVIRONMENT
     params:
         code=code_hash("befrl.claims"),
     shell:
-        "python -m befrl claim --table {input:q} --out {output:q} > {log:q} 2>&1"
+        "python -m befrl ledger {input:q} --out {output:q} > {log:q} 2>&1"

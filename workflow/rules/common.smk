@@ -1,4 +1,4 @@
-# The study, checked before anything runs, and what the rules share.
+# The study, checked before anything runs, and what several rules share.
 import functools
 import json
 import shlex
@@ -7,6 +7,7 @@ import sys
 from befrl import agents, claims, figures, instances
 from befrl.analysis import components, published
 from befrl.common.errors import InputError, unknown
+from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
 from befrl.study import config as befrl_config
 from befrl.study.provenance import code_hash
 
@@ -32,6 +33,11 @@ def checked(function):
     return guarded
 
 
+def untracked(function):
+    """A parameter that changes no result: Snakemake reruns nothing when one that is derived from the input changes."""
+    return lambda wildcards, input: function(wildcards)
+
+
 def settings(values):
     """{'x': 3} as words of a command line: x=3."""
     return " ".join(shlex.quote(f"{key}={value}") for key, value in values.items())
@@ -42,191 +48,30 @@ try:
 except InputError as error:
     refuse(error)
 
-RESULTS = (Path(STUDY["output"]) / "results").as_posix()
-FIGURES = (Path(STUDY["output"]) / "figures").as_posix()
-FIGURE_NAMES = STUDY.figures()
+OUTPUT, LAYOUT = STUDY["output"], STUDY.layout
+# What a job asks a cluster for; local rules ask for nothing.
+RESOURCES = STUDY.resources()
+FIGURES = STUDY.figures()
 
 
-# Instances.
-
-
-@checked
-def instance_entry(wildcards):
-    if wildcards.instance not in STUDY["instances"]:
-        raise unknown("instance", wildcards.instance, STUDY["instances"])
-    return STUDY["instances"][wildcards.instance]
-
-
-def instance_code(wildcards):
-    family = instance_entry(wildcards)["family"]
-    return code_hash("befrl.instances", instances.module_name(family))
-
-
-# Runs.
-
-
-@checked
-def variant(wildcards):
-    STUDY.check_case(wildcards.instance, wildcards.track)
-    found = STUDY.variant(wildcards.instance, wildcards.variant)
-    blocks = STUDY.blocks(wildcards.instance, found)
-    if wildcards.block not in blocks:
-        raise unknown("block of seeds", wildcards.block, blocks)
-    return found
-
-
-def run_code(wildcards):
-    family = STUDY["instances"][wildcards.instance]["family"]
-    found = variant(wildcards)
-    parameters = agents.parameters(found.algorithm, found.values)
-    return code_hash(
-        "befrl.experiment.runs",
-        "befrl.experiment.seeds",
-        instances.module_name(family),
-        *agents.modules(found.algorithm, parameters),
-    )
-
-
-# Library.
-
-
-@checked
-def library_settings(wildcards):
-    by_instance = STUDY.library(wildcards.kind)
-    if wildcards.instance not in by_instance:
-        raise unknown("instance", wildcards.instance, by_instance)
-    return by_instance[wildcards.instance]
-
-
-def library_code(wildcards):
-    family = STUDY["instances"][wildcards.instance]["family"]
-    catalogues = (agents.catalogue, *agents.PARTS.values())
-    return code_hash(
-        "befrl.analysis.components",
-        components.catalogue.module_name(wildcards.kind),
-        instances.module_name(family),
-        *(part.module_name(name) for part in catalogues for name in part.names()),
-    )
-
-
-# Regret.
-
-
-@checked
-def case_variants(wildcards):
-    STUDY.check_case(wildcards.instance, wildcards.track)
-    return list(STUDY.variants(wildcards.instance).values())
-
-
-def case_runs(wildcards):
+def case_tables(cases, *tables):
+    """Regret tables of some cases."""
     return [
-        f"{RESULTS}/runs/{wildcards.instance}/{wildcards.track}/{variant.label}/{block}.npz"
-        for variant in case_variants(wildcards)
-        for block in STUDY.blocks(wildcards.instance, variant)
+        LAYOUT.regret(table, instance, track)
+        for instance, track in cases
+        for table in tables
     ]
 
 
-def case_blocks(on_grid):
-    """The blocks of the variants on a grid, or off it, as words of a command line."""
-
-    def words(wildcards):
-        found = [v for v in case_variants(wildcards) if (v.grid is not None) == on_grid]
-        return " ".join(STUDY.blocks(wildcards.instance, found[0])) if found else ""
-
-    return words
-
-
-# Published experiments.
-
-
-@checked
-def published_instances(wildcards):
-    if wildcards.source not in STUDY["published"]:
-        raise unknown("published source", wildcards.source, STUDY["published"])
-    return STUDY["published"][wildcards.source]
-
-
-def published_inputs(wildcards):
-    names = published_instances(wildcards)
-    track = published.catalogue.module(wildcards.source).TRACK
-    return [
-        path
-        for name in names
-        for path in (
-            f"{RESULTS}/instances/{name}.npz",
-            *(
-                f"{RESULTS}/regret/{name}_{track}/{table}.csv"
-                for table in ("summary", "curves", "timings")
-            ),
-        )
-    ]
-
-
-# Claims.
-
-
-@checked
-def claim_code(wildcards):
-    return code_hash("befrl.claims", claims.describe(wildcards.claim)["module"])
-
-
-# Figures.
-
-
-@checked
-def figure_entry(wildcards):
-    if wildcards.figure not in FIGURE_NAMES:
-        raise unknown("figure", wildcards.figure, FIGURE_NAMES)
-    return FIGURE_NAMES[wildcards.figure]
-
-
-def figure_kind(wildcards):
-    return figure_entry(wildcards)[0]
-
-
-def figure_tables(wildcards):
-    """What its scope asks for: folders of cases, tables of a library study or of an experiment, or one table."""
-    kind, shown = figure_entry(wildcards)
-    match figures.scope(kind):
-        case "library":
-            return [f"{RESULTS}/library/{kind}/{name}.csv" for name in shown]
-        case "published":
-            return [
-                f"{RESULTS}/published/{source}/{table}.csv"
-                for source in shown
-                for table in ("values", "curves")
-            ]
-        case "table":
-            return [f"{RESULTS}/{name}.csv" for name in shown]
-        case _:
-            return [f"{RESULTS}/regret/{instance}_{track}" for instance, track in shown]
-
-
-def figure_inputs(wildcards):
-    if figures.scope(figure_kind(wildcards)) not in ("case", "study"):
-        return figure_tables(wildcards)
-    return [
-        f"{folder}/{table}.csv"
-        for folder in figure_tables(wildcards)
-        for table in ("summary", "curves", "paired")
-    ]
-
-
-def figure_headline(wildcards):
-    """Table 1 and the regret figures of the study's headline instances open the report."""
-    kind, shown = figure_entry(wildcards)
-    first = kind == "table1" or (
-        kind in ("ordering", "regret") and STUDY["study"][shown[0][0]]["headline"]
-    )
-    return "--headline" if first else ""
+def case_timings(cases):
+    return [LAYOUT.regret_timings(instance, track) for instance, track in cases]
 
 
 wildcard_constraints:
     instance="[^/_]+",
     track="[^/_]+",
     variant="[^/]+",
-    block=r"\d+-\d+",
+    batch=r"\d+-\d+",
     claim="[^/]+",
     figure="[^/]+",
-    kind="[^/]+",
     source="[^/]+",

@@ -1,29 +1,50 @@
 # Figures: drawn from the tables, three files each.
 
 
+@checked
+def figure_entry(wildcards):
+    if wildcards.figure not in FIGURES:
+        raise unknown("figure", wildcards.figure, FIGURES)
+    return FIGURES[wildcards.figure]
+
+
+def figure_kind(wildcards):
+    return figure_entry(wildcards)[0]
+
+
+def figure_tables(wildcards):
+    return figures.tables(LAYOUT, *figure_entry(wildcards))
+
+
+def figure_headline(wildcards):
+    """Table 1 and the regret figures of the study's headline instances open the report."""
+    kind, shown = figure_entry(wildcards)
+    first = kind == "table1" or (
+        kind in ("ordering", "regret") and STUDY["study"][shown[0][0]]["headline"]
+    )
+    return "--headline" if first else ""
+
+
 rule figure:
     input:
-        figure_inputs,
+        figure_tables,
     output:
-        f"{FIGURES}/{{figure}}.svg",
-        f"{FIGURES}/{{figure}}.png",
-        f"{FIGURES}/{{figure}}.json",
+        [LAYOUT.figure(ending) for ending in ("svg", "png", "json")],
     log:
-        f"{RESULTS}/logs/figures/{{figure}}.log",
+        LAYOUT.log("figures/{figure}"),
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         kind=figure_kind,
-        tables=figure_tables,
-        out=f"{FIGURES}/{{figure}}",
+        out=lambda wildcards, output: output[0].removesuffix(".svg"),
         headline=figure_headline,
-        command=lambda wildcards: f"snakemake --cores all {FIGURES}/{wildcards.figure}.svg",
+        command=lambda wildcards: f"snakemake --cores all {LAYOUT.figure('svg', wildcards.figure)}",
         code=lambda wildcards: code_hash(
-            "befrl.figures.render", figures.module_name(figure_kind(wildcards))
+            "befrl.figures.support.render",
+            figures.catalogue.module_name(figure_kind(wildcards)),
         ),
     shell:
-        "python -m befrl figure {params.kind} --tables {params.tables:q} --out {params.out:q}"
+        "python -m befrl figure {params.kind} --tables {input:q} --out {params.out:q}"
         " --command {params.command:q} {params.headline} > {log:q} 2>&1"

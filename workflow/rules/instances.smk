@@ -1,16 +1,27 @@
-# Instances: theta*, constants, V*, gap.
+# Instances: theta*, constants, V*, gap; and the table of them all.
+
+
+@checked
+def instance_entry(wildcards):
+    if wildcards.instance not in STUDY["instances"]:
+        raise unknown("instance", wildcards.instance, STUDY["instances"])
+    return STUDY["instances"][wildcards.instance]
+
+
+def instance_code(wildcards):
+    family = instance_entry(wildcards)["family"]
+    return code_hash("befrl.instances", instances.module_name(family))
 
 
 rule instance:
     output:
-        f"{RESULTS}/instances/{{instance}}.npz",
+        LAYOUT.instance(),
     log:
-        f"{RESULTS}/logs/instances/{{instance}}.log",
+        LAYOUT.log("instances/{instance}"),
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         family=lambda wildcards: instance_entry(wildcards)["family"],
         set=lambda wildcards: settings(instance_entry(wildcards)["set"]),
@@ -18,3 +29,26 @@ rule instance:
     shell:
         "python -m befrl instance {params.family} --set {params.set} --name {wildcards.instance} --out {output:q}"
         " > {log:q} 2>&1"
+
+
+rule instances_table:
+    input:
+        [LAYOUT.instance(name) for name in STUDY["instances"]],
+        [
+            LAYOUT.component("exploration", "points", name)
+            for name in STUDY.component("exploration")
+        ],
+    output:
+        LAYOUT.instances(),
+    log:
+        LAYOUT.log("instances"),
+    conda:
+        ENVIRONMENT
+    params:
+        output=OUTPUT,
+        names=list(STUDY["instances"]),
+        explored=list(STUDY.component("exploration")),
+        code=code_hash("befrl.analysis.instance_table"),
+    shell:
+        "python -m befrl instances --output {params.output:q} --names {params.names} --explored {params.explored}"
+        " --out {output:q} > {log:q} 2>&1"

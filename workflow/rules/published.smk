@@ -1,34 +1,58 @@
 # Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes these alone.
 
 
+@checked
+def published_cases(wildcards):
+    names = STUDY.repeated(wildcards.source)
+    track = published.catalogue.module(wildcards.source).TRACK
+    return [(name, track) for name in names]
+
+
+def published_inputs(wildcards):
+    cases = published_cases(wildcards)
+    return [
+        *(LAYOUT.instance(name) for name, _ in cases),
+        *case_tables(cases, "summary", "curves"),
+        *case_timings(cases),
+    ]
+
+
+def published_experiments(wildcards):
+    """The instances of each experiment, as words of a command line: returns=a,b runtime=c."""
+    return [
+        f"{experiment}={','.join(names)}"
+        for experiment, names in STUDY["published"][wildcards.source].items()
+    ]
+
+
 rule published_tables:
     input:
         published_inputs,
     output:
-        f"{RESULTS}/published/{{source}}/values.csv",
-        f"{RESULTS}/published/{{source}}/curves.csv",
+        [LAYOUT.published(table) for table in PUBLISHED_TABLES],
+        timings=LAYOUT.published_timings(),
     log:
-        f"{RESULTS}/logs/published/{{source}}.log",
+        LAYOUT.log("published/{source}"),
     conda:
         ENVIRONMENT
     params:
-        results=lambda wildcards, output: Path(output[0]).parents[2].as_posix(),
-        instances=published_instances,
-        out=lambda wildcards, output: Path(output[0]).parent.as_posix(),
+        output=OUTPUT,
+        experiments=published_experiments,
+        out=lambda wildcards, output: folder(output[0]),
         code=lambda wildcards: code_hash(
             "befrl.analysis.published",
             published.catalogue.module_name(wildcards.source),
         ),
     shell:
-        "python -m befrl published {wildcards.source} --results {params.results:q} --instances {params.instances}"
-        " --out {params.out:q} > {log:q} 2>&1"
+        "python -m befrl published {wildcards.source} --output {params.output:q}"
+        " --experiments {params.experiments:q} --out {params.out:q} --timings {output.timings:q} > {log:q} 2>&1"
 
 
 rule published:
     input:
-        [f"{RESULTS}/published/{source}/values.csv" for source in STUDY["published"]],
+        [LAYOUT.published("values", source) for source in STUDY["published"]],
         [
-            f"{FIGURES}/published_{source}.{end}"
+            LAYOUT.figure(ending, f"published_{source}")
             for source in STUDY["published"]
-            for end in ("svg", "png")
+            for ending in ("svg", "png")
         ],

@@ -13,27 +13,25 @@ localrules:
 
 rule report:
     input:
-        f"{RESULTS}/instances.csv",
-        [f"{RESULTS}/instances/{name}.npz" for name in STUDY["instances"]],
-        [
-            f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
-            for instance, track in STUDY.cases()
-            for table in ("summary", "timings")
-        ],
-        [f"{RESULTS}/published/{source}/values.csv" for source in STUDY["published"]],
-        [f"{RESULTS}/claims/{name}.json" for name in STUDY.claim_ids()],
-        [f"{FIGURES}/{name}.{end}" for name in FIGURE_NAMES for end in ("svg", "json")],
+        LAYOUT.instances(),
+        [LAYOUT.instance(name) for name in STUDY["instances"]],
+        case_tables(STUDY.cases(), "summary"),
+        case_timings(STUDY.cases()),
+        [LAYOUT.published("values", source) for source in STUDY["published"]],
+        [LAYOUT.published_timings(source) for source in STUDY["published"]],
+        [LAYOUT.claim(name) for name in STUDY.claim_ids()],
+        [LAYOUT.figure(ending, name) for name in FIGURES for ending in ("svg", "json")],
     output:
-        f"{RESULTS}/report.html",
+        LAYOUT.report(),
     log:
-        f"{RESULTS}/logs/report.log",
+        LAYOUT.log("report"),
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
-        study=json.dumps(STUDY.config),
+        study=untracked(lambda wildcards: json.dumps(STUDY.config)),
+        decided_by=STUDY.hash,
         code=code_hash("befrl.report.assemble"),
     shell:
         "python -m befrl report --study {params.study:q} --out {output:q} > {log:q} 2>&1"

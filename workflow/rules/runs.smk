@@ -1,28 +1,48 @@
-# Runs: one job is one (instance, track, variant of an agent, block of seeds).
+# Runs: one job is one (instance, track, variant of an agent, batch of seeds).
+
+
+@checked
+def variant(wildcards):
+    STUDY.check_case(wildcards.instance, wildcards.track)
+    found = STUDY.variant(wildcards.instance, wildcards.variant)
+    batches = STUDY.batches(wildcards.instance, found)
+    if wildcards.batch not in batches:
+        raise unknown("batch of seeds", wildcards.batch, batches)
+    return found
+
+
+def run_code(wildcards):
+    found, family = variant(wildcards), STUDY["instances"][wildcards.instance]["family"]
+    parameters = agents.parameters(found.algorithm, found.values)
+    return code_hash(
+        "befrl.experiment.runs",
+        "befrl.experiment.seeds",
+        instances.module_name(family),
+        *agents.modules(found.algorithm, parameters),
+    )
 
 
 rule run:
     input:
-        f"{RESULTS}/instances/{{instance}}.npz",
+        LAYOUT.instance(),
     output:
-        f"{RESULTS}/runs/{{instance}}/{{track}}/{{variant}}/{{block}}.npz",
+        LAYOUT.run(),
     log:
-        f"{RESULTS}/logs/runs/{{instance}}/{{track}}/{{variant}}/{{block}}.log",
+        LAYOUT.log("runs/{instance}/{track}/{variant}/{batch}"),
     conda:
         ENVIRONMENT
     threads: STUDY["jobs"]["threads"]
     resources:
-        mem_mb=STUDY["jobs"]["mem_mb"],
-        runtime=STUDY["jobs"]["runtime"],
+        **RESOURCES,
     params:
         algorithm=lambda wildcards: variant(wildcards).algorithm,
         set=lambda wildcards: settings(variant(wildcards).values),
         episodes=lambda wildcards: STUDY["study"][wildcards.instance]["episodes"],
         root_seed=STUDY["root_seed"],
-        lockstep=STUDY["jobs"]["lockstep"],
+        lockstep=untracked(lambda wildcards: STUDY["jobs"]["lockstep"]),
         code=run_code,
     shell:
         "python -m befrl run --instance {input:q} --agent {params.algorithm} --set {params.set}"
         " --label {wildcards.variant:q} --track {wildcards.track} --episodes {params.episodes}"
-        " --seeds {wildcards.block} --root-seed {params.root_seed} --lockstep {params.lockstep}"
+        " --seeds {wildcards.batch} --root-seed {params.root_seed} --lockstep {params.lockstep}"
         " --threads {threads} --out {output:q} > {log:q} 2>&1"

@@ -3,23 +3,24 @@
 
 rule table1:
     input:
+        case_tables(STUDY.compared_cases(), "summary"),
+        case_timings(STUDY.compared_cases()),
         [
-            f"{RESULTS}/regret/{instance}_{track}/{table}.csv"
-            for instance, track in STUDY.compared_cases()
-            for table in ("summary", "timings")
+            LAYOUT.component_timings("scaling", name)
+            for name in STUDY.component("scaling")
         ],
-        [f"{RESULTS}/library/scaling/{name}.csv" for name in STUDY.library("scaling")],
     output:
-        f"{RESULTS}/table1.csv",
+        table=LAYOUT.table1(),
+        timings=LAYOUT.table1_timings(),
     log:
-        f"{RESULTS}/logs/table1.log",
+        LAYOUT.log("table1"),
     conda:
         ENVIRONMENT
     params:
-        results=lambda wildcards, output: Path(output[0]).parent.as_posix(),
+        output=OUTPUT,
         cases=[f"{instance}_{track}" for instance, track in STUDY.compared_cases()],
-        scaled=list(STUDY.library("scaling")),
+        scaled=list(STUDY.component("scaling")),
         code=code_hash("befrl.analysis.table1"),
     shell:
-        "python -m befrl table1 --results {params.results:q} --cases {params.cases} --scaled {params.scaled}"
-        " --out {output:q} > {log:q} 2>&1"
+        "python -m befrl table1 --output {params.output:q} --cases {params.cases} --scaled {params.scaled}"
+        " --out {output.table:q} --timings {output.timings:q} > {log:q} 2>&1"

@@ -25,13 +25,13 @@ def parameters(algorithm: str, values: dict, where: str | None = None):
 PARTS = {"estimator": estimators.catalogue, "planner": planners.catalogue}
 
 
-def fit(model, algorithm: str, chosen) -> str:
-    """Whether a model holds what an algorithm assumes, or is misspecified for it; raises `Refused` where it cannot run.
+def specification(model, algorithm: str, chosen) -> str:
+    """EXACT if a model satisfies what an algorithm assumes, MISSPECIFIED if not.
 
-    The same goes for the estimator and the planner of its parameters.
+    Raises `Refused` if the algorithm cannot run, or its estimator or planner does not apply to the model.
     """
     check_parts(model, chosen)
-    return catalogue.module(algorithm).Agent.fit(model, chosen)
+    return catalogue.module(algorithm).Agent.specification(model, chosen)
 
 
 def check_parts(model, chosen):
@@ -50,9 +50,12 @@ class _Zeros:
 
 
 def constants(algorithm: str, chosen) -> str:
-    """Whose constants an algorithm runs with: "theory", "set" by the user, or "none" if its theory gives none.
+    """Whose constants an algorithm runs with.
 
-    What is None by default, such as an absolute noise scale, takes the place of a theory's constant when it is given.
+    "theory"     those of its source
+    "surrogate"  those that stand in for its source's, which are not known
+    "set"        the user's; a parameter that is None by default replaces a constant of the theory when it is given
+    "none"       its theory gives none
     """
     if not hasattr(chosen, "scale"):
         return "none"
@@ -61,7 +64,9 @@ def constants(algorithm: str, chosen) -> str:
         for field in dataclasses.fields(chosen)
         if field.default is None and getattr(chosen, field.name) is not None
     ]
-    return "theory" if chosen.scale == "theory" and not replaced else "set"
+    if chosen.scale != "theory" or replaced:
+        return "set"
+    return "surrogate" if catalogue.module(algorithm).Agent.surrogate else "theory"
 
 
 def modules(algorithm: str, chosen) -> list[str]:

@@ -65,12 +65,14 @@ class BaseAgent(ABC):
 
     learner = None
     needs_truth = False
+    # One sentence if the constants of the source are not known: what stands in for them.
+    surrogate = ""
 
     @classmethod
-    def fit(cls, model, parameters) -> str:
-        """How the model looks to the agent: EXACT if it holds what the agent assumes, MISSPECIFIED if not.
+    def specification(cls, model, parameters) -> str:
+        """EXACT if the model satisfies what the agent assumes, MISSPECIFIED if not.
 
-        Called before anything runs; raises `Refused` with the reason where the agent cannot run at all.
+        Called before anything runs; raises `Refused` with the reason if the agent cannot run at all.
         """
         return EXACT
 

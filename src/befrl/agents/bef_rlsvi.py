@@ -30,7 +30,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import InputError, Refused
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman, linalg
 from befrl.planning.planners.base import PlannerParameters, planner_for
@@ -70,7 +70,7 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         if parameters.by_steps and parameters.planner != "exact":
             raise Refused(
                 f"agent 'bef-rlsvi': planner '{parameters.planner}' has one reward for all steps and does not clip: "
@@ -84,7 +84,7 @@ class Agent(BaseAgent):
         self.planner = planner_for(problem, parameters)
         self.x = parameters.x
         if self.x is None:
-            multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+            multiple = multiple_of(parameters.scale)
             self.x = multiple * theorem_x(
                 problem.constants,
                 problem.model.d,
@@ -115,18 +115,17 @@ class Agent(BaseAgent):
     def _recursion(self, R, factor):
         """The recursion of the variants: the first step's rewards, Q (n, H, N, A) and V_1 (n, N)."""
         H, chosen = self.problem.horizon, self.parameters
-        P = self.problem.model.kernel(self.learner.theta_p)
-        n, N, A = R.shape
-        rows = P.reshape(n, N * A, N)
-        Q, V = np.empty((n, H, N, A)), np.zeros((n, N))
-        for h in reversed(range(H)):
+        expected = bellman.expectation(self.problem.model.kernel(self.learner.theta_p))
+
+        def step(h, V):
+            nonlocal R
             if chosen.noise == "step" and h < H - 1:
                 R = self.perturbed_rewards(factor)
-            Q[:, h] = R + (rows @ V[..., None]).reshape(n, N, A)
-            if chosen.clip == "range":
-                Q[:, h] = np.clip(Q[:, h], 0.0, float(H - h))
-            V = bellman.largest(Q[:, h])
-        return R, Q, V
+            Q = R + expected(V)
+            return np.clip(Q, 0.0, float(H - h)) if chosen.clip == "range" else Q
+
+        Q, V = bellman.recursion(step, H, R.shape)
+        return R, Q, V[:, 0]
 
     def facts(self):
         return {"x": self.x}

@@ -23,7 +23,6 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.agents.shared.planned_rewards import on_cells
 from befrl.common.parameters import choice, number
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman
@@ -45,7 +44,7 @@ def mixture(greedy, epsilon, A):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return MISSPECIFIED if parameters.model == "counts" and not cells.exact(model) else EXACT
 
     def __init__(self, problem, parameters):
@@ -58,9 +57,9 @@ class Agent(BaseAgent):
         model, learner = self.problem.model, self.learner
         R = model.mean_reward(learner.theta_r)
         if self.parameters.model == "counts":
-            Q, V = self._in_counts(on_cells(R, model.space))
+            Q, V = self._in_counts(model.space.cell_means(R))
             policy = mixture(bellman.greedy(Q), self.parameters.epsilon, model.n_actions)
-            return Plan(policy, cells.on_anchors(V, model.space), R)
+            return Plan(policy, model.space.on_anchors(V), R)
         Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
         policy = mixture(bellman.cell_policy(Q, model.space), self.parameters.epsilon, model.n_actions)
         return Plan(policy, V[:, 0], R)
@@ -68,13 +67,16 @@ class Agent(BaseAgent):
     def _in_counts(self, R):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
         H, epsilon = self.problem.horizon, self.parameters.epsilon
-        n, C, A = R.shape
-        P = (self.counts.following / (self.counts.visits[..., None] + 1.0)).reshape(n, C * A, C)
-        Q, V = np.empty((n, H, C, A)), np.zeros((n, C))
-        for h in reversed(range(H)):
-            Q[:, h] = np.clip(R + (P @ V[..., None]).reshape(n, C, A), 0.0, float(H))
-            V = (1.0 - epsilon) * bellman.largest(Q[:, h]) + epsilon * Q[:, h].mean(-1)
-        return Q, V
+        expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
+
+        def step(h, V):
+            return np.clip(R + expected(V), 0.0, float(H))
+
+        def value(Q):
+            return (1.0 - epsilon) * bellman.largest(Q) + epsilon * Q.mean(-1)
+
+        Q, V = bellman.recursion(step, H, R.shape, value)
+        return Q, V[:, 0]
 
     def facts(self):
         return {"epsilon": self.parameters.epsilon}

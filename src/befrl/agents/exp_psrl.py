@@ -19,7 +19,7 @@ theta* is fixed. Where features vary within cells L is the interpolated one.
 from dataclasses import dataclass
 
 from befrl.agents.base import BaseAgent, Plan
-from befrl.common.parameters import choice, integer, scale
+from befrl.common.parameters import choice, integer, multiple_of, scale
 from befrl.learning import likelihood
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman, langevin, linalg
@@ -38,12 +38,11 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
-        self.v = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.v = multiple_of(parameters.scale)
 
     def _draw(self, theta, hessian, loss):
         problem, model, data, eta = self.problem, self.problem.model, self.learner.data, self.parameters.eta
-        z = problem.normals.take(model.d)
-        draw = theta + self.v * linalg.solve_transposed_factor(linalg.cholesky(hessian), z)
+        draw = linalg.laplace_draw(theta, hessian, self.v, problem.normals)
         if self.parameters.posterior == "laplace" or self.v == 0:
             return draw
         return langevin.mala(
@@ -60,7 +59,7 @@ class Agent(BaseAgent):
         model, learner = self.problem.model, self.learner
         theta_p = self._draw(learner.theta_p, learner.hessian_p, likelihood.transitions)
         theta_r = learner.theta_r
-        if not learner.known_reward:
+        if not learner.reward.known:
             theta_r = self._draw(theta_r, learner.hessian_r, likelihood.rewards)
         R = model.mean_reward(theta_r)
         Q, V = self.planner.plan(R, theta_p, self.problem.horizon)

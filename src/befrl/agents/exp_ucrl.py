@@ -27,7 +27,8 @@ do not print; it is rectangular in all relaxations.
 from dataclasses import dataclass
 
 from befrl.agents.base import BaseAgent, Plan
-from befrl.common.parameters import choice, integer, number, scale
+from befrl.common.parameters import choice, integer, multiple_of, number, scale
+from befrl.learning import confidence
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman
 from befrl.planning import optimism
@@ -45,18 +46,19 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
-        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.first_states = optimism.FirstStates(problem.model.space, problem.n)
 
     def radius(self, beta):
-        """rho = sqrt(2 beta_n), (n,)."""
-        return self.multiple * optimism.likelihood_radius(self.problem, self.learner, self.parameters, beta)
+        """rho, (n,)."""
+        counts, chosen = self.learner.data.counts, self.parameters
+        return self.multiple * confidence.radius(self.problem, counts, beta, chosen.eta, chosen.delta)
 
-    def optimistic_reward(self):
-        model, learner = self.problem.model, self.learner
-        if learner.known_reward:
-            return model.mean_reward(learner.theta_r)
-        return optimism.optimistic_reward(model, learner, self.radius(self.problem.constants["beta_r"]))
+    def optimistic_rewards(self):
+        learner = self.learner
+        return confidence.optimistic_rewards(
+            self.problem, learner.reward, learner.data.counts, self.parameters.delta, self.multiple
+        )
 
     def region(self):
         """The ellipsoid of the transitions."""
@@ -64,7 +66,7 @@ class Agent(BaseAgent):
         return optimism.Region(self.problem.model, self.learner.theta_p, self.learner.hessian_p, rho)
 
     def plan(self, k):
-        problem, region, R = self.problem, self.region(), self.optimistic_reward()
+        problem, region, R = self.problem, self.region(), self.optimistic_rewards()
         plans = 1
         match self.parameters.relaxation:
             case "local":

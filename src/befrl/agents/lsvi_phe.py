@@ -14,7 +14,7 @@ what is drawn, and no history is visited. With one-hot features the largest of M
 
 Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
 
-**Deviations.** The paper's constants could not be looked up. sigma is of the order H sqrt d, with the constant 1 and
+**Deviations.** The source's constants are not known. sigma is of the order H sqrt d, with the constant 1 and
 the logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x
 with probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) would
 do. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma = 1
@@ -30,7 +30,7 @@ from scipy import special
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
 from befrl.common.errors import InputError
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,10 @@ def theory_members(d, delta):
 
 
 class Agent(BaseAgent):
+    surrogate = "sigma has the order H sqrt(d) with the logarithm of LSVI-UCB, and M the order d quoted by Cho et al."
+
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if exact(model, parameters) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
@@ -64,7 +66,7 @@ class Agent(BaseAgent):
         d = self.regression.D
         self.sigma = parameters.sigma
         if self.sigma is None:
-            multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+            multiple = multiple_of(parameters.scale)
             self.sigma = multiple * theory_sigma(d, problem.horizon, problem.episodes, parameters.delta)
         self.M = theory_members(d, parameters.delta) if parameters.members is None else round(parameters.members)
 

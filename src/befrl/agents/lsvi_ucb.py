@@ -21,7 +21,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
-from befrl.common.parameters import number, scale
+from befrl.common.parameters import multiple_of, number, scale
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ def theory_beta(d, H, K, delta):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if exact(model, parameters) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.regression = regression_for(problem, parameters)
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        multiple = multiple_of(parameters.scale)
         self.beta = multiple * theory_beta(self.regression.D, problem.horizon, problem.episodes, parameters.delta)
 
     def plan(self, k):

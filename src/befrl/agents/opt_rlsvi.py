@@ -29,7 +29,7 @@ import numpy as np
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
 from befrl.common.errors import InputError
-from befrl.common.parameters import number, optional, scale
+from befrl.common.parameters import multiple_of, number, optional, scale
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def default_share(widths, alpha_U):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if exact(model, parameters) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
@@ -69,7 +69,7 @@ class Agent(BaseAgent):
     def constants(self, k):
         """sigma and alpha_U of episode k, from 0."""
         d, H, parameters = self.regression.D, self.problem.horizon, self.parameters
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        multiple = multiple_of(parameters.scale)
         nu = (multiple * root_nu(d, H, k + 1, parameters.lam, parameters.delta)) ** 2
         root_gamma = np.sqrt(d * H * nu * np.log(d / parameters.delta))
         sigma = float(np.sqrt(H * nu)) if parameters.sigma is None else parameters.sigma

@@ -49,7 +49,7 @@ class Parameters(RewardParameters):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         mnl.check_finite(model, "orrl-mnl")
         return EXACT
 

@@ -26,7 +26,7 @@ from scipy import special
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.common.parameters import choice, number, scale
+from befrl.common.parameters import choice, multiple_of, number, scale
 from befrl.numerics import bellman
 
 
@@ -50,14 +50,14 @@ def log_gamma_draws(shape, first, second):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if cells.exact(model) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.counts = cells.Counts(problem, parameters.share)
         self.R = cells.known_rewards(problem)
-        self.v = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.v = multiple_of(parameters.scale)
         allowed = cells.support(problem.model)
         self.allowed = allowed if parameters.mask == "known" else np.ones_like(allowed)
 
@@ -87,14 +87,13 @@ class Agent(BaseAgent):
     def plan(self, k):
         H = self.problem.horizon
         P, R = self.kernel(), self.rewards()
-        n, _, C, A = R.shape
-        Q = np.empty((H, n, C, A))
-        V = np.zeros((n, C))
-        for h in reversed(range(H)):
+
+        def step(h, V):
             t = self.counts.table(h)
-            Q[h] = R[:, t] + (P[:, t].reshape(n, C * A, C) @ V[..., None]).reshape(n, C, A)
-            V = bellman.largest(Q[h])
-        return Plan(bellman.greedy(Q).swapaxes(0, 1), cells.on_anchors(V, self.problem.model.space))
+            return R[:, t] + bellman.expectation(P[:, t])(V)
+
+        Q, V = bellman.recursion(step, H, R[:, 0].shape)
+        return Plan(bellman.greedy(Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"v": self.v, "share_of_next_states_allowed": float(self.allowed.mean())}

@@ -31,14 +31,14 @@ from scipy.special import ndtr
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.common.errors import Refused
-from befrl.common.parameters import number, scale
+from befrl.common.parameters import multiple_of, number, scale
 from befrl.learning import likelihood
-from befrl.learning.data import Data
-from befrl.learning.visits import Visits
+from befrl.learning.data import Data, Visits
+from befrl.learning.reward_learner import RewardLearner
 from befrl.model.families.gaussian import GaussianStates
 from befrl.model.features import Features, KroneckerFeatures
 from befrl.model.spaces import legendre_rule
-from befrl.numerics import bellman, linalg, newton
+from befrl.numerics import bellman, linalg
 
 # Means are kept within so many standard deviations of the box, where its mass does not underflow.
 BEYOND = 8.0
@@ -52,7 +52,7 @@ class Parameters:
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         if model.space.discrete:
             raise Refused(
                 f"agent 'ren-ts' cannot work with the family {type(model.family).__name__}: "
@@ -63,24 +63,15 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         model, n = problem.model, problem.n
-        self.v = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.v = multiple_of(parameters.scale)
         self.data = Data(model, n)
         self.posterior = Posterior(model, n, parameters.eta)
-        self.known_reward = problem.known_theta_r is not None
-        if self.known_reward:
-            self.theta_r = np.broadcast_to(problem.known_theta_r, (n, model.d))
-        else:
-            self.theta_r = np.zeros((n, model.d))
-            self.hessian_r = likelihood.prior(model.features, n, parameters.eta)
+        self.reward = RewardLearner(problem, parameters.eta)
 
     def plan(self, k):
         problem, model = self.problem, self.problem.model
         W = self.posterior.draw(self.v, problem.normals)
-        theta_r = self.theta_r
-        if not self.known_reward:
-            z = problem.normals.take(model.d)
-            theta_r = theta_r + self.v * linalg.solve_transposed_factor(linalg.cholesky(self.hessian_r), z)
-        R = model.mean_reward(theta_r)
+        R = model.mean_reward(self.reward.draw(self.v, problem.normals))
         P = normal_masses(model.space, self.posterior.means(W), self.posterior.sigma)
         Q, V = bellman.backward_induction(R, P, problem.horizon)
         return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
@@ -88,11 +79,7 @@ class Agent(BaseAgent):
     def update(self, trajectory):
         self.data.add(trajectory)
         self.posterior.update(self.data, trajectory)
-        if not self.known_reward:
-            self.theta_r, self.hessian_r = newton.minimise(self._reward_loss, self.theta_r)
-
-    def _reward_loss(self, theta, rows):
-        return likelihood.rewards(self.problem.model, self.data, self.parameters.eta, theta, rows)
+        self.reward.update(self.data)
 
 
 class Posterior:
@@ -100,7 +87,7 @@ class Posterior:
 
     def __init__(self, model, n, eta):
         space, family = model.space, model.family
-        self.eta, self.dim = eta, space.dim
+        self.model, self.eta, self.dim = model, eta, space.dim
         if model.smooth:
             self.features = KroneckerFeatures(model.phi(space.nodes), space.dim)
         else:
@@ -122,7 +109,7 @@ class Posterior:
 
     def update(self, data, trajectory):
         y = trajectory.next_states.reshape(*trajectory.actions.shape, self.dim) - self.centre
-        self.sums += Visits(data, trajectory).total(y)
+        self.sums += Visits(self.model, trajectory).total(y)
         self.precision = self.features.plus_trace(self.features.design(data.counts), self.eta)
         pulled = self.features.pull(self.sums)
         self.W = linalg.solve(self.precision, pulled)

@@ -28,7 +28,7 @@ import numpy as np
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
 from befrl.common.errors import InputError
-from befrl.common.parameters import optional, scale
+from befrl.common.parameters import multiple_of, optional, scale
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def theory_sigma(d, A, H, k):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if exact(model, parameters) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
@@ -60,7 +60,7 @@ class Agent(BaseAgent):
         problem, parameters = self.problem, self.parameters
         if parameters.sigma is not None:
             return parameters.sigma
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        multiple = multiple_of(parameters.scale)
         return multiple * theory_sigma(self.regression.D, problem.model.n_actions, problem.horizon, k + 1)
 
     def plan(self, k):

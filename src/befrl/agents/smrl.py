@@ -19,7 +19,7 @@ and `bonus: none` as the authors' code does, which has no optimism. That code do
 but for the best constant sequence of actions, `search: shooting`: it compares the means of 100 simulated returns of
 each, 5 steps long even if the episode ends before. `scale` multiplies rho. Shapes: theta (n, d), V_n (n, blocks, m, m).
 
-**Deviations.** The paper's constants could not be looked up: rho is the self-normalised bound for sub-Gaussian noise,
+**Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise,
 of which sigma is the standard deviation in the estimated model; V_n itself is random given (s,a), which the bound
 ignores. The bonus acts at each (s,a,h) by itself and Q is clipped, in the place of a maximum over models in the set. On
 boxes the score is weighted, without which the estimate is inconsistent. lambda is tied to eta unless `penalty` says
@@ -36,7 +36,8 @@ import numpy as np
 
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import InputError, Refused
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
+from befrl.learning import confidence
 from befrl.learning.estimators import score_matching
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman, linalg
@@ -60,8 +61,10 @@ class Parameters:
 
 
 class Agent(BaseAgent):
+    surrogate = "rho is the self-normalised bound, with the noise's standard deviation in the estimated model."
+
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         try:
             score_matching.Estimator(model, 1, parameters.eta, None)
         except Refused as error:
@@ -74,7 +77,7 @@ class Agent(BaseAgent):
         self.estimator = self.learner.estimator
         if parameters.penalty is not None:
             self.estimator.weight = parameters.penalty
-        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.squares, self.slopes = self.estimator.terms(problem.model.space.nodes)
 
     def matrix(self):
@@ -114,9 +117,8 @@ class Agent(BaseAgent):
             values = np.full((problem.n, model.n_anchors), np.nan)
             return Plan(self.shoot(R), values, R)
         if self.parameters.bonus == "local":
-            if not learner.known_reward:
-                rho = optimism.likelihood_radius(problem, learner, self.parameters, problem.constants["beta_r"])
-                R = optimism.optimistic_reward(model, learner, self.multiple * rho)
+            counts, delta = learner.data.counts, self.parameters.delta
+            R = confidence.optimistic_rewards(problem, learner.reward, counts, delta, self.multiple)
             matrix = self.matrix()
             region = optimism.Region(model, learner.theta_p, matrix, self.radius(matrix))
             Q, V = optimism.local(region, R, problem.horizon)
@@ -131,7 +133,7 @@ class Agent(BaseAgent):
         mean, variance = returns(R, problem.model.kernel(self.learner.theta_p))
         shape = (problem.n, problem.horizon, space.n_cells, problem.model.n_actions)
         z = problem.normals.take(int(np.prod(shape[1:]))).reshape(shape)
-        mean, variance = (_on_cells(part, space)[:, None] for part in (mean, variance))
+        mean, variance = (space.cell_means(part)[:, None] for part in (mean, variance))
         return bellman.greedy(mean + np.sqrt(variance / TRIALS) * z)
 
     def update(self, trajectory):
@@ -152,8 +154,3 @@ def returns(R, P, steps=LOOKAHEAD):
         square = r * r + 2 * r * later + (by_action @ square[..., None])[..., 0]
         mean = r + later
     return np.moveaxis(mean, 1, 2), np.moveaxis(np.maximum(square - mean * mean, 0.0), 1, 2)
-
-
-def _on_cells(table, space):
-    """(n, N, A) -> (n, cells, A): averages over the anchors of each cell."""
-    return np.einsum("ncja,j->nca", table.reshape(len(table), space.n_cells, space.per_cell, -1), space.cell_shares)

@@ -13,7 +13,7 @@ Here phi and psi are one-hot on C cells, d = C A, d' = C and K_psi = I, so that 
 2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies
 sqrt(beta_n).
 
-Shapes: visits (n, C, A, C).
+Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
 absolute and not given; theory means c = 1. Ayoub et al. run it with another, self-normalised radius and cut Q, not V.
@@ -28,8 +28,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters, on_cells
-from befrl.common.parameters import choice, number, scale
+from befrl.agents.shared import cells
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.common.parameters import choice, multiple_of, number, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -43,15 +44,15 @@ class Parameters(RewardParameters):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return MISSPECIFIED if model.smooth else EXACT
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         model, H = problem.model, problem.horizon
         C, A = model.n_cells, model.n_actions
-        self.visits = np.zeros((problem.n, C, A, C))
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.counts = cells.Counts(problem, "steps")
+        multiple = multiple_of(parameters.scale)
         d, C_phi, C_M, C_psi_inverse = C * A, 1.0, 1.0, 1.0
         self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
@@ -61,24 +62,19 @@ class Agent(BaseAgent):
 
     def plan(self, k):
         space, H = self.problem.model.space, self.problem.horizon
-        n, C, A, _ = self.visits.shape
-        counts = self.visits.sum(-1) + 1.0
-        M = (self.visits / counts[..., None]).reshape(n, C * A, C)
+        counts = self.counts.visits[:, 0] + 1.0
+        expected = bellman.expectation(self.counts.following[:, 0] / counts[..., None])
         means = self.rewards.means()
-        R = on_cells(means, space) + self.bonus / np.sqrt(counts)
-        Q, V = np.empty((n, H, C, A)), np.zeros((n, C))
-        for h in reversed(range(H)):
-            Q[:, h] = R + (M @ V[..., None]).reshape(n, C, A)
-            V = np.clip(bellman.largest(Q[:, h]), 0.0, float(H))
-        return Plan(bellman.greedy(Q), np.repeat(V, space.per_cell, axis=1), means)
+        R = space.cell_means(means) + self.bonus / np.sqrt(counts)
+        Q, V = bellman.recursion(
+            lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
+        )
+        return Plan(bellman.greedy(Q), space.on_anchors(V[:, 0]), means)
 
     def facts(self):
         return {"beta": float(self.beta), "bonus": float(self.bonus)}
 
     def update(self, trajectory):
-        n, C, A, _ = self.visits.shape
-        following = self.problem.model.space.cell(trajectory.next_states)
-        where = ((np.arange(n)[:, None] * C + trajectory.cells) * A + trajectory.actions) * C + following
-        self.visits += np.bincount(where.ravel(), minlength=self.visits.size).reshape(self.visits.shape)
+        self.counts.add(trajectory)
         self.data.add(trajectory)
         self.rewards.update()

@@ -21,7 +21,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.common.parameters import number, scale
+from befrl.common.parameters import multiple_of, number, scale
 from befrl.numerics import bellman
 
 
@@ -39,7 +39,7 @@ def theory_bonus(S, A, H, K, delta):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if cells.exact(model) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
@@ -47,24 +47,23 @@ class Agent(BaseAgent):
         C, A, H = problem.model.n_cells, problem.model.n_actions, problem.horizon
         self.counts = cells.Counts(problem, parameters.share)
         self.R = cells.known_rewards(problem)
-        multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        multiple = multiple_of(parameters.scale)
         self.bonus = multiple * theory_bonus(C, A, H, problem.episodes, parameters.delta)
-        self.Q = np.full((H, problem.n, C, A), float(H))
+        self.Q = np.full((problem.n, H, C, A), float(H))
 
     def plan(self, k):
-        counts, H, Q = self.counts, self.problem.horizon, self.Q
-        n, _, C, A = counts.visits.shape
+        counts, H = self.counts, self.problem.horizon
         N = np.maximum(counts.visits, 1.0)
         R = counts.rewards / N if self.R is None else self.R
         # What has no visits keeps the H that Q began with.
         optimistic = np.where(counts.visits > 0, R + self.bonus / np.sqrt(N), H)
-        V = np.zeros((n, C))
-        for h in reversed(range(H)):
+
+        def step(h, V):
             t = counts.table(h)
-            total = (counts.following[:, t].reshape(n, C * A, C) @ V[..., None]).reshape(n, C, A)
-            Q[h] = np.minimum(Q[h], optimistic[:, t] + total / N[:, t])
-            V = bellman.largest(Q[h])
-        return Plan(bellman.greedy(Q).swapaxes(0, 1), cells.on_anchors(V, self.problem.model.space))
+            return np.minimum(self.Q[:, h], optimistic[:, t] + bellman.expectation(counts.following[:, t])(V) / N[:, t])
+
+        self.Q, V = bellman.recursion(step, H, self.Q[:, 0].shape)
+        return Plan(bellman.greedy(self.Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"bonus": self.bonus}

@@ -10,7 +10,7 @@ and kappa <= inf P(s') P(s'') over |theta| <= L_theta (`mnl.py` says how it is b
 
 Shapes: theta (n, d), A (n, blocks, m, m), norms (n, N, A, R).
 
-**Deviations.** The authors' beta_k was not at hand: this one follows from hess >= kappa sum f f' and the
+**Deviations.** The source's constants are not known: this beta_k follows from hess >= kappa sum f f' and the
 self-normalised bound for noise of variance proxy 1, where 1/2 would do: sqrt 2 larger. It takes the estimate to lie
 where kappa is a bound; the MLE is not constrained to it. The clip of Q is that of public code; the paper may cut V
 only, as UCRL-MNL+ does, which is `clip: values` here. With scale theory lam = max(1, L_f^2) and kappa is that bound;
@@ -45,8 +45,12 @@ class Parameters(RewardParameters):
 
 
 class Agent(BaseAgent):
+    surrogate = (
+        "beta_k is derived here from hess >= kappa sum f f' and the self-normalised bound with variance proxy 1."
+    )
+
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         mnl.check_finite(model, "ucrl-mnl")
         return EXACT
 

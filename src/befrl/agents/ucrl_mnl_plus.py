@@ -48,7 +48,7 @@ class Parameters(RewardParameters):
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         mnl.check_finite(model, "ucrl-mnl-plus")
         return EXACT
 

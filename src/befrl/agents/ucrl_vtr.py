@@ -37,8 +37,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters, on_cells
-from befrl.common.parameters import choice, number, optional, scale
+from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.common.parameters import choice, multiple_of, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman, linalg
 
@@ -65,18 +65,18 @@ class OneHot:
         self._rows = np.arange(self.n)
 
     def prepare(self):
-        """What a plan needs: theta = M^-1 w, (n, C A, C)."""
-        self.theta = (self.inverse @ self.w[..., None]).reshape(self.n, -1, self.shape[0])
+        """theta = M^-1 w, and the map V -> X' theta."""
+        self.theta = (self.inverse @ self.w[..., None])[..., 0]
+        self._expected = bellman.expectation(self.theta)
 
     def step(self, V):
         """X' theta and |X|_{M^-1} of every (cell, action) for V (n, C)."""
         n, (C, A) = self.n, self.shape
-        mean = (self.theta @ V[..., None]).reshape(n, C, A)
         turned = (self.inverse.reshape(n, C * A * C, C) @ V[..., None]).reshape(n, C, A, C)
-        return mean, np.sqrt(np.maximum((turned * V[:, None, None]).sum(-1), 0.0))
+        return self._expected(V), np.sqrt(np.maximum((turned * V[:, None, None]).sum(-1), 0.0))
 
     def rewards(self, R):
-        return on_cells(R, self.space)
+        return self.space.cell_means(R)
 
     def learn(self, trajectory, V):
         cells, following = trajectory.cells, self.space.cell(trajectory.next_states)
@@ -96,7 +96,7 @@ class OneHot:
         return bellman.greedy(Q)
 
     def on_anchors(self, V):
-        return np.repeat(V, self.space.per_cell, axis=1)
+        return self.space.on_anchors(V)
 
 
 class Linearised:
@@ -122,13 +122,13 @@ class Linearised:
         P, partial = self.model.family.kernel_and_partial_means(features.natural(self.theta))
         n, N, A, _, p = partial.shape
         contrast = np.swapaxes(partial - P[..., None] * partial.sum(-2)[..., None, :], -1, -2)
-        self._P, self._contrast = P.reshape(n, N * A, N), contrast.reshape(n, N * A * p, N)
+        self._expected, self._contrast = bellman.expectation(P), contrast.reshape(n, N * A * p, N)
         self._spread = features.spread(self.M)
         self._shape = (n, N, A)
         self._means, self._slopes = [], []
 
     def step(self, V):
-        mean = (self._P @ V[..., None]).reshape(self._shape)
+        mean = self._expected(V)
         slope = (self._contrast @ V[..., None]).reshape(*self._shape, -1)
         self._means.insert(0, mean)
         self._slopes.insert(0, slope)
@@ -172,12 +172,12 @@ PRESENTATIONS = {"one-hot": OneHot, "linearised": Linearised}
 
 class Agent(BaseAgent):
     @classmethod
-    def fit(cls, model, parameters):
+    def specification(cls, model, parameters):
         return EXACT if parameters.presentation == "one-hot" and not model.smooth else MISSPECIFIED
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.multiple = 1.0 if parameters.scale == "theory" else parameters.scale
+        self.multiple = multiple_of(parameters.scale)
         self.delta = parameters.delta or 1.0 / problem.episodes
         self.mixture = PRESENTATIONS[parameters.presentation](problem, parameters.lam)
         self.data = Data(problem.model, problem.n)
@@ -197,15 +197,14 @@ class Agent(BaseAgent):
         beta = self.radius()[..., None, None]
         means = self.rewards.means()
         R = mixture.rewards(means)
-        n, N, A = R.shape
-        Q, V = np.empty((n, H, N, A)), np.zeros((n, H + 1, N))
-        for h in reversed(range(H)):
-            mean, norm = mixture.step(V[:, h + 1])
+
+        def step(h, V):
+            mean, norm = mixture.step(V)
             top = float(H if self.parameters.clip == "H" else H - h)
-            Q[:, h] = np.clip(R + mean + beta[:, h] * norm, 0.0, top)
-            V[:, h] = bellman.largest(Q[:, h])
-        self.V = V
-        return Plan(mixture.policy(Q), mixture.on_anchors(V[:, 0]), means)
+            return np.clip(R + mean + beta[:, h] * norm, 0.0, top)
+
+        Q, self.V = bellman.recursion(step, H, R.shape)
+        return Plan(mixture.policy(Q), mixture.on_anchors(self.V[:, 0]), means)
 
     def facts(self):
         return {"m_2": float(self.mixture.m_2), "delta": self.delta}

@@ -14,6 +14,8 @@ from befrl import agents, instances
 from befrl.common.errors import Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
+from befrl.experiment.random_play import random_play
+from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
@@ -28,14 +30,7 @@ def timed_run(instance, algorithm, values, n, episodes):
     stamps = [time.perf_counter()]
     parameters = agents.parameters(algorithm, values)
     loop.run(
-        instance,
-        algorithm,
-        parameters,
-        "U",
-        episodes,
-        range(n),
-        0,
-        "chain",
+        RunSpec(instance, "chain", algorithm, parameters, episodes, range(n), "U", 0),
         tick=lambda steps: stamps.append(time.perf_counter()),
     )
     return np.diff(stamps)
@@ -73,7 +68,7 @@ def batch(instance, n, episodes):
 def runs_on(instance, name):
     """Whether an agent runs on the instance with its defaults."""
     try:
-        agents.fit(instance.model, name, agents.parameters(name, {}))
+        agents.specification(instance.model, name, agents.parameters(name, {}))
     except Refused:
         return False
     return True
@@ -113,11 +108,8 @@ def flatness(name, shrink):
         except Refused:
             continue
         break
-    actor = loop.make_agent(instance, "random", agents.parameters("random", {}), "U", episodes, 0, family, range(n))
-    environment = loop.Environment(instance, 0, family, range(n))
     data, seconds = Data(instance.model, n), []
-    for k in range(episodes):
-        trajectory = environment.rollout(actor, actor.plan(k).policy)
+    for trajectory in random_play(instance, family, range(n), episodes, root_seed=0):
         data.add(trajectory)
         start = time.perf_counter()
         estimator.update(data, trajectory)

@@ -1,6 +1,6 @@
 """The ledger: every checkable statement of the paper, attacked by computation.
 
-One module per section of the paper, one function per claim (see `registry.claim`); a new module in this
+One module per section of the paper, one function per claim (see `toolbox.registry.claim`); a new module in this
 folder is found by itself. Verdicts: `holds` as printed; `corrected`: false or ill-posed as printed, and the
 stated correction survives the same attack; `fails`: there is a counterexample and no repair of the statement
 survives; `open`: not decidable by computation.
@@ -8,16 +8,17 @@ survives; `open`: not decidable by computation.
 
 import csv
 import functools
-import importlib
 import io
 import json
-import pkgutil
 import time
 
 import numpy as np
 
-from befrl.claims.registry import CLAIMS, number_of
+from befrl.claims.toolbox.registry import CLAIMS, number_of
+from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, unknown
+
+catalogue = Catalogue("section of claims", __name__, __path__)
 
 COLUMNS = {
     "id": "number of the claim in the ledger",
@@ -32,8 +33,9 @@ COLUMNS = {
 
 @functools.cache
 def _load() -> None:
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    """Import every section, whose claims enter themselves."""
+    for section in catalogue.names():
+        catalogue.module(section)
 
 
 def names() -> list[str]:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import betaincinv, ndtr
 
-from befrl.claims.registry import Finding, Worst, claim, decide
+from befrl.claims.toolbox.registry import Finding, Worst, claim, decide
 
 SECTION = "Concentration"
 TOLERANCE = 1e-10  # far above the rounding error of `tail_probability`, which is 1e-15

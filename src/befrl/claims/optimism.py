@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from befrl.claims.registry import Finding, Worst, claim, decide
+from befrl.claims.toolbox.registry import Finding, Worst, claim, decide
 
 SECTION = "Optimism and regret"
 TOLERANCE = 1e-9

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from befrl.claims.calculus import directional_derivatives, nearest_to
-from befrl.claims.laws import (
+from befrl.claims.toolbox.calculus import directional_derivatives, nearest_to
+from befrl.claims.toolbox.laws import (
     REWARDS,
     Model,
     definition,
@@ -16,7 +16,7 @@ from befrl.claims.laws import (
     reward_vector,
     with_parameters,
 )
-from befrl.claims.registry import Finding, Worst, claim, decide
+from befrl.claims.toolbox.registry import Finding, Worst, claim, decide
 
 SECTION = "Technical lemmas"
 TOLERANCE = 1e-6

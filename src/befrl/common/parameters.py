@@ -35,6 +35,11 @@ def scale(text):
     return _field("theory", text, kind=float, low=0.0, high=1e6, choices=("theory",))
 
 
+def multiple_of(scale):
+    """The multiple of the theory's constants that a `scale` stands for: 1 for the word `theory`."""
+    return 1.0 if scale == "theory" else scale
+
+
 def _field(default, text, **metadata):
     return dataclasses.field(default=default, metadata={"text": text, **metadata})
 

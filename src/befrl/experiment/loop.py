@@ -1,147 +1,18 @@
-"""The episode loop: seeds in lock step, exact regret, one record per seed and episode.
-
-It owns the regret and knows no algorithm by name. Regret is V*_1(s_1) - V^pi_1(s_1) under the true model, by exact
-policy evaluation of every episode's policy; policies are evaluated `TOGETHER` episodes at a time. Where features vary
-within cells the first step is taken at s_1 itself, not at an anchor.
-"""
+"""The episode loop: plan, play, log, learn, for all seeds of a run in lock step. It knows no algorithm by name."""
 
 import time
 
 import numpy as np
 
 from befrl import agents
-from befrl.agents.base import Problem, Trajectory
-from befrl.common.errors import unknown
-from befrl.common.streams import AGENT_NORMAL, AGENT_UNIFORM, ENVIRONMENT, Stream
+from befrl.agents.base import Problem
+from befrl.common.streams import AGENT_NORMAL, AGENT_UNIFORM, Stream
+from befrl.experiment.environment import Environment
+from befrl.experiment.regret import Regret
 from befrl.experiment.run_file import LOGGED, SECONDS
-from befrl.numerics import bellman
 
-TRACKS = ("U", "K")
-TOGETHER = 32
 # A mean reward this close to the ends of [0, 1] counts as saturated.
 SATURATION = 0.01
-
-
-class Environment:
-    """n copies of an instance, each with its own stream of uniforms.
-
-    An episode takes one of them for the start, then those of all next states (one per step and dimension), then those
-    of all rewards.
-    """
-
-    def __init__(self, instance, root_seed, name, seeds):
-        self.instance = instance
-        self.stream = Stream(root_seed, name, seeds, ENVIRONMENT)
-        self.laws = SmoothLaws(instance) if instance.model.smooth else CellLaws(instance)
-
-    def uniforms(self):
-        """Those of one episode: start (n,), next states (H, n) or (H, n, dim), rewards (n, H)."""
-        H, dim = self.instance.horizon, self.instance.model.space.dim
-        u = self.stream.take(1 + (dim + 1) * H)
-        u_next = u[:, 1 : 1 + dim * H].reshape(len(u), H, dim).swapaxes(0, 1)
-        return u[:, 0], np.ascontiguousarray(u_next[..., 0] if dim == 1 else u_next), u[:, 1 + dim * H :]
-
-    def rollout(self, agent, policy):
-        """One episode of every seed."""
-        instance, space = self.instance, self.instance.model.space
-        H = instance.horizon
-        u_start, u_next, u_reward = self.uniforms()
-        s = instance.start(u_start)
-        states = np.empty((H + 1, *s.shape), dtype=s.dtype)
-        states[0] = s
-        cells, actions = np.empty((2, H, len(s)), dtype=np.int64)
-        for h in range(H):
-            cells[h] = cell = space.cell(s)
-            actions[h] = a = agent.act(h, cell, policy)
-            states[h + 1] = s = self.laws.next_state(s, cell, a, u_next[h])
-        states, cells, actions = states.swapaxes(0, 1), cells.T, actions.T
-        # Rewards do not steer the episode, so they are drawn for all its steps at once.
-        rewards = self.laws.reward(states[:, :-1], cells, actions, u_reward)
-        return Trajectory(states[:, :-1], cells, actions, rewards, states[:, 1:])
-
-
-class CellLaws:
-    """The true laws where features are constant on cells: tables."""
-
-    def __init__(self, instance):
-        model = instance.model
-        self._draw = model.family.sampler(model.features.natural(instance.theta_p[None])[0])
-        self._reward = model.reward
-        self._c = model.reward_natural(instance.theta_r[None])[0]
-
-    def next_state(self, s, cell, action, u):
-        return self._draw(cell, action, u)
-
-    def reward(self, s, cell, action, u):
-        return self._reward.quantile(self._c[cell, action], u)
-
-
-class SmoothLaws:
-    """The true laws where features vary within cells: phi at the state itself."""
-
-    def __init__(self, instance):
-        self.model = instance.model
-        features = instance.model.features
-        self._M_p = features.matrix(instance.theta_p)
-        self._reward_row = instance.model.B @ features.matrix(instance.theta_r)
-
-    def _phi(self, s, action):
-        """(..., q) for states (...,), or (..., dim), and actions (...,)."""
-        flat = np.asarray(s).reshape(action.size, -1) if self.model.space.dim > 1 else np.ravel(s)
-        phi = self.model.phi(flat)[np.arange(action.size), action.ravel()]
-        return phi.reshape(*action.shape, -1)
-
-    def next_state(self, s, cell, action, u):
-        eta = (self._phi(s, action)[:, None, :] * self._M_p).sum(-1)
-        return self.model.family.quantile(eta, u)
-
-    def reward(self, s, cell, action, u):
-        return self.model.reward.quantile((self._phi(s, action) * self._reward_row).sum(-1), u)
-
-
-class Regret:
-    """Collects policies and first states, and evaluates them together."""
-
-    def __init__(self, instance, n, episodes):
-        self.instance = instance
-        self.values = np.empty((n, episodes))
-        self._rows = np.arange(n)[:, None]
-        self._waiting, self._first = [], 0
-
-    def add(self, policy, trajectory):
-        # Tables of actions and of probabilities are evaluated apart.
-        if self._waiting and self._waiting[0][0].ndim != policy.ndim:
-            self.flush()
-        self._waiting.append((policy, trajectory.states[:, 0], trajectory.cells[:, 0]))
-        if len(self._waiting) == TOGETHER:
-            self.flush()
-
-    def flush(self):
-        if not self._waiting:
-            return
-        policies, starts, cells = (np.stack(part, axis=1) for part in zip(*self._waiting, strict=True))
-        last = self._first + policies.shape[1]
-        lost = self._smooth if self.instance.model.smooth else self._constant
-        self.values[:, self._first : last] = lost(policies, starts, cells)
-        self._waiting, self._first = [], last
-
-    def _constant(self, policies, starts, cells):
-        V = bellman.evaluate(policies, self.instance.R, self.instance.P)
-        reached = V[self._rows, np.arange(policies.shape[1]), cells]
-        return self.instance.optimum[1][0][cells] - reached
-
-    def _smooth(self, policies, starts, cells):
-        """With the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors of p(x | s_1, a) V_2(x)."""
-        instance, A = self.instance, self.instance.model.n_actions
-        n, C = cells.shape
-        later = bellman.evaluate(policies[:, :, 1:], instance.R, instance.P)
-        R, P = instance.first_step(starts.reshape(n * C, *starts.shape[2:]))
-        R, P = R.reshape(n, C, A), P.reshape(n, C, A, -1)
-        best = (R + P @ instance.optimum[1][1]).max(-1)
-        Q = R + (P @ later[..., None])[..., 0]
-        policy = policies[self._rows, np.arange(C), 0, cells]
-        weights = policy if policies.ndim == 5 else np.eye(A)[policy]
-        return best - (Q * weights).sum(-1)
 
 
 class Lookup:
@@ -168,41 +39,39 @@ class Lookup:
         return (near * space.interpolation(trajectory.states)).sum(-1)
 
 
-def make_agent(instance, algorithm, parameters, track, episodes, root_seed, name, seeds):
-    """An agent for these seeds, told what its track allows."""
-    if track not in TRACKS:
-        raise unknown("track", track, TRACKS)
-    cls = agents.catalogue.module(algorithm).Agent
-    cls.fit(instance.model, parameters)
+def make_agent(spec):
+    """The agent of a run, told what its track allows."""
+    instance = spec.instance
+    cls = agents.catalogue.module(spec.algorithm).Agent
+    cls.specification(instance.model, spec.parameters)
 
     def stream(purpose):
-        return Stream(root_seed, name, seeds, purpose)
+        return Stream(spec.root_seed, spec.name, spec.seeds, purpose)
 
     problem = Problem(
         model=instance.model,
         horizon=instance.horizon,
-        episodes=episodes,
-        n=len(seeds),
+        episodes=spec.episodes,
+        n=len(spec.seeds),
         constants=instance.constants,
-        known_theta_r=instance.theta_r if track == "K" else None,
+        known_theta_r=instance.theta_r if spec.track == "K" else None,
         normals=stream(AGENT_NORMAL),
         uniforms=stream(AGENT_UNIFORM),
         stream=stream,
         optimal_policy=instance.optimal_policy if cls.needs_truth else None,
         optimal_values=instance.optimum[1][0] if cls.needs_truth else None,
     )
-    return cls(problem, parameters)
+    return cls(problem, spec.parameters)
 
 
-def run(instance, algorithm, parameters, track, episodes, seeds, root_seed, name, tick=None):
-    """Play `episodes` episodes of every seed; returns a dictionary of (n, K) and, for the cost, (K,) arrays.
+def run(spec, tick=None):
+    """Play all episodes of every seed; returns a dictionary of (n, K) and, for the cost, (K,) arrays.
 
-    `name` is the instance's name in the study: it keys the random streams. `tick(steps)` is called
-    after every episode with the number of steps that were taken.
+    `tick(steps)` is called after every episode with the number of steps that were taken.
     """
-    n = len(seeds)
-    environment = Environment(instance, root_seed, name, seeds)
-    agent = make_agent(instance, algorithm, parameters, track, episodes, root_seed, name, seeds)
+    instance, n, episodes = spec.instance, len(spec.seeds), spec.episodes
+    environment = Environment(instance, spec.root_seed, spec.name, spec.seeds)
+    agent = make_agent(spec)
     regret = Regret(instance, n, episodes)
     log = {key: np.full((n, episodes), np.nan) for key in LOGGED if key != "regret"}
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)

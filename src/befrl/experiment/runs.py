@@ -1,7 +1,7 @@
-"""Running seeds: groups in lock step, spread over processes, and the description that is stored with them."""
+"""Seeds of a run: groups in lock step, spread over processes, and the description that is stored with them."""
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -12,82 +12,75 @@ from befrl.experiment import loop
 from befrl.experiment.run_file import COST, LOGGED
 
 
-def run_seeds(name, instance, algorithm, parameters, track, episodes, seeds, root_seed, lockstep, threads=1, tick=None):
-    """Run all `seeds` in groups of `lockstep`; returns the log as in `interaction.run`, seeds first, and the seconds.
+def run_seeds(spec, lockstep, threads=1, tick=None):
+    """Play a run in groups of `lockstep` seeds; returns the log as in `loop.run`, seeds first, and the seconds.
 
     The groups are the same whatever the number of threads, and a seed's bits do not depend on its group.
     `tick(steps)` is called as work is done, with the number of steps of all seeds since the last call.
     """
-    seeds = list(seeds)
-    groups = [seeds[i : i + lockstep] for i in range(0, len(seeds), lockstep)]
+    groups = spec.groups(lockstep)
     start = time.perf_counter()
     if threads == 1 or len(groups) == 1:
-        logs = [
-            loop.run(instance, algorithm, parameters, track, episodes, group, root_seed, name, tick) for group in groups
-        ]
+        logs = [loop.run(group, tick) for group in groups]
     else:
-        # An instance holds functions, which do not travel: workers make it again from its family and parameters.
-        recipe = (instance.family_name, instance.parameters, instance.constants)
-        jobs = [
-            delayed(_run_group)(recipe, algorithm, parameters, track, episodes, group, root_seed, name)
-            for group in groups
-        ]
+        # An instance holds functions, which cannot be sent: workers build it again from its family and parameters.
+        recipe = (spec.instance.family_name, spec.instance.parameters, spec.instance.constants)
+        jobs = [delayed(_run_group)(recipe, replace(group, instance=None)) for group in groups]
         logs = []
         # One BLAS thread per worker: more would change the last bits, and Snakemake exports its own number.
         with parallel_config(backend="loky", inner_max_num_threads=1):
             for group, log in zip(groups, Parallel(n_jobs=threads, return_as="generator")(jobs), strict=True):
                 logs.append(log)
                 if tick is not None:
-                    tick(len(group) * instance.horizon * episodes)
+                    tick(group.steps)
     seconds = time.perf_counter() - start
     log = {key: np.concatenate([part[key] for part in logs]) for key in LOGGED}
-    sizes = np.array([len(group) for group in groups]) / len(seeds)
+    shares = np.array([len(group.seeds) for group in groups]) / len(spec.seeds)
     for key in COST:
-        log[key] = sizes @ np.stack([part[key] for part in logs])
-    _check(name, algorithm, log["regret"], seeds)
+        log[key] = shares @ np.stack([part[key] for part in logs])
+    _check(spec, log["regret"])
     return log, seconds
 
 
-def _run_group(recipe, algorithm, parameters, track, episodes, group, root_seed, name):
-    instance = instances.rebuild(*recipe)
-    return loop.run(instance, algorithm, parameters, track, episodes, group, root_seed, name)
+def _run_group(recipe, spec):
+    return loop.run(replace(spec, instance=instances.rebuild(*recipe)))
 
 
-def _check(name, algorithm, regret, seeds):
+def _check(spec, regret):
     bad = np.argwhere(~np.isfinite(regret))
     if len(bad):
         seed, episode = bad[0]
         raise InputError(
-            f"instance '{name}': agent '{algorithm}' has a regret that is not a finite number "
-            f"(seed {seeds[seed]}, episode {episode + 1}): check the instance's features and parameters"
+            f"instance '{spec.name}': agent '{spec.algorithm}' has a regret that is not a finite number "
+            f"(seed {spec.seeds[seed]}, episode {episode + 1}): check the instance's features and parameters"
         )
 
 
-def facts(instance, algorithm, parameters, track, episodes):
+def facts(spec):
     """The numbers that the agent derives before it starts, such as x_k."""
-    agent = loop.make_agent(instance, algorithm, parameters, track, episodes, 0, "", [0])
-    return agent.facts()
+    return loop.make_agent(replace(spec, seeds=(0,))).facts()
 
 
-def describe(name, instance, label, algorithm, parameters, track, episodes, seeds, root_seed, seconds):
+def describe(spec, seconds):
     """The meta of a run: everything needed to make it again."""
+    instance = spec.instance
     return {
-        "instance": name,
+        "instance": spec.name,
         "family": instance.family_name,
         "instance_parameters": instance.parameters,
         "horizon": instance.horizon,
         "optimal_value": instance.optimal_value,
         "uniform_value": instance.uniform_value,
-        "track": track,
-        "label": label,
-        "algorithm": algorithm,
-        "parameters": asdict(parameters),
-        "constants": agents.constants(algorithm, parameters),
-        "specification": agents.fit(instance.model, algorithm, parameters),
-        "facts": facts(instance, algorithm, parameters, track, episodes),
-        "episodes": episodes,
-        "seeds": list(seeds),
-        "root_seed": root_seed,
+        "track": spec.track,
+        "label": spec.label,
+        "algorithm": spec.algorithm,
+        "parameters": asdict(spec.parameters),
+        "constants": agents.constants(spec.algorithm, spec.parameters),
+        "specification": agents.specification(instance.model, spec.algorithm, spec.parameters),
+        "facts": facts(spec),
+        "episodes": spec.episodes,
+        "seeds": list(spec.seeds),
+        "root_seed": spec.root_seed,
         "seconds": seconds,
-        "steps_per_second": len(seeds) * episodes * instance.horizon / seconds,
+        "steps_per_second": spec.steps / seconds,
     }

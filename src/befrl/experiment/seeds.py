@@ -6,6 +6,7 @@ MOST = 1_000_000
 
 
 def parse(text: str) -> range:
+    """The seeds that a text stands for."""
     parts = str(text).split("-")
     if len(parts) <= 2 and all(part.isdecimal() for part in parts):
         seeds = range(int(parts[0])) if len(parts) == 1 else range(int(parts[0]), int(parts[1]) + 1)
@@ -14,5 +15,6 @@ def parse(text: str) -> range:
     raise InputError(f"seeds = '{text}' is not allowed: give a number of seeds (30) or a range (30-59), {MOST} at most")
 
 
-def block(seeds: range) -> str:
+def batch(seeds: range) -> str:
+    """The text of a range of seeds, which names a batch."""
     return f"{seeds[0]}-{seeds[-1]}"

@@ -60,3 +60,23 @@ def wanted(cases, components=(), published=()) -> dict:
             case "table":
                 found[kind] = (kind, [catalogue.module(kind).SUBJECT])
     return found
+
+
+def tables(layout, kind, shown) -> list[str]:
+    """The paths of the tables of a figure of `wanted`: for each thing shown, one for each of the module's TABLES."""
+    module = catalogue.module(kind)
+    return [_path(layout, module, thing, table) for thing in shown for table in module.TABLES]
+
+
+def _path(layout, module, thing, table):
+    timings = table == "timings"
+    match module.SCOPE:
+        case "case" | "study":
+            return layout.regret_timings(*thing) if timings else layout.regret(table, *thing)
+        case "component":
+            subject = module.SUBJECT
+            return layout.component_timings(subject, thing) if timings else layout.component(subject, table, thing)
+        case "published":
+            return layout.published_timings(thing) if timings else layout.published(table, thing)
+        case "table":
+            return layout.table1_timings() if timings else layout.table1()

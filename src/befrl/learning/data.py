@@ -7,6 +7,8 @@ its cell with their Lagrange weights at s: sum_j l_j(s) f(x_j) is f(s) up to the
 function f of the state that the likelihood is made of.
 """
 
+import math
+
 import numpy as np
 
 
@@ -21,33 +23,47 @@ class Data:
         self.sum_reward = np.zeros(shape)
 
     def add(self, trajectory):
-        where, weights = self.places(trajectory)
-        self.counts += self._total(where, weights)
-        self.sum_reward += self.total(where, weights, trajectory.rewards)
-        self.sum_psi += self.total(where, weights, self.model.family.statistic(trajectory.next_states))
+        visits = Visits(self.model, trajectory)
+        self.counts += visits.count()
+        self.sum_reward += visits.total(trajectory.rewards)
+        self.sum_psi += visits.total(self.model.family.statistic(trajectory.next_states))
 
-    def places(self, trajectory):
-        """Numbers of the (seed, anchor, action) that the visits count on, and their weights: (n, H, per_cell) both.
 
-        Where cells have one anchor the weights are None, and the last axis is missing.
-        """
-        n, N, A = self.counts.shape
-        space = self.model.space
-        first = (np.arange(n)[:, None] * N + trajectory.cells * space.per_cell) * A + trajectory.actions
-        if space.per_cell == 1:
-            return first, None
-        return first[..., None] + A * np.arange(space.per_cell), space.interpolation(trajectory.states)
+class Visits:
+    """The visits of one episode, n seeds with H each: tables are read at them, and values at them summed onto anchors.
 
-    def total(self, where, weights, values):
-        """Sums over the visits of values (n, H) or (n, H, ...), on anchors: (n, N, A) or (n, N, A, ...)."""
+    where    (n, H)  numbers of the (seed, anchor, action) that the visits count on; weights is None
+    where cells have several anchors both are (n, H, per_cell), with the Lagrange weights of the state
+    """
+
+    def __init__(self, model, trajectory):
+        n, N, A, space = len(trajectory.actions), model.n_anchors, model.n_actions, model.space
+        self.shape = (n, N, A)
+        self.where = (np.arange(n)[:, None] * N + trajectory.cells * space.per_cell) * A + trajectory.actions
+        self.weights = None
+        if space.per_cell > 1:
+            self.where = self.where[..., None] + A * np.arange(space.per_cell)
+            self.weights = space.interpolation(trajectory.states)
+
+    def read(self, table):
+        """The values of a table at the visits, (n, N, A, p) -> (n, H, p)."""
+        near = table.reshape(-1, table.shape[-1])[self.where]
+        return near if self.weights is None else (near * self.weights[..., None]).sum(2)
+
+    def count(self):
+        """The number of visits, (n, N, A)."""
+        return self._sum(self.weights)
+
+    def total(self, values):
+        """Sums over the visits of values (n, H, ...), on anchors: (n, N, A, ...)."""
         values = np.asarray(values, dtype=float)
         inner = values.reshape(*values.shape[:2], -1)
         sums = [
-            self._total(where, part if weights is None else part[..., None] * weights)
+            self._sum(part if self.weights is None else part[..., None] * self.weights)
             for part in np.moveaxis(inner, -1, 0)
         ]
-        return np.stack(sums, axis=-1).reshape(*self.counts.shape, *values.shape[2:])
+        return np.stack(sums, axis=-1).reshape(*self.shape, *values.shape[2:])
 
-    def _total(self, where, weights):
+    def _sum(self, weights):
         weights = None if weights is None else weights.ravel()
-        return np.bincount(where.ravel(), weights, self.counts.size).reshape(self.counts.shape)
+        return np.bincount(self.where.ravel(), weights, math.prod(self.shape)).reshape(self.shape)

@@ -12,7 +12,8 @@ from befrl.common.parameters import choice, number
 from befrl.common.streams import ESTIMATOR
 from befrl.learning import estimators, likelihood
 from befrl.learning.data import Data
-from befrl.numerics import linalg, newton
+from befrl.learning.reward_learner import RewardLearner
+from befrl.numerics import linalg
 
 
 @dataclass(frozen=True)
@@ -34,26 +35,27 @@ class Learner:
         estimator = estimators.catalogue.module(parameters.estimator).Estimator
         self.estimator = estimator(model, n, parameters.eta, problem.stream(ESTIMATOR))
         self.theta_p = np.zeros((n, model.d))
-        self.known_reward = problem.known_theta_r is not None
-        if self.known_reward:
-            self.theta_r = np.broadcast_to(problem.known_theta_r, (n, model.d))
-        else:
-            self.theta_r = np.zeros((n, model.d))
-            self.hessian_r = likelihood.prior(model.features, n, self.eta)
+        self.reward = RewardLearner(problem, parameters.eta)
 
     def update(self, trajectory):
         """Add one episode of each seed and refit."""
         self.data.add(trajectory)
         self.theta_p = self.estimator.update(self.data, trajectory)
-        if not self.known_reward:
-            self.theta_r, self.hessian_r = newton.minimise(self._reward_loss, self.theta_r)
+        self.reward.update(self.data)
 
-    def _reward_loss(self, theta, rows):
-        return likelihood.rewards(self.model, self.data, self.eta, theta, rows)
+    @property
+    def theta_r(self):
+        """The estimate of the reward's parameter, (n, d)."""
+        return self.reward.theta
+
+    @property
+    def hessian_r(self):
+        """The Hessian of the rewards' likelihood at the estimate, (n, blocks, m, m)."""
+        return self.reward.hessian
 
     @property
     def hessian_p(self):
-        """Hessian of the transitions' likelihood at the estimate, (n, blocks, m, m)."""
+        """The Hessian of the transitions' likelihood at the estimate, (n, blocks, m, m)."""
         if self.estimator.hessian is not None:
             return self.estimator.hessian
         return likelihood.transitions(self.model, self.data, self.eta, self.theta_p)[2]

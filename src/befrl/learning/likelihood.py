@@ -1,8 +1,8 @@
 """The penalised negative log-likelihoods of transitions and rewards, with gradients and Hessians.
 
-With counts N_sa, sums S_sa of psi(s') and R_sa of r on the anchors, eta_sa = U theta and c_sa = B . U theta,
+With counts N_sa, sums S_sa of psi(s') and R_sa of r on the anchors, v_sa = U theta and c_sa = B . U theta,
 
-    L_p(theta) = sum_sa [ N_sa Z(eta_sa) - eta_sa . S_sa ] + eta/2 |theta|_A^2
+    L_p(theta) = sum_sa [ N_sa Z(v_sa) - v_sa . S_sa ] + eta/2 |theta|_A^2
     L_r(theta) = sum_sa [ N_sa Z_r(c_sa) - c_sa R_sa ]     + eta/2 |theta|_A^2.
 
 The penalty is the squared norm: with the norm itself, as printed, the score equations do not follow.

@@ -1,11 +1,11 @@
-"""Metropolis steps that leave p_eta(. | s, a) invariant, for many particles in lock step. They never ask for Z.
+"""Metropolis steps that leave p_v(. | s, a) invariant, for many particles in lock step. They never ask for Z.
 
-    x -> y with probability min(1, exp( gamma [psi(y)' eta + b(y) - psi(x)' eta - b(x)] ))
+    x -> y with probability min(1, exp( gamma [psi(y)' v + b(y) - psi(x)' v - b(x)] ))
 
 gamma < 1 flattens the law, down to the uniform one on its support at gamma = 0. Proposals are symmetric and have no
 scale to tune. In a box each coordinate moves by +-span 64^-u with u uniform, so that about every second step suits the
 law's width, whatever that is; the walk is reflected at the walls, or goes around. On finite spaces proposals are
-uniform on the support of (s,a). Shapes: eta (..., p), particles x (..., M), or (..., M, dim), and `place`, cell and
+uniform on the support of (s,a). Shapes: natural (..., p), particles x (..., M), or (..., M, dim), and `place`, cell and
 action, (...,) each.
 """
 
@@ -26,17 +26,17 @@ class Walk:
         self.family = family
         self.uniforms = family.space.dim + 1
 
-    def log_density(self, eta, x, place):
-        """psi(x)' eta + b(x), without Z: (..., M)."""
+    def log_density(self, natural, x, place):
+        """psi(x)' v + b(x), without Z: (..., M)."""
         psi, level = self.family.statistic(x), self.log_base(x, place)
         for i in range(self.family.p):
-            level = level + psi[..., i] * eta[..., i, None]
+            level = level + psi[..., i] * natural[..., i, None]
         return level
 
-    def step(self, eta, x, level, place, u, gamma=1.0):
+    def step(self, natural, x, level, place, u, gamma=1.0):
         """Particles and their log-densities `level` after one step with uniforms u (..., M, uniforms)."""
         y = self.propose(x, place, u[..., :-1])
-        new = self.log_density(eta, y, place)
+        new = self.log_density(natural, y, place)
         accept = u[..., -1] < np.exp(np.minimum(gamma * (new - level), 0.0))
         moved = accept if x.ndim == accept.ndim else accept[..., None]
         return np.where(moved, y, x), np.where(accept, new, level)

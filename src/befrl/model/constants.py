@@ -6,7 +6,7 @@ Over all of R^d the infima of the variances are zero for every bounded family. T
 
 a compact set of natural parameters that holds theta* by construction (the same for rewards, with theta_r . x_r).
 
-    alpha_p = inf lambda_min( W' Cov_eta[psi] W ),   beta_p = sup lambda_max( Cov_eta[psi] ),   |eta| <= radius_p
+    alpha_p = inf lambda_min( W' Cov_v[psi] W ),   beta_p = sup lambda_max( Cov_v[psi] ),   |v| <= radius_p
     alpha_r = |B|^2 inf Var_c(r),                    beta_r = |B|^2 sup Var_c(r),               |c| <= radius_r
     B_A = max(|theta_p|_A, |theta_r|_A),             B_phi_A = sup |A^-1 G_{s,a}|
 
@@ -81,7 +81,7 @@ def supremum(model, of):
 
 
 def covariance_range(family, n_anchors, n_actions, radius, rng):
-    """inf of the smallest and sup of the largest eigenvalue of Cov psi over |eta| <= radius and all (s,a)."""
+    """inf of the smallest and sup of the largest eigenvalue of Cov psi over |v| <= radius and all (s,a)."""
     # A base measure that does not depend on (s,a) has one entry only.
     places = [
         (x, a)
@@ -126,13 +126,13 @@ def _variance_along(family, x, a, basis, radius):
 
     These are where a symmetric law has its extremes. The family's own moments are used: closed forms where it has them.
     """
-    eta = np.linspace(-radius, radius, 2001)[:, None] * basis.T
-    cov = family.restricted(x, a).moments(eta[:, None, None])[2][:, 0, 0]
+    natural = np.linspace(-radius, radius, 2001)[:, None] * basis.T
+    cov = family.restricted(x, a).moments(natural[:, None, None])[2][:, 0, 0]
     return (basis.T @ cov @ basis)[:, 0, 0]
 
 
 def _eigenvalues(family, x, a, basis):
-    """At one (s,a): an eigenvalue of W' Cov W at eta = W z, and its gradient."""
+    """At one (s,a): an eigenvalue of W' Cov W at v = W z, and its gradient."""
     one = family.restricted(x, a)
 
     def evaluate(z, which):
@@ -141,9 +141,9 @@ def _eigenvalues(family, x, a, basis):
         centred = (family.psi - (mass @ family.psi)[:, None]) @ basis
         cov = np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
         values, vectors = np.linalg.eigh(cov)
-        v = vectors[..., which]
-        along = (centred * v[:, None]).sum(-1)
-        # d(v' Cov v)/d eta is the third central moment, twice along v.
+        e = vectors[..., which]
+        along = (centred * e[:, None]).sum(-1)
+        # d(e' Cov e)/dv is the third central moment, twice along e.
         return values[:, which], ((mass * along**2)[..., None] * centred).sum(1)
 
     return evaluate

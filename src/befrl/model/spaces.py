@@ -20,7 +20,7 @@ from befrl.common.errors import InputError
 
 
 class ConstantCells:
-    """What the spaces have in common whose features are constant on cells."""
+    """Spaces whose features are constant on cells: one anchor serves a cell."""
 
     per_cell = 1
     cell_shares = np.ones(1)
@@ -30,6 +30,12 @@ class ConstantCells:
     @property
     def n_anchors(self):
         return self.n_cells
+
+    def cell_means(self, values):
+        return values
+
+    def on_anchors(self, values):
+        return values
 
 
 @dataclass(frozen=True)
@@ -147,6 +153,15 @@ class SmoothBox:
         """Weight of each anchor within its cell, (per_cell,): the same in every cell."""
         share = np.polynomial.legendre.leggauss(self.order)[1] / 2.0
         return reduce(np.multiply.outer, [share] * self.dim).ravel()
+
+    def cell_means(self, values):
+        """Averages over the anchors of each cell, (..., N, A) -> (..., cells, A)."""
+        cut = values.reshape(*values.shape[:-2], self.n_cells, self.per_cell, -1)
+        return np.einsum("...cja,j->...ca", cut, self.cell_shares)
+
+    def on_anchors(self, values):
+        """Values of cells on their anchors, (..., cells) -> (..., N)."""
+        return np.repeat(values, self.per_cell, axis=-1)
 
     @cached_property
     def corners(self):

@@ -41,24 +41,37 @@ def greedy(Q):
 
 def cell_policy(Q, space):
     """The greedy action of each cell, Q (..., N, A) -> (..., C); where a cell has several anchors, of the mean of Q."""
-    if space.per_cell > 1:
-        Q = np.einsum("...cja,j->...ca", Q.reshape(*Q.shape[:-2], space.n_cells, space.per_cell, -1), space.cell_shares)
-    return greedy(Q)
+    return greedy(space.cell_means(Q))
+
+
+def recursion(step, horizon, shape, value=largest):
+    """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0, for h = H - 1, ..., 0.
+
+    With shape = (n, S, A), `step` returns (n, S, A) for V (n, S). Returns Q (n, H, S, A) and V (n, H + 1, S).
+    """
+    n, S, A = shape
+    # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
+    Q = np.empty((horizon, A, n, S)).transpose(0, 2, 3, 1)
+    V = np.zeros((horizon + 1, n, S))
+    for h in reversed(range(horizon)):
+        Q[h] = step(h, V[h + 1])
+        V[h] = value(Q[h])
+    return Q.swapaxes(0, 1), V.swapaxes(0, 1)
+
+
+def expectation(P):
+    """The linear map V (n, m) -> P V (n, S, A) of the rows P (n, S, A, m)."""
+    n, S, A, m = P.shape
+    rows = P.reshape(n, S * A, m)
+    return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
 def backward_induction(R, P, horizon):
-    """R (n, N, A), P (n, N, A, N) -> Q (n, H, N, A), V (n, H + 1, N)."""
-    n, N, A = R.shape
-    # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
-    Q = np.empty((horizon, A, n, N))
-    V = np.zeros((horizon + 1, n, N))
-    rows = P.swapaxes(1, 2).reshape(n, A * N, N)
-    R = np.ascontiguousarray(R.transpose(2, 0, 1))
-    for h in reversed(range(horizon)):
-        future = (rows @ V[h + 1, ..., None]).reshape(n, A, N)
-        step = np.add(R, future.swapaxes(0, 1), out=Q[h])
-        V[h] = largest(step.transpose(1, 2, 0))
-    return Q.transpose(2, 0, 3, 1), V.swapaxes(0, 1)
+    """The optimal values of R (n, N, A) and P (n, N, A, N): Q (n, H, N, A) and V (n, H + 1, N)."""
+    # With actions first the sums run over contiguous memory, as those of the recursion do.
+    R = np.ascontiguousarray(R.transpose(2, 0, 1)).transpose(1, 2, 0)
+    by_action = expectation(P.swapaxes(1, 2))
+    return recursion(lambda h, V: R + by_action(V).swapaxes(1, 2), horizon, R.shape)
 
 
 def evaluate(policies, R, P):

@@ -42,6 +42,11 @@ def solve_transposed_factor(factors, vectors):
     return np.linalg.solve(np.swapaxes(factors, -1, -2), v[..., None]).reshape(vectors.shape)
 
 
+def laplace_draw(mode, precision, v, normals):
+    """A draw from N(mode, v^2 precision^-1), (n, d), for precision (n, blocks, m, m)."""
+    return mode + v * solve_transposed_factor(cholesky(precision), normals.take(mode.shape[1]))
+
+
 def log_determinant(factors):
     """log det(L L') summed over the blocks of the last three axes: (n, blocks, m, m) -> (n,)."""
     diagonal = np.diagonal(factors, axis1=-2, axis2=-1)

@@ -1,4 +1,4 @@
-"""Optimistic planning over an ellipsoid of models: relaxations of one intractable maximum, and its radius.
+"""Optimistic planning over an ellipsoid of models: relaxations of one intractable maximum.
 
 Optimism asks for argmax_pi max_theta V_theta,1(s_1) over |theta - theta^|_M <= rho. With the covariance of psi and
 V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
@@ -52,22 +52,6 @@ class Region:
         return step * (self.rho / np.maximum(size, TINY))[:, None]
 
 
-def likelihood_radius(problem, learner, parameters, beta):
-    """rho = sqrt(2 beta_n) of the penalised likelihood, (n,): beta_n = eta/2 B_A^2 + log(2/delta) + log C_n."""
-    features, eta = problem.model.features, parameters.eta
-    grown = features.plus_trace(beta / eta * features.design(learner.data.counts), 1.0)
-    log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
-    beta_n = eta / 2 * problem.constants["B_A"] ** 2 + np.log(2 / parameters.delta) + log_C
-    return np.sqrt(2 * beta_n)
-
-
-def optimistic_reward(model, learner, rho):
-    """min(1, Z_r'(theta^_r . x + rho |x|_{H_r^-1})), (n, N, A)."""
-    c = model.reward_natural(learner.theta_r)
-    width = np.sqrt((model.features.spread(learner.hessian_r) * model.BB).sum((-1, -2)))
-    return np.minimum(1.0, model.reward.mean(c + rho[:, None, None] * width))
-
-
 def _norm(spread, slope):
     """sqrt( v' (U M^-1 U') v ): the norm of U'v in M^-1."""
     if slope.shape[-1] == 1:
@@ -107,15 +91,13 @@ def pinsker(region, R, horizon):
 
 def _with_bonus(R, P, bonus, horizon):
     """Q_h = clip(R + P V_{h+1} + b_h, 0, H-h+1), h from 1; in the code from 0."""
-    n, N, A = R.shape
-    rows = P.reshape(n, N * A, N)
-    Q = np.empty((n, horizon, N, A))
-    V = np.zeros((n, N))
-    for h in reversed(range(horizon)):
-        future = (rows @ V[..., None]).reshape(n, N, A)
-        Q[:, h] = np.clip(R + future + bonus(h, V), 0.0, float(horizon - h))
-        V = bellman.largest(Q[:, h])
-    return Q, V
+    expected = bellman.expectation(P)
+
+    def step(h, V):
+        return np.clip(R + expected(V) + bonus(h, V), 0.0, float(horizon - h))
+
+    Q, V = bellman.recursion(step, horizon, R.shape)
+    return Q, V[:, 0]
 
 
 def sample(region, R, horizon, start, normals, count):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from befrl import claims, figures, report
-from befrl.analysis import instance_table, layout, published
+from befrl.analysis import instance_table, published
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
@@ -24,17 +24,17 @@ def read_study(text, schema):
 def write(text, schema, out):
     """Build the report of a study from its files and write it to `out`."""
     study = read_study(text, schema)
-    results, drawings = Path(study["output"]) / "results", Path(study["output"]) / "figures"
-    summaries = {case: tidy.read(layout.regret(results, *case, "summary"), tidy.SUMMARY) for case in study.cases()}
-    ledger = [_claim(layout.claim(results, name)) for name in study.claim_ids()]
-    costs = [_cost(results, case, summary) for case, summary in summaries.items()]
+    layout = study.layout
+    summaries = {case: tidy.read(layout.regret("summary", *case), tidy.SUMMARY) for case in study.cases()}
+    ledger = [_claim(layout.claim(name)) for name in study.claim_ids()]
+    costs = [_cost(layout, case, summary) for case, summary in summaries.items()]
     page = report.build(
         config=study.config,
-        instances=_instances(results, study["instances"]),
+        instances=_instances(layout, study["instances"]),
         summaries=list(summaries.values()),
         costs=costs,
-        figures=[_figure(drawings / name) for name in study.figures()],
-        published=[_published(results, source) for source in study["published"]],
+        figures=[_figure(layout, name) for name in study.figures()],
+        published=[_published(layout, source) for source in study["published"]],
         claims=ledger,
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
@@ -43,39 +43,37 @@ def write(text, schema, out):
     storage.write_text(out, page)
 
 
-def _instances(results, names):
+def _instances(layout, names):
     """The facts about each instance, with the answer to whether exploration matters there."""
-    table = tidy.read(layout.table(results, "instances"), instance_table.COLUMNS).set_index("name")
+    table = tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
     return [
-        storage.read_meta(layout.instance(results, name), "instance")
+        storage.read_meta(layout.instance(name), "instance")
         | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
         for name in names
     ]
 
 
-def _cost(results, case, summary):
+def _cost(layout, case, summary):
     """The timings of a case, with the agent, role and parameter of each variant."""
-    timings = tidy.read(layout.regret(results, *case, "timings"), tidy.TIMINGS)
+    timings = tidy.read(layout.regret_timings(*case), tidy.TIMINGS)
     names = summary[["variant", "agent", "role", "parameter", "value"]]
     return tidy.joined(names, timings, ["variant"], f"summary and timings of '{'_'.join(case)}'")
 
 
-def _published(results, source):
+def _published(layout, source):
     """The tables of a source's experiments, and what the source is."""
     module = published.catalogue.module(source)
-    values, timings = (
-        tidy.read(layout.published(results, source, name), published.COLUMNS) for name in ("values", "timings")
-    )
+    paths = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
     about = {"source": source, "about": module.__doc__, "citation": module.CITATION}
-    return about | {"values": values, "timings": timings}
+    return about | {name: tidy.read(path, published.COLUMNS) for name, path in paths.items()}
 
 
 def _claim(path):
     return claims.record(storage.read_json(path), path)
 
 
-def _figure(path):
-    return {**storage.read_json(f"{path}.json"), "svg": Path(f"{path}.svg").read_text()}
+def _figure(layout, name):
+    return {**storage.read_json(layout.figure("json", name)), "svg": Path(layout.figure("svg", name)).read_text()}
 
 
 def _stages(costs, ledger):

@@ -7,7 +7,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from befrl.claims.registry import VERDICTS
+from befrl.claims.toolbox.registry import VERDICTS
 from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import svg, wording
 

@@ -1,18 +1,23 @@
-"""What made a result: versions, and a hash of exactly the code that it depends on.
+"""What made a result: versions, and a hash of exactly the code and packages that the result depends on.
 
-The hash of a module covers its syntax tree, so that comments and layout do not count, and that of every befrl module
-that it imports, directly or not. Rules carry it as a parameter: editing a module reruns the jobs that use it.
+The hash of a module covers its syntax tree, so that comments and layout do not count, the syntax tree of every befrl
+module that it imports, directly or not, and the locked version of every package that these import, with the packages
+that those need. Rules carry the hash as a parameter: editing a module, or locking another version of a package, reruns
+the jobs that use it and no others.
 """
 
 import ast
 import hashlib
 import importlib.util
 import platform
+import re
+import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
+LOCK = Path(__file__).parents[3] / "requirements.lock"
 
 
 def versions() -> dict[str, str]:
@@ -55,13 +60,13 @@ def fingerprint(module: str) -> str:
 
 
 @cache
-def imports(module: str) -> frozenset[str]:
-    """Modules of the same package that a module imports anywhere in its text, and the packages that it lives in."""
+def _imported(module: str) -> frozenset[str]:
+    """All names that a module imports anywhere in its text; `from a import b` counts as a and as a.b."""
     tree, folders = _tree(module)
     parts = module.split(".")
-    found = {".".join(parts[:i]) for i in range(1, len(parts))}
     # Where relative names start from: a package itself, or the package of a module.
     here = parts if folders else parts[:-1]
+    found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -69,7 +74,21 @@ def imports(module: str) -> frozenset[str]:
             base = here[: len(here) - node.level + 1] if node.level else []
             source = ".".join([*base, *([node.module] if node.module else [])])
             found |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
+    return frozenset(found)
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Modules of the same package that a module imports, and the packages that it lives in."""
+    parts = module.split(".")
+    found = _imported(module) | {".".join(parts[:i]) for i in range(1, len(parts))}
     return frozenset(name for name in found if name.split(".")[0] == parts[0] and _is_module(name))
+
+
+def external(module: str) -> set[str]:
+    """Packages outside of befrl and of Python itself that a module imports, by the name of the import."""
+    tops = {name.split(".")[0] for name in _imported(module)}
+    return tops - {module.split(".")[0]} - set(sys.stdlib_module_names)
 
 
 def closure(*modules: str) -> set[str]:
@@ -83,7 +102,33 @@ def closure(*modules: str) -> set[str]:
     return seen
 
 
+@cache
+def locked() -> dict[str, tuple[str, frozenset[str]]]:
+    """{package: (its requirement as locked, the packages that need it)}; empty where there is no lock."""
+    found, name = {}, None
+    for line in LOCK.read_text().splitlines() if LOCK.exists() else ():
+        if entry := re.match(r"([A-Za-z0-9._-]+)==", line):
+            name = entry.group(1)
+            found[name] = (line.rstrip(" \\"), set())
+        elif name and (user := re.match(r"    #(?: via)?\s+([A-Za-z0-9._-]+)$", line)):
+            found[name][1].add(user.group(1))
+    return {name: (text, frozenset(users)) for name, (text, users) in found.items()}
+
+
+@cache
+def requirements(package: str) -> frozenset[str]:
+    """The locked requirements of an imported package and of all that it needs."""
+    distributions = metadata.packages_distributions().get(package, [package])
+    needed = {name.lower().replace("_", "-") for name in distributions} & locked().keys()
+    while more := {name for name, (_, users) in locked().items() if users & needed} - needed:
+        needed |= more
+    return frozenset(locked()[name][0] for name in needed)
+
+
 def code_hash(*modules: str) -> str:
-    """Hash of the closure of some modules."""
-    lines = [f"{module} {fingerprint(module)}" for module in sorted(closure(*modules))]
+    """Hash of the closure of some modules and of the locked packages that it imports."""
+    found = closure(*modules)
+    lines = [f"{module} {fingerprint(module)}" for module in sorted(found)]
+    packages = set().union(*(external(module) for module in found))
+    lines += sorted(set().union(*(requirements(package) for package in packages)))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -7,6 +7,7 @@ from scipy import stats
 from befrl import agents
 from befrl.agents.shared import cells, regression
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from helpers import ROOT, assert_standard_normal, light, random_episodes, trained
 from transcription import features, regress
 
@@ -90,7 +91,9 @@ def test_one_hot_noise_is_independent_between_points():
 def test_random_features_have_norm_one_and_approximate_the_gaussian_kernel(name):
     problem = light(name)
     values = {"presentation": "random-features", "frequencies": 2048, "bandwidth": 0.7, "share": "steps"}
-    agent = loop.make_agent(problem, "lsvi-ucb", agents.parameters("lsvi-ucb", values), "U", 1, ROOT, "test", [0])
+    agent = loop.make_agent(
+        RunSpec(problem, "test", "lsvi-ucb", agents.parameters("lsvi-ucb", values), 1, [0], "U", ROOT)
+    )
     X = agent.regression.X[0]
     assert np.allclose(np.square(X).sum(-1), 1.0)
     model = problem.model
@@ -168,7 +171,7 @@ def test_support_is_that_of_the_true_kernel():
 
 def test_what_is_exact():
     def fit(name, **values):
-        return agents.fit(light(name).model, "rlsvi", agents.parameters("rlsvi", values))
+        return agents.specification(light(name).model, "rlsvi", agents.parameters("rlsvi", values))
 
     assert fit("chain") == fit("riverswim") == "exact"
     assert fit("waves") == fit("lds", presentation="random-features") == "misspecified"
@@ -186,7 +189,9 @@ def test_enough_random_features_and_no_penalty_are_one_hot_features():
     means = []
     for presentation in PRESENTATIONS:
         values = {"presentation": presentation, "frequencies": 40, "share": "steps", "lam": 1e-6}
-        agent = loop.make_agent(problem, "rlsvi", agents.parameters("rlsvi", values), "U", 60, ROOT, "test", [0])
+        agent = loop.make_agent(
+            RunSpec(problem, "test", "rlsvi", agents.parameters("rlsvi", values), 60, [0], "U", ROOT)
+        )
         for t in history:
             agent.update(t)
         means.append(agent.regression.step(0, V).mean())

@@ -8,6 +8,7 @@ from befrl import agents
 from befrl.analysis.components import exploration
 from befrl.common import tidy
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from helpers import instance
 
 NAME, ROOT, EPISODES, TUNING, EVALUATION = "chain-3", 5, 12, 11, 6
@@ -32,7 +33,7 @@ def rows(tables):
 def by_hand(agent, values, seeds):
     """Cumulative regret of each seed."""
     parameters = agents.parameters(agent, values)
-    return loop.run(problem(), agent, parameters, "U", EPISODES, list(seeds), ROOT, NAME)["regret"].sum(1)
+    return loop.run(RunSpec(problem(), NAME, agent, parameters, EPISODES, list(seeds), "U", ROOT))["regret"].sum(1)
 
 
 def by_role(rows):

@@ -8,10 +8,9 @@ import pytest
 from befrl.common.errors import InputError, NotConverged, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.learning import estimators, likelihood, trust
-from befrl.learning.data import Data
+from befrl.learning.data import Data, Visits
 from befrl.learning.estimators import ais, contrastive_divergence, dual_embedding, mcmc_mle, online_newton
 from befrl.learning.node_table import NodeTable
-from befrl.learning.visits import Visits
 from befrl.numerics import linalg
 from helpers import ROOT, derivative, full, instance, play, random_episodes
 
@@ -416,9 +415,9 @@ def test_chains_leave_the_law_invariant(family, steps, monkeypatch):
     model, episodes = problem.model, episodes_of(family, 40, MANY)
     estimator = make("contrastive-divergence", problem, MANY)
     natural = model.features.natural(np.broadcast_to(problem.theta_p, estimator.theta.shape))
-    data, moves, changed = Data(model, len(MANY)), [], 0
+    moves, changed = [], 0
     for episode in episodes:
-        eta = Visits(data, episode).read(natural)
+        eta = Visits(problem.model, episode).read(natural)
         y = estimator.chains(eta, episode.next_states, (episode.cells, episode.actions))[:, :, 0]
         changed += np.count_nonzero(y != episode.next_states)
         moves.append(
@@ -555,7 +554,7 @@ def test_node_tables_sum_smooth_functions_of_the_next_state(family):
     model = problem.model
     table, data = NodeTable(model, len(SEEDS), "test"), Data(model, len(SEEDS))
     for episode in episodes_of(family, 3):
-        visits = Visits(data, episode)
+        visits = Visits(problem.model, episode)
         table.add(visits.where, visits.weights, episode.next_states)
         data.add(episode)
     assert np.allclose(table.values.sum(-1), data.counts, rtol=0, atol=1e-9)
@@ -567,7 +566,7 @@ def test_node_tables_sum_smooth_functions_of_the_next_state(family):
 def test_tables_that_are_too_large_or_too_coarse_are_refused(name, monkeypatch):
     with pytest.raises(Refused, match=f"{name}.*dimension 2"):
         make(name, instance("lds", dimension=2))
-    monkeypatch.setattr("befrl.node_table.LARGEST", 1000)
+    monkeypatch.setattr("befrl.learning.node_table.LARGEST", 1000)
     with pytest.raises(Refused, match=name):
         make(name, instance("lds"))
 
@@ -589,8 +588,8 @@ def test_a_table_of_products_that_would_not_fit_into_memory_is_refused(name, mon
     """RiverSwim with S states keeps 2 S^2 (1 + p + p^2) products, p = S - 1."""
     problem = instance("riverswim", states=6)
     needed = 2 * 36 * (1 + 5 + 25)
-    monkeypatch.setattr("befrl.node_table.LARGEST_PRODUCTS", needed)
+    monkeypatch.setattr("befrl.learning.node_table.LARGEST_PRODUCTS", needed)
     make(name, problem)
-    monkeypatch.setattr("befrl.node_table.LARGEST_PRODUCTS", needed - 1)
+    monkeypatch.setattr("befrl.learning.node_table.LARGEST_PRODUCTS", needed - 1)
     with pytest.raises(Refused, match=f"{name}.* p = 5"):
         make(name, problem)

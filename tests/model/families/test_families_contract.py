@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import integrate, linalg, optimize, stats
 
-from befrl.experiment.loop import CellLaws, SmoothLaws
+from befrl.experiment.environment import CellLaws, SmoothLaws
 from befrl.learning import likelihood
 from befrl.learning.data import Data
 from befrl.numerics import bellman

@@ -27,13 +27,7 @@ def known_rewards(problem):
     if problem.known_theta_r is None:
         return None
     model = problem.model
-    R = model.mean_reward(problem.known_theta_r[None])[0]
-    return np.einsum("cja,j->ca", R.reshape(model.n_cells, -1, model.n_actions), model.space.cell_shares)
-
-
-def on_anchors(values, space):
-    """Values of cells (n, C), on their anchors (n, N)."""
-    return np.repeat(values, space.per_cell, axis=-1)
+    return model.space.cell_means(model.mean_reward(problem.known_theta_r[None])[0])
 
 
 def support(model):

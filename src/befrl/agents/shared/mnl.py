@@ -247,13 +247,14 @@ def plan(R, P, bonuses, low, clip_values=False):
 
     `bonuses` has one (n, N, A) for each step. With `clip_values` it is V that is cut and not Q.
     """
-    n, N, A = R.shape
-    H = len(bonuses)
-    rows = P.reshape(n, N * A, N)
-    Q, V = np.empty((n, H, N, A)), np.zeros((n, N))
-    for h in reversed(range(H)):
-        Q[:, h] = R + (rows @ V[..., None]).reshape(n, N, A) + bonuses[h]
-        if not clip_values:
-            Q[:, h] = np.clip(Q[:, h], low, float(H))
-        V = np.clip(bellman.largest(Q[:, h]), low, float(H))
-    return Q, V
+    H, expected = len(bonuses), bellman.expectation(P)
+
+    def cut(values):
+        return np.clip(values, low, float(H))
+
+    def step(h, V):
+        Q = R + expected(V) + bonuses[h]
+        return Q if clip_values else cut(Q)
+
+    Q, V = bellman.recursion(step, H, R.shape, lambda Q: cut(bellman.largest(Q)))
+    return Q, V[:, 0]

@@ -63,14 +63,9 @@ def value_iteration(regression, value):
 
     Returns the greedy policy (n, H, C) and V of the first step on anchors (n, N).
     """
-    A = regression.problem.model.n_actions
-    # In memory steps come first: each works on contiguous arrays.
-    Q = np.empty((regression.horizon, regression.n, regression.points, A))
-    V = np.zeros((regression.n, regression.points))
-    for h in reversed(range(regression.horizon)):
-        Q[h] = value(h, regression.step(h, V))
-        V = bellman.largest(Q[h])
-    return regression.policy(Q).swapaxes(0, 1), regression.on_anchors(V)
+    shape = (regression.n, regression.points, regression.problem.model.n_actions)
+    Q, V = bellman.recursion(lambda h, V: value(h, regression.step(h, V)), regression.horizon, shape)
+    return regression.policy(Q), regression.on_anchors(V[:, 0])
 
 
 class OneHot:
@@ -93,7 +88,7 @@ class OneHot:
         return bellman.greedy(Q)
 
     def on_anchors(self, V):
-        return cells.on_anchors(V, self.problem.model.space)
+        return self.problem.model.space.on_anchors(V)
 
 
 class OneHotStep:
@@ -106,8 +101,7 @@ class OneHotStep:
     def mean(self):
         """x' w(V), plus the reward where it is known."""
         counts, R, t = self.owner.counts, self.owner.R, self.t
-        n, C, A = self.Lambda.shape
-        total = (counts.following[:, t].reshape(n, C * A, C) @ self.V[..., None]).reshape(n, C, A)
+        total = bellman.expectation(counts.following[:, t])(self.V)
         if R is None:
             return (counts.rewards[:, t] + total) / self.Lambda
         return R + total / self.Lambda

@@ -9,7 +9,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.experiment import loop
+from befrl.experiment.random_play import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
@@ -66,12 +66,9 @@ def study(name, instance, root_seed, transitions: int):
 def estimate(name, instance, root_seed, episodes):
     """Data and estimate of one seed after a number of episodes of random play."""
     model = instance.model
-    actor = loop.make_agent(instance, "random", agents.parameters("random", {}), "U", episodes, root_seed, name, [0])
-    environment = loop.Environment(instance, root_seed, name, [0])
     data = Data(model, 1)
     estimator = estimators.catalogue.module("mle").Estimator(model, 1, 1.0, Stream(root_seed, name, [0], ESTIMATOR))
-    for k in range(episodes):
-        trajectory = environment.rollout(actor, actor.plan(k).policy)
+    for trajectory in random_play(instance, name, [0], episodes, root_seed):
         data.add(trajectory)
     return data, estimator.update(data, trajectory)[0]
 

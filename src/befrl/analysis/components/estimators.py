@@ -13,7 +13,7 @@ from befrl import agents
 from befrl.analysis import statistics
 from befrl.common.errors import Refused
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.experiment import loop
+from befrl.experiment.random_play import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
@@ -61,14 +61,10 @@ def study(name, instance, root_seed, sizes: list, repetitions: int):
             fitted[key] = cls(model, repetitions, ETA, Stream(root_seed, name, seeds, ESTIMATOR))
         except Refused:
             continue
-    environment = loop.Environment(instance, root_seed, name, seeds)
-    parameters = agents.parameters("random", {})
-    actor = loop.make_agent(instance, "random", parameters, "U", checkpoints[-1], root_seed, name, seeds)
     data = Data(model, repetitions)
     seconds = {key: [] for key in fitted}
     rows, timings = [], []
-    for k in range(1, checkpoints[-1] + 1):
-        trajectory = environment.rollout(actor, actor.plan(k).policy)
+    for k, trajectory in enumerate(random_play(instance, name, seeds, checkpoints[-1], root_seed), start=1):
         data.add(trajectory)
         for key, estimator in fitted.items():
             start = time.process_time()

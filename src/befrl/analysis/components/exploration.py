@@ -12,6 +12,7 @@ from befrl import agents
 from befrl.analysis import statistics
 from befrl.common.streams import instance_key
 from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 
 GRIDS = {
     "bef-rlsvi": ("x", (0.3, 3.0, 30.0, 300.0)),
@@ -59,13 +60,8 @@ def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int
     """Regret of all points tried, of greedy and of the best; `tuning` and `evaluation` are numbers of seeds."""
 
     def regrets(algorithm, values, seeds):
-        parameters = agents.parameters(algorithm, values)
-        groups = [seeds[i : i + LOCKSTEP] for i in range(0, len(seeds), LOCKSTEP)]
-        logs = [
-            loop.run(instance, algorithm, parameters, "U", episodes, group, root_seed, name)["regret"]
-            for group in groups
-        ]
-        return np.concatenate(logs).sum(1)
+        spec = RunSpec.of(instance, name, algorithm, values, episodes, seeds, root_seed=root_seed)
+        return np.concatenate([loop.run(group)["regret"] for group in spec.groups(LOCKSTEP)]).sum(1)
 
     weights = {
         seeds: statistics.resampling_weights(

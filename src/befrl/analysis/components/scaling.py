@@ -17,6 +17,7 @@ from befrl import agents, instances
 from befrl.common.errors import Refused
 from befrl.experiment import loop, settings
 from befrl.experiment.run_file import SECONDS
+from befrl.experiment.spec import RunSpec
 
 # The parameter of each family that its dimension grows with.
 SIZE = {"chain": "bins", "riverswim": "states"}
@@ -96,7 +97,7 @@ def _points(name, problem, root_seed, episodes, seeds):
     points = []
     for algorithm, values in _settings(problem.model):
         parameters = agents.parameters(algorithm, values)
-        log = loop.run(problem, algorithm, parameters, "U", episodes, range(seeds), root_seed, name)
+        log = loop.run(RunSpec(problem, name, algorithm, parameters, episodes, range(seeds), root_seed=root_seed))
         late = slice(episodes // 2, None)
         point = {
             "algorithm": algorithm,
@@ -118,7 +119,7 @@ def _settings(model):
 
 def _applies(model, algorithm, values):
     try:
-        agents.fit(model, algorithm, agents.parameters(algorithm, values))
+        agents.specification(model, algorithm, agents.parameters(algorithm, values))
     except Refused:
         return False
     return True

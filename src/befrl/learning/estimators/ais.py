@@ -24,10 +24,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from befrl.learning.data import Visits
 from befrl.learning.estimators import base
 from befrl.learning.metropolis import walk_for
 from befrl.learning.trust import TrustRegion
-from befrl.learning.visits import Visits
 from befrl.numerics import linalg
 
 # 32 x 10 steps for each visit: an episode of 40 steps and 30 seeds takes some 20 ms, and the bias is below the error of
@@ -42,25 +42,25 @@ class Estimator(base.Estimator):
         self.walk, self.trust = walk_for(model.family), TrustRegion(model)
         self.curvature = 0.0
 
-    def take(self, eta, count):
+    def take(self, natural, count):
         """Uniforms for the particles of each visit, (n, H, M, count)."""
-        shape = (*eta.shape[:-1], PARTICLES, count)
+        shape = (*natural.shape[:-1], PARTICLES, count)
         return self.uniforms.take(int(np.prod(shape[1:]))).reshape(shape)
 
-    def anneal(self, eta, place):
-        """Particles (n, H, M) of the laws eta (n, H, p) and the logarithms of their weights."""
+    def anneal(self, natural, place):
+        """Particles (n, H, M) of the laws natural (n, H, p) and the logarithms of their weights."""
         walk = self.walk
         gammas = (np.arange(TEMPERATURES + 1) / TEMPERATURES) ** 2
-        x = walk.start(place, self.take(eta, walk.uniforms - 1))
-        level = walk.log_density(eta, x, place)
+        x = walk.start(place, self.take(natural, walk.uniforms - 1))
+        level = walk.log_density(natural, x, place)
         log_weights = gammas[1] * level
         for gamma, after in pairwise(gammas[1:]):
-            x, level = walk.step(eta, x, level, place, self.take(eta, walk.uniforms), gamma)
+            x, level = walk.step(natural, x, level, place, self.take(natural, walk.uniforms), gamma)
             log_weights += (after - gamma) * level
         return x, log_weights
 
     def update(self, data, trajectory):
-        features, family, visits = self.model.features, self.model.family, Visits(data, trajectory)
+        features, family, visits = self.model.features, self.model.family, Visits(self.model, trajectory)
         place = (trajectory.cells, trajectory.actions)
         x, log_weights = self.anneal(visits.read(features.natural(self.theta)), place)
         weights = np.exp(log_weights - log_weights.max(-1, keepdims=True))

@@ -19,10 +19,10 @@ its way is lost, an error that fades like 1/n^2 in KL.
 
 import numpy as np
 
+from befrl.learning.data import Visits
 from befrl.learning.estimators import base
 from befrl.learning.metropolis import walk_for
 from befrl.learning.trust import TrustRegion
-from befrl.learning.visits import Visits
 from befrl.numerics import linalg
 
 # Eight chains leave an eighth of the data's variance as noise; after ten steps, half of them of a fitting size, r_m is
@@ -37,18 +37,18 @@ class Estimator(base.Estimator):
         self.walk, self.trust = walk_for(model.family), TrustRegion(model)
         self.curvature = 0.0
 
-    def chains(self, eta, s, place):
-        """The states (n, H, K) after m steps of the laws eta (n, H, p) from s (n, H)."""
-        n, H = eta.shape[:2]
+    def chains(self, natural, s, place):
+        """The states (n, H, K) after m steps of the laws natural (n, H, p) from s (n, H)."""
+        n, H = natural.shape[:2]
         x = np.repeat(s[:, :, None], CHAINS, axis=2)
-        level = self.walk.log_density(eta, x, place)
+        level = self.walk.log_density(natural, x, place)
         u = self.uniforms.take(STEPS * H * CHAINS * self.walk.uniforms).reshape(n, STEPS, H, CHAINS, -1)
         for i in range(STEPS):
-            x, level = self.walk.step(eta, x, level, place, u[:, i])
+            x, level = self.walk.step(natural, x, level, place, u[:, i])
         return x
 
     def update(self, data, trajectory):
-        features, family, visits = self.model.features, self.model.family, Visits(data, trajectory)
+        features, family, visits = self.model.features, self.model.family, Visits(self.model, trajectory)
         place = (trajectory.cells, trajectory.actions)
         y = self.chains(visits.read(features.natural(self.theta)), trajectory.next_states, place)
         psi = family.statistic(y)

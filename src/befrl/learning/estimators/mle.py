@@ -1,6 +1,6 @@
 """Penalised maximum likelihood by Newton's method: the estimator of the paper, and the reference for the others.
 
-    theta = argmin sum_sa [ N_sa Z(eta_sa) - eta_sa . S_sa ] + eta/2 |theta|_A^2,   eta_sa = U theta
+    theta = argmin sum_sa [ N_sa Z(v_sa) - v_sa . S_sa ] + eta/2 |theta|_A^2,   v_sa = U theta
 
 on the statistics of `data.py`, so that an episode costs the same whatever their number; warm start, 1-3 iterations.
 Consistent at rate 1/n in KL; the penalty's bias is of order eta/n.

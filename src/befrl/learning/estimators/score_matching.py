@@ -22,9 +22,9 @@ become sharp, and the same eta pulls less.
 import numpy as np
 
 from befrl.common.errors import Refused
+from befrl.learning.data import Visits
 from befrl.learning.estimators import base
 from befrl.learning.trust import base_moments, finite
-from befrl.learning.visits import Visits
 from befrl.numerics import linalg
 
 
@@ -60,7 +60,7 @@ class Estimator(base.Estimator):
         return squares, slopes
 
     def update(self, data, trajectory):
-        features, visits = self.model.features, Visits(data, trajectory)
+        features, visits = self.model.features, Visits(self.model, trajectory)
         squares, slopes = self.terms(trajectory.next_states)
         self.squares += visits.total(squares)
         self.slopes += visits.total(slopes)

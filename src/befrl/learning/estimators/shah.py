@@ -20,10 +20,10 @@ known radius; here the penalty keeps theta finite, and steps are limited (`trust
 
 import numpy as np
 
+from befrl.learning.data import Visits
 from befrl.learning.estimators import base
 from befrl.learning.node_table import NodeTable
 from befrl.learning.trust import TrustRegion
-from befrl.learning.visits import Visits
 from befrl.numerics import linalg
 
 # Most often one or two steps are enough, since an episode adds little to many; a block of theta stays put when its
@@ -58,7 +58,7 @@ class Estimator(base.Estimator):
         return values.sum((1, 2))[:, None] if self.trust.n_blocks == 1 else self.model.features.gather(values)
 
     def update(self, data, trajectory):
-        visits = Visits(data, trajectory)
+        visits = Visits(self.model, trajectory)
         self.table.add(visits.where, visits.weights, trajectory.next_states)
         theta, parts = self.theta, self.loss(self.theta)
         # L(0) is the number of terms. Where new ones made the last estimate worse than that, it is no place to start:

@@ -1,10 +1,10 @@
 """The bilinear exponential family of next-state laws, batched over seeds.
 
-    p_theta(s' | s, a) = exp( psi(s')' eta + b(s' | s, a) - Z(eta) ),   eta = U(s,a) theta in R^p.
+    p_theta(s' | s, a) = exp( psi(s')' v + b(s' | s, a) - Z(v) ),   v = U(s,a) theta in R^p.
 
 `Family` computes everything by sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for
 boxes. Families with closed forms override it for speed (`truncated_normal.py`); a test holds them to this one.
-Shapes: eta (n, N, A, p) for n seeds, N anchors, A actions; G nodes.
+Shapes: natural (n, N, A, p) for n seeds, N anchors, A actions; G nodes.
 """
 
 import copy
@@ -38,19 +38,19 @@ class Family:
         """psi of visited states, (...,) -> (..., p)."""
         return self.psi[s]
 
-    def _logits(self, eta):
-        return eta @ self.psi.T + (self.log_base + self.space.log_weights)
+    def _logits(self, natural):
+        return natural @ self.psi.T + (self.log_base + self.space.log_weights)
 
-    def log_masses(self, eta):
+    def log_masses(self, natural):
         """log of the probability of each node, and Z: (n, N, A, G) and (n, N, A)."""
-        logits = self._logits(eta)
+        logits = self._logits(natural)
         top = logits.max(-1, keepdims=True)
         Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
         return logits - Z[..., None], Z
 
-    def masses(self, eta):
+    def masses(self, natural):
         """The probability of each node, and Z, by one exponential."""
-        mass = self._logits(eta)
+        mass = self._logits(natural)
         top = mass.max(-1, keepdims=True)
         mass -= top
         np.exp(mass, out=mass)
@@ -58,13 +58,13 @@ class Family:
         mass /= total
         return mass, (top + np.log(total))[..., 0]
 
-    def log_partition(self, eta):
+    def log_partition(self, natural):
         """Z, (n, N, A)."""
-        return self.masses(eta)[1]
+        return self.masses(natural)[1]
 
-    def moments(self, eta):
+    def moments(self, natural):
         """Z (n, N, A), E psi (n, N, A, p) and Cov psi (n, N, A, p, p)."""
-        mass, Z = self.masses(eta)
+        mass, Z = self.masses(natural)
         mean = mass @ self.psi
         cov = np.empty((*mean.shape, self.p))
         for i in range(self.p):
@@ -74,13 +74,13 @@ class Family:
                 cov[..., i, j] = cov[..., j, i] = np.einsum("...g,...g", weighted, self.psi[:, j] - mean[..., j, None])
         return Z, mean, cov
 
-    def kernel(self, eta):
+    def kernel(self, natural):
         """P(next anchor), (n, N, A, N)."""
-        return self._per_anchor(self.masses(eta)[0])
+        return self._per_anchor(self.masses(natural)[0])
 
-    def kernel_and_partial_means(self, eta):
+    def kernel_and_partial_means(self, natural):
         """P(next anchor) and E[psi 1(next anchor)], (n, N, A, N, p): what Cov(psi, V) is made of."""
-        mass, _ = self.masses(eta)
+        mass, _ = self.masses(natural)
         partial = [self._per_anchor(mass * self.psi[:, i]) for i in range(self.p)]
         return self._per_anchor(mass), np.stack(partial, axis=-1)
 
@@ -89,10 +89,10 @@ class Family:
             return node_values
         return node_values.reshape(*node_values.shape[:-1], self.space.n_anchors, -1).sum(-1)
 
-    def kl(self, eta, other):
-        """KL(p_eta, p_other) = Z(other) - Z(eta) - (other - eta)' E_eta psi, (n, N, A)."""
-        Z, mean, _ = self.moments(eta)
-        return self.log_partition(other) - Z - ((other - eta) * mean).sum(-1)
+    def kl(self, natural, other):
+        """KL(p_v, p_other) = Z(other) - Z(v) - (other - v)' E_v psi, (n, N, A)."""
+        Z, mean, _ = self.moments(natural)
+        return self.log_partition(other) - Z - ((other - natural) * mean).sum(-1)
 
     def base(self, anchor, action):
         """log base measure of one (anchor, action), (G,)."""
@@ -104,7 +104,7 @@ class Family:
         return self.psi[np.isfinite(self.base(anchor, action))]
 
     def restricted(self, anchor, action):
-        """The family of one (anchor, action) alone: eta (n, 1, 1, p)."""
+        """The family of one (anchor, action) alone: natural (n, 1, 1, p)."""
         one = copy.copy(self)
         one.log_base = self.base(anchor, action)[None, None]
         return one
@@ -113,9 +113,9 @@ class Family:
 class FiniteFamily(Family):
     """Finite states: the inverse CDF is a search in the cumulative sums."""
 
-    def sampler(self, eta):
-        """Inverse CDF of one parameter, eta (N, A, p): a function of (cell, action, u), all (n,)."""
-        cumulative = np.cumsum(self.kernel(eta[None])[0], axis=-1)
+    def sampler(self, natural):
+        """Inverse CDF of one parameter, natural (N, A, p): a function of (cell, action, u), all (n,)."""
+        cumulative = np.cumsum(self.kernel(natural[None])[0], axis=-1)
         cumulative /= cumulative[..., -1:]
         inner = np.ascontiguousarray(cumulative[..., :-1])
 
@@ -159,10 +159,10 @@ class ContinuousFamily(Family):
             slopes.append(_differences(lambda t, e=e: self.log_base_at(s + t * e))[0])
         return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
 
-    def quantile(self, eta, u):
-        """The next state of parameters eta (n, p) at u (n,), in one dimension: the inverse CDF, panel by panel."""
+    def quantile(self, natural, u):
+        """The next state of parameters natural (n, p) at u (n,), in one dimension: the inverse CDF, panel by panel."""
         space = self.space
-        mass = self.masses(eta[:, None, None])[0][:, 0, 0]
+        mass = self.masses(natural[:, None, None])[0][:, 0, 0]
         panels = mass.reshape(len(mass), -1, space.order)
         reached = panels.sum(-1).cumsum(-1)
         reached /= reached[:, -1:]

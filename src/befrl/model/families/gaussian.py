@@ -1,6 +1,6 @@
 """Gaussian next states on R^m: psi(s') = s'/sigma under the base measure N(0, sigma^2 I), m = 1 or 2.
 
-    s' ~ N(sigma eta, sigma^2 I),   Z = |eta|^2/2,   E psi = eta,   Cov psi = I,   KL = |eta - eta'|^2/2
+    s' ~ N(sigma v, sigma^2 I),   Z = |v|^2/2,   E psi = v,   Cov psi = I,   KL = |v - v'|^2/2
 
 Moments and draws are those of R^m. The masses of the nodes of a box are products over the axes; along an axis each
 panel has its exact mass, by the normal CDF, which the quadrature distributes over the panel's nodes. The outermost
@@ -35,18 +35,18 @@ class GaussianStates(ContinuousFamily):
     def log_base_at(self, s):
         return -0.5 * np.square(self.statistic(s)).sum(-1) - self.space.dim * np.log(self.sigma * ROOT_2PI)
 
-    def log_partition(self, eta):
-        return 0.5 * np.square(eta).sum(-1)
+    def log_partition(self, natural):
+        return 0.5 * np.square(natural).sum(-1)
 
-    def moments(self, eta):
-        return self.log_partition(eta), eta, np.broadcast_to(np.eye(self.p), (*eta.shape, self.p))
+    def moments(self, natural):
+        return self.log_partition(natural), natural, np.broadcast_to(np.eye(self.p), (*natural.shape, self.p))
 
-    def masses(self, eta):
-        mass = [self._along(edges, eta[..., axis])[0] for axis, edges in enumerate(self.space.edges)]
-        return self._joint(mass), self.log_partition(eta)
+    def masses(self, natural):
+        mass = [self._along(edges, natural[..., axis])[0] for axis, edges in enumerate(self.space.edges)]
+        return self._joint(mass), self.log_partition(natural)
 
-    def kernel_and_partial_means(self, eta):
-        along = [self._along(edges, eta[..., axis]) for axis, edges in enumerate(self.space.edges)]
+    def kernel_and_partial_means(self, natural):
+        along = [self._along(edges, natural[..., axis]) for axis, edges in enumerate(self.space.edges)]
         mass = [m for m, _ in along]
         partial = [self._joint([along[j][j == axis] for j in range(self.p)]) for axis in range(self.p)]
         return self._joint(mass), np.stack(partial, axis=-1)
@@ -74,7 +74,7 @@ class GaussianStates(ContinuousFamily):
         nodes = within * mass[..., None]
         return nodes, nodes * x + within * missing[..., None]
 
-    def quantile(self, eta, u):
+    def quantile(self, natural, u):
         """(n, p) and u (n,), or (n, m) -> (n,), or (n, m)."""
         z = ndtri(np.maximum(u, SMALLEST))
-        return self.sigma * (eta + z if self.space.dim > 1 else eta[:, 0] + z)
+        return self.sigma * (natural + z if self.space.dim > 1 else natural[:, 0] + z)

@@ -18,8 +18,8 @@ class Softmax(FiniteFamily):
         super().__init__(space, np.eye(S)[:, 1:], log_base)
         self._others = 1.0 - np.eye(S)
 
-    def moments(self, eta):
-        mass, Z = self.masses(eta)
+    def moments(self, natural):
+        mass, Z = self.masses(natural)
         mean = mass[..., 1:]
         cov = -mean[..., :, None] * mean[..., None, :]
         # m (1 - m), with 1 - m as the sum of the other masses: exact for nearly certain transitions too.

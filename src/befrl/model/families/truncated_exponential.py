@@ -20,24 +20,24 @@ class TruncatedExponentialStates(ContinuousFamily):
     def statistic(self, s):
         return np.asarray(s)[..., None]
 
-    def log_partition(self, eta):
-        return self.law.log_partition(eta[..., 0])
+    def log_partition(self, natural):
+        return self.law.log_partition(natural[..., 0])
 
-    def moments(self, eta):
-        c = eta[..., 0]
+    def moments(self, natural):
+        c = natural[..., 0]
         return self.law.log_partition(c), self.law.mean(c)[..., None], self.law.variance(c)[..., None, None]
 
-    def kernel(self, eta):
+    def kernel(self, natural):
         """Differences of the CDF; for c > 0 that of the mirror image -c, whose exponentials do not overflow."""
-        c = eta[..., 0]
+        c = natural[..., 0]
         size = np.maximum(np.abs(c), 1e-200)  # at zero the ratio is the uniform law to the last bit
         edges = self.space.edges[:, None, None, None]
         cdf = np.expm1(-size * edges) / np.expm1(-size)
         mass = cdf[1:] - cdf[:-1]
         return np.moveaxis(np.where(c > 0, mass[::-1], mass), 0, -1)
 
-    def sampler(self, eta):
-        c = eta[..., 0]
+    def sampler(self, natural):
+        c = natural[..., 0]
 
         def draw(cell, action, u):
             return self.law.quantile(c[cell, action], u)

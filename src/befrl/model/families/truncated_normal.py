@@ -40,11 +40,11 @@ class TruncatedNormal(ContinuousFamily):
         x = (s - 0.5) / self.sigma
         return -0.5 * x * x - np.log(self.sigma * ROOT_2PI)
 
-    def log_partition(self, eta):
-        return self._moments(eta[..., 0])[0]
+    def log_partition(self, natural):
+        return self._moments(natural[..., 0])[0]
 
-    def moments(self, eta):
-        Z, mean, variance = self._moments(eta[..., 0])
+    def moments(self, natural):
+        Z, mean, variance = self._moments(natural[..., 0])
         return Z, mean[..., None], variance[..., None, None]
 
     def _scale(self, c):
@@ -81,15 +81,15 @@ class TruncatedNormal(ContinuousFamily):
         cdf /= cdf[-1].copy()
         return cdf
 
-    def kernel(self, eta):
-        signed = eta[..., 0]
+    def kernel(self, natural):
+        signed = natural[..., 0]
         cdf = self._scaled_cdf(np.abs(signed))
         mass = cdf[1:] - cdf[:-1]
         return np.moveaxis(np.where(signed < 0, mass[::-1], mass), 0, -1)
 
-    def kernel_and_partial_means(self, eta):
+    def kernel_and_partial_means(self, natural):
         """E[x 1(a < x < b)] = c P(a < x < b) + (phi(a-c) - phi(b-c)) / D."""
-        signed = eta[..., 0]
+        signed = natural[..., 0]
         c, cuts = np.abs(signed), self.cuts[:, None, None, None]
         cdf = self._scaled_cdf(c)
         mass = cdf[1:] - cdf[:-1]
@@ -99,9 +99,9 @@ class TruncatedNormal(ContinuousFamily):
         partial = np.moveaxis(np.where(signed < 0, -partial[::-1], partial), 0, -1)
         return np.moveaxis(np.where(signed < 0, mass[::-1], mass), 0, -1), partial[..., None]
 
-    def sampler(self, eta):
+    def sampler(self, natural):
         """Inverse CDF, mirrored for c < 0; the draw stays increasing in u."""
-        signed = eta[..., 0]
+        signed = natural[..., 0]
         c, flip = np.abs(signed), signed < 0
         if (c - self.h > FAR).any():
             return self._far_sampler(c, flip)

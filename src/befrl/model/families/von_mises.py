@@ -1,6 +1,6 @@
 """The von Mises family on the circle: psi(s') = (cos s', sin s') under Lebesgue measure on [-pi, pi].
 
-With kappa = |eta|, e = eta/kappa and A(kappa) = I_1(kappa)/I_0(kappa):
+With kappa = |v|, e = v/kappa and A(kappa) = I_1(kappa)/I_0(kappa):
 
     Z = log 2 pi I_0(kappa),   E psi = A e,   Cov psi = A' e e' + (A/kappa)(I - e e'),   A' = 1 - A/kappa - A^2.
 
@@ -21,18 +21,20 @@ class VonMises(ContinuousFamily):
     def statistic(self, s):
         return np.stack([np.cos(s), np.sin(s)], axis=-1)
 
-    def log_partition(self, eta):
-        kappa = np.sqrt(np.square(eta).sum(-1))
+    def log_partition(self, natural):
+        kappa = np.sqrt(np.square(natural).sum(-1))
         return np.log(2 * np.pi * ive(0, kappa)) + kappa
 
-    def moments(self, eta):
-        kappa = np.sqrt(np.square(eta).sum(-1))
+    def moments(self, natural):
+        kappa = np.sqrt(np.square(natural).sum(-1))
         scaled = ive(0, kappa)
         ratio, slope = concentration(kappa, ive(1, kappa) / scaled)
-        mean = ratio[..., None] * eta
-        # (A' - A/kappa) e e' with e = eta/kappa; at zero the difference vanishes.
+        mean = ratio[..., None] * natural
+        # (A' - A/kappa) e e' with e = v/kappa; at zero the difference vanishes.
         excess = (slope - ratio) / np.maximum(kappa, 1e-150) ** 2
-        cov = excess[..., None, None] * (eta[..., :, None] * eta[..., None, :]) + ratio[..., None, None] * np.eye(2)
+        cov = excess[..., None, None] * (natural[..., :, None] * natural[..., None, :]) + ratio[
+            ..., None, None
+        ] * np.eye(2)
         return np.log(2 * np.pi * scaled) + kappa, mean, cov
 
 

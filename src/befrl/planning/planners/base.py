@@ -87,13 +87,10 @@ class LowRank(Planner):
         P = left @ right
         if not self.shared_base:
             P = (P.reshape(n, N, A, -1) * np.exp(self.model.family.log_base)).reshape(n, N * A, N, -1).sum(-1)
-        return lambda V: (P @ V[..., None]).reshape(n, N, A)
+        return bellman.expectation(P.reshape(n, N, A, N))
 
     def plan(self, R, theta_p, horizon):
-        n, N, A = R.shape
         expected = self.expectation(theta_p, horizon)
-        Q, V = np.empty((horizon, n, N, A)), np.zeros((horizon + 1, n, N))
-        for h in reversed(range(horizon)):
-            Q[h] = R + expected(V[h + 1])
-            V[h] = np.clip(bellman.largest(Q[h]), -LIMIT, LIMIT)
-        return Q.swapaxes(0, 1), V.swapaxes(0, 1)
+        return bellman.recursion(
+            lambda h, V: R + expected(V), horizon, R.shape, lambda Q: np.clip(bellman.largest(Q), -LIMIT, LIMIT)
+        )

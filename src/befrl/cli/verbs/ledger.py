@@ -1,0 +1,22 @@
+"""Put the records of claims together into one table."""
+
+from befrl.cli.words import target
+
+EXAMPLE = "befrl ledger results/claims/C31.json results/claims/C39.json --out results/claims.csv"
+
+
+def arguments(parser):
+    parser.add_argument("records", nargs="+", help="json files made by `befrl claim`")
+    parser.add_argument("--out", help="csv file to write; printed if none is named")
+
+
+def call(args):
+    from befrl import claims
+    from befrl.common import storage
+
+    out = target(args.out)
+    text = claims.table([claims.record(storage.read_json(path), path) for path in args.records])
+    if out:
+        storage.write_text(out, text)
+    else:
+        print(text, end="")

@@ -1,0 +1,76 @@
+"""What the verbs share: reading words of the command line, and printing.
+
+Imports of what a verb needs stay inside its functions: `befrl --help` and each job of a workflow load only what they
+use.
+"""
+
+import argparse
+import json
+
+from befrl.common.errors import InputError
+
+
+def pairs(texts):
+    """['x=3', 'reward=bernoulli'] -> {'x': 3, 'reward': 'bernoulli'}; who takes the values checks them."""
+    found = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"--set {text}: write name=value")
+        if key in found:
+            raise InputError(f"--set {text}: {key} is given twice")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def whole(text, least=1):
+    """A whole number from 1."""
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from {least}")
+    return int(text)
+
+
+def natural(text):
+    """A whole number from 0."""
+    return whole(text, least=0)
+
+
+def episodes(text):
+    """A whole number up to the largest that a config allows."""
+    if whole(text) > 10_000_000:
+        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from 1 to 10000000")
+    return int(text)
+
+
+def target(path):
+    """The file to write, refused before any work if it cannot be written."""
+    from befrl.common.storage import check_target
+
+    if path:
+        check_target(path)
+    return path
+
+
+def write_tables(paths, texts):
+    """Write tables, {name: text}, to their paths."""
+    from befrl.common import storage
+
+    for name, text in texts.items():
+        storage.write_text(paths[name], text)
+
+
+def show(rows):
+    """Print name-value pairs as a small table."""
+    width = max(len(str(name)) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:<{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
+
+
+def provenance(*modules):
+    """Code hash and versions, to be stored with a result."""
+    from befrl.study.provenance import code_hash, versions
+
+    return {"code": code_hash(*modules), "versions": versions()}

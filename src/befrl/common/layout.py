@@ -1,0 +1,72 @@
+"""Where each result of a study lies: the only place that spells these paths.
+
+Every method gives the path of one file. Its arguments default to Snakemake's wildcards, so that `layout.run()` is the
+pattern of all run files and `layout.run("chain-8", "U", "greedy", "30-59")` is one of them. What is measured by the
+clock lies below `timings/`, apart from what code and config determine.
+"""
+
+from pathlib import PurePath
+
+REGRET_TABLES = ("summary", "curves", "paired", "order")
+PUBLISHED_TABLES = ("values", "curves")
+
+
+class Layout:
+    """The files of the study whose `results/` and `figures/` are below `output`."""
+
+    def __init__(self, output="."):
+        self.results = (PurePath(output) / "results").as_posix()
+        self.figures = (PurePath(output) / "figures").as_posix()
+
+    def instance(self, instance="{instance}"):
+        return f"{self.results}/instances/{instance}.npz"
+
+    def instances(self):
+        return f"{self.results}/instances.csv"
+
+    def run(self, instance="{instance}", track="{track}", variant="{variant}", batch="{batch}"):
+        return f"{self.results}/runs/{instance}/{track}/{variant}/{batch}.npz"
+
+    def regret(self, table, instance="{instance}", track="{track}"):
+        return f"{self.results}/regret/{instance}_{track}/{table}.csv"
+
+    def component(self, kind, table, instance="{instance}"):
+        return f"{self.results}/components/{kind}/{instance}/{table}.csv"
+
+    def published(self, table, source="{source}"):
+        return f"{self.results}/published/{source}/{table}.csv"
+
+    def table1(self):
+        return f"{self.results}/table1.csv"
+
+    def claim(self, claim="{claim}"):
+        return f"{self.results}/claims/{claim}.json"
+
+    def ledger(self):
+        return f"{self.results}/claims.csv"
+
+    def regret_timings(self, instance="{instance}", track="{track}"):
+        return f"{self.results}/timings/regret/{instance}_{track}.csv"
+
+    def component_timings(self, kind, instance="{instance}"):
+        return f"{self.results}/timings/components/{kind}/{instance}.csv"
+
+    def published_timings(self, source="{source}"):
+        return f"{self.results}/timings/published/{source}.csv"
+
+    def table1_timings(self):
+        return f"{self.results}/timings/table1.csv"
+
+    def figure(self, ending, figure="{figure}"):
+        return f"{self.figures}/{figure}.{ending}"
+
+    def report(self):
+        return f"{self.results}/report.html"
+
+    def log(self, name):
+        return f"{self.results}/logs/{name}.log"
+
+
+def folder(path):
+    """The folder of a file."""
+    return PurePath(path).parent.as_posix()

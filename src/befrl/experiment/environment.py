@@ -1,0 +1,83 @@
+"""The true MDP, played by many seeds in lock step.
+
+Each seed has its own stream of uniforms. An episode takes one of them for the start, then those of all next states
+(one per step and dimension), then those of all rewards, whatever the agent does: agents meet the same noise.
+"""
+
+import numpy as np
+
+from befrl.agents.base import Trajectory
+from befrl.common.streams import ENVIRONMENT, Stream
+
+
+class Environment:
+    """n copies of an instance, one per seed."""
+
+    def __init__(self, instance, root_seed, name, seeds):
+        self.instance = instance
+        self.stream = Stream(root_seed, name, seeds, ENVIRONMENT)
+        self.laws = SmoothLaws(instance) if instance.model.smooth else CellLaws(instance)
+
+    def uniforms(self):
+        """Uniforms of one episode: start (n,), next states (H, n) or (H, n, dim), rewards (n, H)."""
+        H, dim = self.instance.horizon, self.instance.model.space.dim
+        u = self.stream.take(1 + (dim + 1) * H)
+        u_next = u[:, 1 : 1 + dim * H].reshape(len(u), H, dim).swapaxes(0, 1)
+        return u[:, 0], np.ascontiguousarray(u_next[..., 0] if dim == 1 else u_next), u[:, 1 + dim * H :]
+
+    def rollout(self, agent, policy):
+        """One episode of every seed."""
+        instance, space = self.instance, self.instance.model.space
+        H = instance.horizon
+        u_start, u_next, u_reward = self.uniforms()
+        s = instance.start(u_start)
+        states = np.empty((H + 1, *s.shape), dtype=s.dtype)
+        states[0] = s
+        cells, actions = np.empty((2, H, len(s)), dtype=np.int64)
+        for h in range(H):
+            cells[h] = cell = space.cell(s)
+            actions[h] = a = agent.act(h, cell, policy)
+            states[h + 1] = s = self.laws.next_state(s, cell, a, u_next[h])
+        states, cells, actions = states.swapaxes(0, 1), cells.T, actions.T
+        # Rewards do not steer the episode, so they are drawn for all its steps at once.
+        rewards = self.laws.reward(states[:, :-1], cells, actions, u_reward)
+        return Trajectory(states[:, :-1], cells, actions, rewards, states[:, 1:])
+
+
+class CellLaws:
+    """The true laws where features are constant on cells: tables."""
+
+    def __init__(self, instance):
+        model = instance.model
+        self._draw = model.family.sampler(model.features.natural(instance.theta_p[None])[0])
+        self._reward = model.reward
+        self._c = model.reward_natural(instance.theta_r[None])[0]
+
+    def next_state(self, s, cell, action, u):
+        return self._draw(cell, action, u)
+
+    def reward(self, s, cell, action, u):
+        return self._reward.quantile(self._c[cell, action], u)
+
+
+class SmoothLaws:
+    """The true laws where features vary within cells: phi at the state itself."""
+
+    def __init__(self, instance):
+        self.model = instance.model
+        features = instance.model.features
+        self._M_p = features.matrix(instance.theta_p)
+        self._reward_row = instance.model.B @ features.matrix(instance.theta_r)
+
+    def _phi(self, s, action):
+        """(..., q) for states (...,), or (..., dim), and actions (...,)."""
+        flat = np.asarray(s).reshape(action.size, -1) if self.model.space.dim > 1 else np.ravel(s)
+        phi = self.model.phi(flat)[np.arange(action.size), action.ravel()]
+        return phi.reshape(*action.shape, -1)
+
+    def next_state(self, s, cell, action, u):
+        eta = (self._phi(s, action)[:, None, :] * self._M_p).sum(-1)
+        return self.model.family.quantile(eta, u)
+
+    def reward(self, s, cell, action, u):
+        return self.model.reward.quantile((self._phi(s, action) * self._reward_row).sum(-1), u)

@@ -1,0 +1,56 @@
+"""Exact pseudo-regret V*_1(s_1) - V^pi_1(s_1) under the true model, by evaluating the policy of every episode.
+
+Policies are evaluated `TOGETHER` episodes at a time. Where features vary within cells, the first step is taken at s_1
+itself and not at an anchor.
+"""
+
+import numpy as np
+
+from befrl.numerics import bellman
+
+TOGETHER = 32
+
+
+class Regret:
+    """Collects policies and first states, and evaluates them together."""
+
+    def __init__(self, instance, n, episodes):
+        self.instance = instance
+        self.values = np.empty((n, episodes))
+        self._rows = np.arange(n)[:, None]
+        self._waiting, self._first = [], 0
+
+    def add(self, policy, trajectory):
+        # Tables of actions and of probabilities are evaluated apart.
+        if self._waiting and self._waiting[0][0].ndim != policy.ndim:
+            self.flush()
+        self._waiting.append((policy, trajectory.states[:, 0], trajectory.cells[:, 0]))
+        if len(self._waiting) == TOGETHER:
+            self.flush()
+
+    def flush(self):
+        if not self._waiting:
+            return
+        policies, starts, cells = (np.stack(part, axis=1) for part in zip(*self._waiting, strict=True))
+        last = self._first + policies.shape[1]
+        lost = self._smooth if self.instance.model.smooth else self._constant
+        self.values[:, self._first : last] = lost(policies, starts, cells)
+        self._waiting, self._first = [], last
+
+    def _constant(self, policies, starts, cells):
+        V = bellman.evaluate(policies, self.instance.R, self.instance.P)
+        reached = V[self._rows, np.arange(policies.shape[1]), cells]
+        return self.instance.optimum[1][0][cells] - reached
+
+    def _smooth(self, policies, starts, cells):
+        """With the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors of p(x | s_1, a) V_2(x)."""
+        instance, A = self.instance, self.instance.model.n_actions
+        n, C = cells.shape
+        later = bellman.evaluate(policies[:, :, 1:], instance.R, instance.P)
+        R, P = instance.first_step(starts.reshape(n * C, *starts.shape[2:]))
+        R, P = R.reshape(n, C, A), P.reshape(n, C, A, -1)
+        best = (R + P @ instance.optimum[1][1]).max(-1)
+        Q = R + (P @ later[..., None])[..., 0]
+        policy = policies[self._rows, np.arange(C), 0, cells]
+        weights = policy if policies.ndim == 5 else np.eye(A)[policy]
+        return best - (Q * weights).sum(-1)

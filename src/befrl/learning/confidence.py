@@ -1,0 +1,36 @@
+"""The confidence set of the penalised likelihood (Chowdhury, Gopalan, Maillard 2021) and optimistic mean rewards.
+
+With the penalty eta/2 |theta|_A^2, beta an upper bound on Cov psi and H the Hessian at the estimate,
+
+    |theta* - theta^|_H <= rho = sqrt(2 beta_n),   beta_n = eta/2 B_A^2 + log(2 C_n/delta),
+    C_n = det(I + beta/eta A^-1 sum G),
+
+with probability 1 - delta, to second order in theta* - theta^.
+"""
+
+import numpy as np
+
+from befrl.numerics import linalg
+
+
+def radius(problem, counts, beta, eta, delta):
+    """rho, (n,), for counts (n, N, A)."""
+    features = problem.model.features
+    grown = features.plus_trace(beta / eta * features.design(counts), 1.0)
+    log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
+    beta_n = eta / 2 * problem.constants["B_A"] ** 2 + np.log(2 / delta) + log_C
+    return np.sqrt(2 * beta_n)
+
+
+def optimistic_rewards(problem, reward, counts, delta, multiple):
+    """min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})) with rho_r = multiple * radius, (n, N, A); in track K true means.
+
+    `reward` is the agent's `RewardLearner`.
+    """
+    model = problem.model
+    if reward.known:
+        return model.mean_reward(reward.theta)
+    rho = multiple * radius(problem, counts, problem.constants["beta_r"], reward.eta, delta)
+    width = np.sqrt((model.features.spread(reward.hessian) * model.BB).sum((-1, -2)))
+    c = model.reward_natural(reward.theta) + rho[:, None, None] * width
+    return np.minimum(1.0, model.reward.mean(c))

@@ -1,0 +1,133 @@
+"""A study, asked for its cases, variants, batches and figures.
+
+A *case* is an (instance, track). An agent has a *variant* at the values it is given (the theory's by default) and
+one at each point of its grid, named like `bef-rlsvi@x=3`. Seeds 0 .. tuning-1 choose among the points of a grid; the
+seeds after them are what is shown. A *batch* is a range of seeds that one job runs, named like `30-59`.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+
+from befrl import claims, figures
+from befrl.analysis import published
+from befrl.common.errors import unknown
+from befrl.common.layout import Layout
+from befrl.experiment import seeds
+from befrl.experiment.settings import label
+
+# The keys of `jobs` that say how work is cut into jobs; no result depends on them.
+CUTS = ("seeds_per_job", "lockstep", "threads")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An agent with its parameters; `varied` is the parameter that its grid varies, if it is on one."""
+
+    label: str
+    agent: str
+    algorithm: str
+    values: dict
+    varied: str | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked config with all its defaults (`config.check`)."""
+
+    config: dict
+
+    def __getitem__(self, key):
+        return self.config[key]
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self["output"])
+
+    @property
+    def hash(self) -> str:
+        """Hash of what decides the results: neither the order of the agents nor how jobs are cut counts."""
+        cases = {name: entry | {"agents": sorted(entry["agents"])} for name, entry in self["study"].items()}
+        content = {key: value for key, value in self.config.items() if key != "jobs"} | {"study": cases}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    def cases(self) -> list[tuple[str, str]]:
+        return [(instance, track) for instance, entry in self["study"].items() for track in entry["tracks"]]
+
+    def check_case(self, instance, track):
+        if instance not in self["study"]:
+            raise unknown("instance", instance, self["study"])
+        if track not in self["study"][instance]["tracks"]:
+            raise unknown("track", track, self["study"][instance]["tracks"])
+
+    def variants(self, instance: str) -> dict[str, Variant]:
+        """By label, those of each agent together."""
+        found = {}
+        for name in self["study"][instance]["agents"]:
+            entry = self["agents"][name]
+            found[name] = Variant(name, name, entry["algorithm"], entry["set"])
+            for parameter, values in entry.get("grid", {}).items():
+                for value in values:
+                    point, given = label(name, parameter, value), {**entry["set"], parameter: value}
+                    found[point] = Variant(point, name, entry["algorithm"], given, parameter)
+        return found
+
+    def variant(self, instance: str, label: str) -> Variant:
+        variants = self.variants(instance)
+        if label not in variants:
+            raise unknown("agent", label, variants)
+        return variants[label]
+
+    def seeds(self, instance: str) -> dict:
+        """Numbers of seeds for tuning and evaluation on an instance: its own, or the study's."""
+        return self["study"][instance].get("seeds", self["seeds"])
+
+    def batches(self, instance: str, variant: Variant) -> list[str]:
+        """Ranges of seeds; only points of a grid need the tuning seeds."""
+        tuning = self.seeds(instance)["tuning"]
+        total = tuning + self.seeds(instance)["evaluation"]
+        first = 0 if variant.varied else tuning
+        size = self["jobs"]["seeds_per_job"]
+        cuts = sorted({first, *range(first - first % size + size, total, size), total})
+        return [seeds.batch(range(a, b)) for a, b in pairwise(cuts)]
+
+    def resources(self) -> dict:
+        """What a job asks a cluster for: all keys of `jobs` but those that say how work is cut into jobs."""
+        return {key: value for key, value in self["jobs"].items() if key not in CUTS}
+
+    def component(self, kind: str) -> dict[str, dict]:
+        """The settings of a study of components, by instance."""
+        if kind not in self["components"]:
+            raise unknown("component study", kind, self["components"])
+        settings = dict(self["components"][kind])
+        if kind == "exploration":
+            episodes = settings.pop("episodes")
+            return {name: {"episodes": count, **settings} for name, count in episodes.items()}
+        return {name: settings for name in settings.pop("instances")}
+
+    def components(self) -> list[tuple[str, str]]:
+        """(kind, instance) of every study of components."""
+        return [(kind, name) for kind in self["components"] for name in self.component(kind)]
+
+    def compared_cases(self) -> list[tuple[str, str]]:
+        """The cases of the study's own comparison: those that repeat no published experiment."""
+        repeated = {
+            (instance, published.catalogue.module(source).TRACK)
+            for source in self["published"]
+            for instance in self.repeated(source)
+        }
+        return [case for case in self.cases() if case not in repeated]
+
+    def repeated(self, source: str) -> list[str]:
+        """The instances on which the experiments of a published source are repeated."""
+        if source not in self["published"]:
+            raise unknown("published source", source, self["published"])
+        return [instance for names in self["published"][source].values() for instance in names]
+
+    def figures(self) -> dict:
+        """Every figure by name, as in `figures.wanted`."""
+        return figures.wanted(self.compared_cases(), self.components(), self["published"])
+
+    def claim_ids(self) -> list[str]:
+        return self["claims"]["ids"] or claims.names()

@@ -1,0 +1,87 @@
+# Components by themselves: one rule for each kind of study, one job for each instance.
+
+
+def component_settings(kind):
+    """The settings of a study of components on the instance of the wildcards."""
+
+    @checked
+    def found(wildcards):
+        by_instance = STUDY.component(kind)
+        if wildcards.instance not in by_instance:
+            raise unknown("instance", wildcards.instance, by_instance)
+        return settings(by_instance[wildcards.instance])
+
+    return found
+
+
+def component_code(kind):
+    """Its own code, the instance's, and that of the agents, estimators and planners that it uses."""
+    study = components.catalogue.module(kind)
+
+    def found(wildcards):
+        family = STUDY["instances"][wildcards.instance]["family"]
+        return code_hash(
+            "befrl.analysis.components",
+            components.catalogue.module_name(kind),
+            instances.module_name(family),
+            *study.uses(),
+        )
+
+    return found
+
+
+def component_timings(kind):
+    """The table of measured seconds, if the study measures some."""
+    return (
+        [LAYOUT.component_timings(kind)] if "timings" in components.tables(kind) else []
+    )
+
+
+for kind in components.catalogue.names():
+
+    rule:
+        name:
+            f"component_{kind}"
+        input:
+            LAYOUT.instance(),
+        output:
+            [
+                LAYOUT.component(kind, table)
+                for table in components.tables(kind)
+                if table != "timings"
+            ],
+            timings=component_timings(kind),
+        log:
+            LAYOUT.log(f"components/{kind}/{{instance}}"),
+        conda:
+            ENVIRONMENT
+        resources:
+            **RESOURCES,
+        params:
+            kind=kind,
+            set=component_settings(kind),
+            root_seed=STUDY["root_seed"],
+            out=lambda wildcards, output: folder(output[0]),
+            timings=lambda wildcards, output: (
+                f"--timings {shlex.quote(output.timings[0])}" if output.timings else ""
+            ),
+            code=component_code(kind),
+        shell:
+            "python -m befrl components {params.kind} --instance {input:q} --set {params.set}"
+            " --root-seed {params.root_seed} --out {params.out:q} {params.timings} > {log:q} 2>&1"
+
+
+@checked
+def unknown_component(wildcards):
+    return STUDY.component(wildcards.kind)
+
+
+# A target of a kind that does not exist is refused with a sentence.
+rule component:
+    input:
+        unknown_component,
+    output:
+        LAYOUT.component("{kind}", "{table}"),
+    wildcard_constraints:
+        kind=rf"(?!(?:{'|'.join(components.catalogue.names())})/)[^/]+",
+        table="[^/]+",
