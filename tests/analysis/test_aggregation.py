@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from befrl import agents, instances
+from befrl import instances
 from befrl.analysis.aggregation import POINTS, aggregate
 from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.common.tidy import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS
 from befrl.experiment import run_file, runs
+from befrl.experiment.spec import RunSpec
 
 TUNING, SEEDS, K = 3, 9, 12
 COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "order": ORDER, "timings": TIMINGS}
@@ -39,10 +40,9 @@ def instance():
 def make_run(instance, label, algorithm, values, seeds, **changes):
     """Log and meta of a real run."""
     setting = {"name": "tiny", "track": "U", "episodes": K, "root_seed": 5} | changes
-    parameters = agents.parameters(algorithm, values)
-    common = (setting["track"], setting["episodes"], list(seeds), setting["root_seed"])
-    log, seconds = runs.run_seeds(setting["name"], instance, algorithm, parameters, *common, lockstep=4)
-    return log, runs.describe(setting["name"], instance, label, algorithm, parameters, *common, seconds)
+    spec = RunSpec.of(instance, algorithm=algorithm, values=values, seeds=seeds, label=label, **setting)
+    log, seconds = runs.run_seeds(spec, lockstep=4)
+    return log, runs.describe(spec, seconds)
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,20 @@
 import pytest
 
 from befrl import instances
-from befrl.analysis import instance_table, layout
+from befrl.analysis import instance_table
 from befrl.analysis.components import exploration
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
+from befrl.common.layout import Layout
 from helpers import instance
 
 
 @pytest.fixture
-def folder(tmp_path):
+def layout(tmp_path):
     """Two instances, of which the first has an exploration table."""
+    layout = Layout(tmp_path)
     for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
-        instances.save(tmp_path / "instances" / f"{name}.npz", name, made, {})
+        instances.save(layout.instance(name), name, made, {})
     ends = {"instance": "walk", "episodes": 30, "seeds": 4, "low": 1.0, "high": 2.0}
     rows = [
         {"role": "greedy", "agent": "greedy", "mean": 8.0},
@@ -23,8 +25,8 @@ def folder(tmp_path):
         {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 0.3, "mean": 4.5},
     ]
     table = tidy.text([ends | row for row in rows], exploration.TABLES["points"])
-    storage.write_text(layout.component(tmp_path, "exploration", "walk", "points"), table)
-    return tmp_path
+    storage.write_text(layout.component("exploration", "points", "walk"), table)
+    return layout
 
 
 def read_back(rows, path):
@@ -32,8 +34,8 @@ def read_back(rows, path):
     return tidy.read(path, instance_table.COLUMNS).set_index("name")
 
 
-def test_numbers_are_those_of_the_instances(folder):
-    table = read_back(instance_table.rows(folder, ["walk", "swim"], ["walk"]), folder / "instances.csv")
+def test_numbers_are_those_of_the_instances(layout):
+    table = read_back(instance_table.rows(layout, ["walk", "swim"], ["walk"]), layout.instances())
     assert list(table.index) == ["walk", "swim"]
     assert ["name", *table.columns] == list(instance_table.COLUMNS)
     for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
@@ -47,8 +49,8 @@ def test_numbers_are_those_of_the_instances(folder):
             assert row[key] == pytest.approx(made.constants[key], rel=1e-9)
 
 
-def test_the_answer_is_joined_and_left_empty_where_there_is_none(folder):
-    table = read_back(instance_table.rows(folder, ["swim", "walk"], ["walk"]), folder / "instances.csv")
+def test_the_answer_is_joined_and_left_empty_where_there_is_none(layout):
+    table = read_back(instance_table.rows(layout, ["swim", "walk"], ["walk"]), layout.instances())
     answer = table.loc["walk", list(instance_table.ANSWER)].to_dict()
     assert answer == {
         "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
@@ -59,20 +61,20 @@ def test_the_answer_is_joined_and_left_empty_where_there_is_none(folder):
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n"])
-def test_a_damaged_exploration_table_is_named(folder, text):
-    layout.component(folder, "exploration", "walk", "points").write_text(text)
+def test_a_damaged_exploration_table_is_named(layout, text):
+    storage.write_text(layout.component("exploration", "points", "walk"), text)
     with pytest.raises(InputError, match=r"points\.csv: .*delete it and run again"):
-        instance_table.rows(folder, ["walk"], ["walk"])
+        instance_table.rows(layout, ["walk"], ["walk"])
 
 
-def test_a_missing_answer_is_named(folder):
+def test_a_missing_answer_is_named(layout):
     """Whether there is an answer is for the study to say, not for the files that happen to lie there."""
     with pytest.raises(InputError, match=r"swim/points\.csv: cannot be read"):
-        instance_table.rows(folder, ["swim"], ["swim"])
-    (row,) = instance_table.rows(folder, ["walk"], [])
+        instance_table.rows(layout, ["swim"], ["swim"])
+    (row,) = instance_table.rows(layout, ["walk"], [])
     assert "matters" not in row
 
 
-def test_a_missing_instance_is_named(folder):
+def test_a_missing_instance_is_named(layout):
     with pytest.raises(InputError, match=r"ring\.npz: there is no such file"):
-        instance_table.rows(folder, ["walk", "ring"], ["walk"])
+        instance_table.rows(layout, ["walk", "ring"], ["walk"])

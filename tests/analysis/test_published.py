@@ -1,26 +1,31 @@
 """Published experiments: values against the tables that they are read from, and settings against the sources."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from befrl import agents, instances
-from befrl.analysis import aggregation, layout, published
+from befrl import instances
+from befrl.analysis import aggregation, published
 from befrl.analysis.published import ayoub, cho, li
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
+from befrl.common.layout import Layout
 from befrl.experiment import run_file, runs
+from befrl.experiment.spec import RunSpec
 from befrl.study import config
 
 EPISODES, SEEDS = 60, 3
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def layout(tmp_path_factory):
     """A study of one small instance in track K."""
     root = tmp_path_factory.mktemp("study")
     instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
-    instances.save(root / "instances" / "swim.npz", "swim", instance, {})
+    layout = Layout(root)
+    instances.save(layout.instance("swim"), "swim", instance, {})
     variants = {
         "ucrl-vtr": ("ucrl-vtr", {}),
         "eps-greedy": ("eps-greedy", {"epsilon": 0.1}),
@@ -35,41 +40,45 @@ def folder(tmp_path_factory):
     paths = []
     for label, (algorithm, values) in variants.items():
         seeds = list(range(0 if "@" in label else 1, 1 + SEEDS))
-        common = (algorithm, agents.parameters(algorithm, values), "K", EPISODES, seeds, 3)
-        log, seconds = runs.run_seeds("swim", instance, *common, lockstep=4)
+        spec = RunSpec.of(instance, "swim", algorithm, values, EPISODES, seeds, track="K", root_seed=3, label=label)
+        log, seconds = runs.run_seeds(spec, lockstep=4)
         paths.append(root / "runs" / f"{label}.npz")
-        run_file.save(paths[-1], log, runs.describe("swim", instance, label, *common, seconds))
+        run_file.save(paths[-1], log, runs.describe(spec, seconds))
     for name, text in aggregation.aggregate(paths, 1, 200, 0.95).items():
-        storage.write_text(layout.regret(root, "swim", "K", name), text)
-    return root
+        storage.write_text(path_of(layout, name), text)
+    return layout
+
+
+def path_of(layout, table):
+    return layout.regret_timings("swim", "K") if table == "timings" else layout.regret(table, "swim", "K")
 
 
 # The experiment of each source that is about curves.
 CURVES = {"cho": "returns", "ayoub": "regret", "li": "reward"}
 
 
-def tables(source, folder, experiment=None):
+def tables(source, layout, experiment=None):
     experiments = {experiment or CURVES[source]: ["swim"]}
-    made = published.tables(source, published.read(source, folder, experiments))
+    made = published.tables(source, published.read(source, layout, experiments))
     return {name: pd.DataFrame(rows, columns=list(published.COLUMNS)) for name, rows in made.items()}
 
 
-def test_losers_of_a_grid_are_left_out_unless_they_are_asked_for(folder):
-    (rerun,) = published.read("cho", folder, {"returns": ["swim"]})["returns"]
+def test_losers_of_a_grid_are_left_out_unless_they_are_asked_for(layout):
+    (rerun,) = published.read("cho", layout, {"returns": ["swim"]})["returns"]
     assert len([row for row in rerun.variants() if row["algorithm"] == "rrl-mnl"]) == 2
     assert {row["role"] for row in rerun.variants("tuned")} == {"tuned"}
     # Cho et al. print no constants: all points of the grids are drawn, and compared are the best of them.
-    assert "grid" in set(tables("cho", folder)["curves"]["role"])
-    for made in (tables("cho", folder)["values"], tables("cho", folder, "runtime")["timings"]):
+    assert "grid" in set(tables("cho", layout)["curves"]["role"])
+    for made in (tables("cho", layout)["values"], tables("cho", layout, "runtime")["timings"]):
         assert len(made) and "grid" not in set(made["role"])
-    for made in tables("ayoub", folder).values():
+    for made in tables("ayoub", layout).values():
         assert "grid" not in set(made["role"])
 
 
 @pytest.mark.parametrize("source", published.catalogue.names())
-def test_every_row_names_its_source_instance_and_unit(folder, source):
-    made = tables(source, folder) | (
-        {"timings": tables("cho", folder, "runtime")["timings"]} if source == "cho" else {}
+def test_every_row_names_its_source_instance_and_unit(layout, source):
+    made = tables(source, layout) | (
+        {"timings": tables("cho", layout, "runtime")["timings"]} if source == "cho" else {}
     )
     for table in (part for name, part in made.items() if name != "timings" or source == "cho"):
         assert set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
@@ -77,8 +86,8 @@ def test_every_row_names_its_source_instance_and_unit(folder, source):
         assert np.isfinite(table["ours"]).all()
 
 
-def test_curves_show_what_the_source_shows(folder):
-    (rerun,) = published.read("cho", folder, {"returns": ["swim"]})["returns"]
+def test_curves_show_what_the_source_shows(layout):
+    (rerun,) = published.read("cho", layout, {"returns": ["swim"]})["returns"]
     raw = rerun.curve("eps-greedy")
     k = raw["episode"].to_numpy()
     for source, expected in (
@@ -86,17 +95,17 @@ def test_curves_show_what_the_source_shows(folder):
         ("li", k * rerun.optimal_value - raw["mean"].to_numpy()),
         ("cho", rerun.curve("rrl-mnl")["return"].to_numpy()),  # what has no constants is not among theirs
     ):
-        curves = tables(source, folder)["curves"]
+        curves = tables(source, layout)["curves"]
         mine = curves[curves["variant"] == ("eps-greedy" if source != "cho" else "rrl-mnl")]
         assert np.allclose(mine["ours"], expected, rtol=1e-12)
         assert (mine["low"] <= mine["ours"] + 1e-9).all() and (mine["ours"] <= mine["high"] + 1e-9).all()
 
 
-def test_reward_and_regret_add_up(folder, monkeypatch):
+def test_reward_and_regret_add_up(layout, monkeypatch):
     monkeypatch.setattr(li, "AFTER", 40)
     monkeypatch.setattr(ayoub, "AT", (40,))
-    reward = tables("li", folder)["values"].set_index("variant")
-    regret = tables("ayoub", folder)["values"].set_index("variant")
+    reward = tables("li", layout)["values"].set_index("variant")
+    regret = tables("ayoub", layout)["values"].set_index("variant")
     best = reward.loc["the true model", "ours"]
     for variant in ("eps-greedy", "ucrl-vtr"):
         assert reward.loc[variant, "ours"] + regret.loc[variant, "ours"] == pytest.approx(best)
@@ -112,8 +121,8 @@ def test_a_curve_arrives_where_it_stays(returns, expected):
     assert cho.arrival(curve, 1.0) == expected
 
 
-def test_places_of_cho(folder):
-    values = tables("cho", folder)["values"]
+def test_places_of_cho(layout):
+    values = tables("cho", layout)["values"]
     tuned = values[values["role"] == "tuned"]
     arrivals = tuned[tuned["quantity"] == "arrival at the optimum"].set_index("algorithm")["ours"]
     places = tuned[tuned["quantity"] == "order of arrival"].set_index("algorithm")["ours"]
@@ -121,12 +130,12 @@ def test_places_of_cho(folder):
         assert place == 1 + (arrivals < arrivals[algorithm]).sum()
 
 
-def test_the_comparison_of_runtimes_is_measured_and_nothing_else(folder):
-    made = tables("cho", folder, "runtime")
+def test_the_comparison_of_runtimes_is_measured_and_nothing_else(layout):
+    made = tables("cho", layout, "runtime")
     assert made["curves"].empty and made["values"].empty
-    assert all(tables(source, folder)["timings"].empty for source in CURVES)
+    assert all(tables(source, layout)["timings"].empty for source in CURVES)
     values = made["timings"].set_index(["quantity", "variant"])
-    timings = tidy.read(layout.regret(folder, "swim", "K", "timings")).set_index("variant")
+    timings = tidy.read(path_of(layout, "timings")).set_index("variant")
     for variant in ("rrl-mnl", "ucrl-mnl", "ucrl-mnl-visits"):
         ours = values.loc[("seconds of 1,000 episodes", variant), "ours"]
         assert ours == pytest.approx(1000 * timings.loc[variant, "seconds_per_episode"])
@@ -139,40 +148,41 @@ def test_the_comparison_of_runtimes_is_measured_and_nothing_else(folder):
     assert np.isnan(ratios.loc["ucrl-mnl", "authors"])
 
 
-def without(folder, root, name, variant):
+def without(layout, root, name, variant):
     """A copy of the study's tables of which one lacks a variant."""
+    copy = Layout(root)
     for table in ("summary", "curves", "timings"):
-        lines = layout.regret(folder, "swim", "K", table).read_text().splitlines()
+        lines = Path(path_of(layout, table)).read_text().splitlines()
         kept = [line for line in lines if table != name or f",{variant}," not in line]
-        storage.write_text(layout.regret(root, "swim", "K", table), "\n".join(kept))
-    instances.save(root / "instances" / "swim.npz", "swim", instances.build("riverswim", {}), {})
-    return root
+        storage.write_text(path_of(copy, table), "\n".join(kept))
+    instances.save(copy.instance("swim"), "swim", instances.build("riverswim", {}), {})
+    return copy
 
 
-def test_a_variant_without_seconds_is_named(folder, tmp_path):
+def test_a_variant_without_seconds_is_named(layout, tmp_path):
     with pytest.raises(
         InputError, match="summary and timings of 'swim' cannot be joined: variant 'ucrl-mnl' has no row"
     ):
-        tables("cho", without(folder, tmp_path, "timings", "ucrl-mnl"), "runtime")
+        tables("cho", without(layout, tmp_path, "timings", "ucrl-mnl"), "runtime")
 
 
-def test_seconds_without_those_to_compare_with_are_refused(folder, tmp_path):
+def test_seconds_without_those_to_compare_with_are_refused(layout, tmp_path):
     with pytest.raises(InputError, match="no agent on 'swim' runs 'rrl-mnl'"):
-        tables("cho", without(folder, tmp_path, "summary", "rrl-mnl"), "runtime")
+        tables("cho", without(layout, tmp_path, "summary", "rrl-mnl"), "runtime")
 
 
-def test_curves_with_surrogate_constants_are_shown(folder, tmp_path):
-    root = without(folder, tmp_path, "none", "")
-    path = layout.regret(root, "swim", "K", "summary")
+def test_curves_with_surrogate_constants_are_shown(layout, tmp_path):
+    copy = without(layout, tmp_path, "none", "")
+    path = Path(path_of(copy, "summary"))
     text = path.read_text()
     path.write_text(text.replace(",exact,theory,", ",exact,surrogate,"))
     assert path.read_text() != text
-    assert "surrogate" in set(tables("cho", root)["curves"]["role"])
+    assert "surrogate" in set(tables("cho", copy)["curves"]["role"])
 
 
-def test_an_unknown_experiment_is_named(folder):
+def test_an_unknown_experiment_is_named(layout):
     with pytest.raises(InputError, match="unknown experiment of 'cho' 'time': choose one of returns, runtime"):
-        published.read("cho", folder, {"time": ["swim"]})
+        published.read("cho", layout, {"time": ["swim"]})
 
 
 def test_optimal_values_are_those_that_ayoub_et_al_print():
@@ -206,6 +216,6 @@ def test_the_study_runs_the_published_settings():
     assert algorithms["ayoub"] == {algorithm for _, algorithm, _ in ayoub.REGRET}
 
 
-def test_a_damaged_table_is_named(folder):
+def test_a_damaged_table_is_named(layout):
     with pytest.raises(InputError, match=r"nowhere_K/summary\.csv: cannot be read|nowhere\.npz: there is no such file"):
-        published.read("li", folder, {"reward": ["nowhere"]})
+        published.read("li", layout, {"reward": ["nowhere"]})

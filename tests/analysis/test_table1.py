@@ -1,17 +1,20 @@
 """Table 1, measured: what the paper prints, joined with the numbers of a study's tables."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from befrl import agents, instances
-from befrl.analysis import layout, table1
+from befrl.analysis import table1
 from befrl.analysis.aggregation import aggregate
 from befrl.analysis.components import scaling
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
+from befrl.common.layout import Layout
 from befrl.experiment import run_file, runs
+from befrl.experiment.spec import RunSpec
 from helpers import PROJECT
 
 AGENTS = {
@@ -36,7 +39,7 @@ GROWTH = {
 }
 
 
-def write_scaling(root, growth):
+def write_scaling(layout, growth):
     rows = [
         {"instance": "tiny", "role": "exponent", "varied": varied, "algorithm": algorithm, "setting": setting}
         | {"exponent": exponent}
@@ -44,40 +47,50 @@ def write_scaling(root, growth):
         for varied, exponent in zip("dH", exponents, strict=True)
     ]
     rows.insert(0, rows[0] | {"role": "point", "exponent": None, "seconds": 1.0})
-    storage.write_text(layout.component(root, "scaling", "tiny", "timings"), tidy.text(rows, scaling.TIMINGS))
+    storage.write_text(layout.component_timings("scaling", "tiny"), tidy.text(rows, scaling.TIMINGS))
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def layout(tmp_path_factory):
     """The tables of one case, and of one scaling study that knows two of its settings."""
     root = tmp_path_factory.mktemp("study")
     instance = instances.build("chain", {"bins": 3, "horizon": 4})
     paths = []
     for label, (algorithm, values) in AGENTS.items():
-        common = (algorithm, agents.parameters(algorithm, values), "U", 25, list(range(0 if "@" in label else 2, 5)), 3)
-        log, seconds = runs.run_seeds("tiny", instance, *common, lockstep=5)
+        seeds = range(0 if "@" in label else 2, 5)
+        spec = RunSpec.of(instance, "tiny", algorithm, values, 25, seeds, root_seed=3, label=label)
+        log, seconds = runs.run_seeds(spec, lockstep=5)
         paths.append(root / "runs" / f"{label}.npz")
-        run_file.save(paths[-1], log, runs.describe("tiny", instance, label, *common, seconds))
+        run_file.save(paths[-1], log, runs.describe(spec, seconds))
+    layout = Layout(root)
     for name, text in aggregate(paths, 2, 200, 0.95).items():
-        storage.write_text(layout.regret(root, "tiny", "U", name), text)
-    write_scaling(root, GROWTH)
-    return root
+        storage.write_text(path_of(layout, name), text)
+    write_scaling(layout, GROWTH)
+    return layout
 
 
-def read_back(folder, rows, columns):
-    path = folder / "made.csv"
+def path_of(layout, name):
+    return layout.regret_timings(*CASES[0]) if name == "timings" else layout.regret(name, *CASES[0])
+
+
+def read_text(layout, name):
+    return Path(path_of(layout, name)).read_text()
+
+
+def read_back(layout, rows, columns):
+    path = f"{layout.results}/made.csv"
     storage.write_text(path, tidy.text(rows, columns))
     return tidy.read(path, columns).set_index("agent")
 
 
 @pytest.fixture(scope="module")
-def table(folder):
-    return read_back(folder, table1.rows(folder, CASES), table1.COLUMNS)
+def table(layout):
+    return read_back(layout, table1.rows(layout, CASES), table1.COLUMNS)
 
 
 @pytest.fixture(scope="module")
-def timings(folder):
-    return read_back(folder, table1.timings(folder, CASES, ["tiny"]), table1.TIMINGS)
+def timings(layout):
+    return read_back(layout, table1.timings(layout, CASES, ["tiny"]), table1.TIMINGS)
 
 
 def test_there_is_a_row_for_each_agent(table):
@@ -94,18 +107,18 @@ def test_what_is_measured_has_a_table_of_its_own(table, timings):
     assert list(timings["setting"].fillna("")) == list(table["setting"].fillna(""))
 
 
-def test_surrogate_constants_are_named(folder, tmp_path):
-    text = layout.regret(folder, "tiny", "U", "summary").read_text()
+def test_surrogate_constants_are_named(layout, tmp_path):
+    text = read_text(layout, "summary")
     other = text.replace(",exact,theory,x,", ",exact,surrogate,x,")
     assert other != text
-    storage.write_text(layout.regret(tmp_path, "tiny", "U", "summary"), other)
-    table = read_back(tmp_path, table1.rows(tmp_path, CASES), table1.COLUMNS)
+    storage.write_text(path_of(Layout(tmp_path), "summary"), other)
+    table = read_back(Layout(tmp_path), table1.rows(Layout(tmp_path), CASES), table1.COLUMNS)
     assert list(table["constants"]) == ["surrogate", "theory", "theory", "baseline", "baseline"]
     assert table.loc["bef-rlsvi", "theory_mean"] > 0
 
 
-def test_both_scales_are_those_of_the_summary(folder, table):
-    summary = tidy.read(layout.regret(folder, "tiny", "U", "summary"), tidy.SUMMARY)
+def test_both_scales_are_those_of_the_summary(layout, table):
+    summary = tidy.read(path_of(layout, "summary"), tidy.SUMMARY)
     for agent in ("bef-rlsvi", "shared"):
         mine = summary[summary["agent"] == agent].set_index("role")
         for role in ("theory", "tuned"):
@@ -120,8 +133,8 @@ def test_both_scales_are_those_of_the_summary(folder, table):
     assert np.isnan(table.loc["greedy", "tuned_mean"]) and table.loc["greedy", "theory_mean"] > 0
 
 
-def test_cost_is_that_of_the_tuned_variant(folder, table, timings):
-    seconds = tidy.read(layout.regret(folder, "tiny", "U", "timings"), tidy.TIMINGS).set_index("variant")
+def test_cost_is_that_of_the_tuned_variant(layout, table, timings):
+    seconds = tidy.read(path_of(layout, "timings"), tidy.TIMINGS).set_index("variant")
     tuned = f"bef-rlsvi@x={table.loc['bef-rlsvi', 'value']:g}"
     for agent, variant in (("bef-rlsvi", tuned), ("greedy", "greedy")):
         assert timings.loc[agent, "variant"] == variant
@@ -138,26 +151,26 @@ def test_growth_is_that_of_the_same_setting(timings):
     assert np.isnan(timings.loc["own", "exponent_d"]) and timings.loc["own", "setting"] == "eta=5.0"
 
 
-def test_without_a_scaling_study_there_is_no_growth(folder):
-    assert not any("exponent_d" in row for row in table1.timings(folder, CASES, []))
+def test_without_a_scaling_study_there_is_no_growth(layout):
+    assert not any("exponent_d" in row for row in table1.timings(layout, CASES, []))
 
 
-def test_a_setting_that_should_have_been_measured_is_named(folder, tmp_path):
+def test_a_setting_that_should_have_been_measured_is_named(layout, tmp_path):
     for name in ("summary", "timings"):
-        text = layout.regret(folder, "tiny", "U", name).read_text()
-        storage.write_text(layout.regret(tmp_path, "tiny", "U", name), text)
-    write_scaling(tmp_path, {key: value for key, value in GROWTH.items() if key[1] == ""})
+        text = read_text(layout, name)
+        storage.write_text(path_of(Layout(tmp_path), name), text)
+    write_scaling(Layout(tmp_path), {key: value for key, value in GROWTH.items() if key[1] == ""})
     with pytest.raises(InputError, match="has no row of 'lsvi-ucb' with setting 'share=steps'"):
-        table1.timings(tmp_path, CASES, ["tiny"])
+        table1.timings(Layout(tmp_path), CASES, ["tiny"])
 
 
-def test_a_variant_without_seconds_is_named(folder, tmp_path):
+def test_a_variant_without_seconds_is_named(layout, tmp_path):
     for name in ("summary", "timings"):
-        lines = layout.regret(folder, "tiny", "U", name).read_text().splitlines()
+        lines = read_text(layout, name).splitlines()
         kept = [line for line in lines if name == "summary" or not line.startswith("tiny,U,ren-ts")]
-        storage.write_text(layout.regret(tmp_path, "tiny", "U", name), "\n".join(kept))
+        storage.write_text(path_of(Layout(tmp_path), name), "\n".join(kept))
     with pytest.raises(InputError, match=r"tiny_U\.csv: there is no row of 'ren-ts'"):
-        table1.timings(tmp_path, CASES, [])
+        table1.timings(Layout(tmp_path), CASES, [])
 
 
 def test_marks_stand_with_their_algorithms(table):

@@ -14,13 +14,14 @@ from matplotlib.figure import Figure
 from befrl.analysis import instance_table
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
+from befrl.common.layout import Layout
 from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import assemble, build, svg, wording
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 EMPTY = {
-    "config": {}, "instances": [], "summaries": [], "figures": [], "published": [], "claims": [],
-    "versions": {}, "hashes": {}, "timings": [],
+    "config": {}, "instances": [], "summaries": [], "costs": [], "figures": [], "published": [], "claims": [],
+    "versions": {}, "hashes": {}, "stages": [],
 }  # fmt: skip
 
 
@@ -124,7 +125,15 @@ def a_row(agent, role, mean, **changes):
         "instance": "chain", "track": "K", "agent": agent, "variant": agent, "role": role, "parameter": "c",
         "value": 0.5, "seeds": 20, "episodes": 300, "mean": mean, "low": mean - 1, "high": mean + 1,
         "q10": mean - 2, "q50": mean, "q90": mean + 2, "failed": 0.25, "slope": 0.512, "optimistic": 0.333,
-        "seconds_per_episode": 0.00125, "at_edge": False,
+        "at_edge": False,
+    } | changes  # fmt: skip
+
+
+def a_cost(agent, role, seconds, **changes):
+    return {
+        "instance": "chain", "track": "K", "agent": agent, "variant": agent, "role": role, "parameter": "c",
+        "value": 0.5, "seconds_per_episode": seconds, "estimating": 0.5 * seconds, "planning": 0.25 * seconds,
+        "acting": 0.25 * seconds, "exponent_k": 0.04, "wall_seconds": 180.0,
     } | changes  # fmt: skip
 
 
@@ -143,9 +152,10 @@ def an_experiment():
         {"instance": "river", "quantity": "regret", "algorithm": "ucrl-vtr", "role": "theory", "episode": 50_000,
          "ours": 1.1e5, "low": 1.0e5, "high": 1.2e5, "unit": "reward"},
     ]  # fmt: skip
+    timings = [{"instance": "river", "quantity": "seconds", "algorithm": "ucrl-vtr", "ours": 2.5, "unit": "s"}]
     return {
         "source": "ayoub", "about": "Ayoub et al.: a river.\n\nHow ours differs.\n", "citation": "Section 6",
-        "values": pd.DataFrame(values),
+        "values": pd.DataFrame(values), "timings": pd.DataFrame(timings),
     }  # fmt: skip
 
 
@@ -157,12 +167,13 @@ def inputs(**changes):
             pd.DataFrame([a_row("bef-rlsvi", "theory", 900.0), a_row("exp-psrl", "tuned", 40.0)]),
             pd.DataFrame([a_row("bef-rlsvi", "theory", 90.0, instance="river", track="U")]),
         ],
+        "costs": [pd.DataFrame([a_cost("exp-psrl", "tuned", 0.004), a_cost("bef-rlsvi", "theory", 0.00125)])],
         "figures": [a_figure("sensitivity"), a_figure("regret", headline=True), a_figure("optimism")],
         "published": [an_experiment()],
         "claims": [a_claim("C10", "holds"), a_claim("C9", "fails"), a_claim("C45b", "holds")],
         "versions": {"numpy": "2.0"},
         "hashes": {"config": "ab12", "code": "cd34"},
-        "timings": [
+        "stages": [
             {"stage": "runs", "jobs": 3, "seconds": 30.0},
             {"stage": "claims", "jobs": 2, "seconds": 15.0},
         ],
@@ -357,10 +368,10 @@ def test_regret_rows_sorted_and_in_the_units_of_the_head():
     table = page(summaries=[pd.DataFrame(rows)])
     assert table.rows("regret-chain-K") == [
         ["quick", "tuned c = 0.03", "12.3", "[11.3, 13.3]", "12.3", "10.3 – 14.3",
-         "25.0", "0.512", "33.3", "1.25"],
+         "25.0", "0.512", "33.3"],
         ["slow", "theory c = 0.5", "1,234", "[1,234, 1,236]", "1,234", "1,232 – 1,236",
-         "25.0", "0.512", "33.3", "1.25"],
-        ["lost", "baseline lost, blind", "–", "–", "–", "–", "25.0", "–", "–", "1.25"],
+         "25.0", "0.512", "33.3"],
+        ["lost", "baseline lost, blind", "–", "–", "–", "–", "25.0", "–", "–"],
     ]  # fmt: skip
     section = table.one(id="regret-chain-K")["text"]
     assert "known rewards (track K)" in section
@@ -391,9 +402,11 @@ def test_summary_read_back_from_csv():
 
 
 def test_columns_are_explained_in_the_words_of_the_tables():
-    text = page().one(id="regret")["text"]
-    for column in ("mean", "failed", "slope", "optimistic", "seconds_per_episode"):
-        assert (SUMMARY | TIMINGS)[column] in text
+    made = page()
+    for column in ("mean", "failed", "slope", "optimistic"):
+        assert SUMMARY[column] in made.one(id="regret")["text"]
+    for column in ("seconds_per_episode", "exponent_k", "wall_seconds"):
+        assert TIMINGS[column] in made.one(id="cost")["text"]
 
 
 def test_every_summary_has_a_table():
@@ -417,7 +430,7 @@ def test_every_claim_is_there_in_order_with_its_evidence():
         verdict = "fails" if id == "C9" else "holds"
         assert cells == [id, f"Statement of {id}", verdict, "0.1235", f"correction of {id}"]
         (details,) = (e["text"] for e in made.inside(body) if e["tag"] == "details")
-        for part in (f"Lemmas: lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", "0.500 s, 7 trials"):
+        for part in (f"Lemmas: lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", "7 trials, seed 1"):
             assert part in details
         records = [json.loads(e["text"]) for e in made.inside(body) if e["tag"] == "pre"]
         assert records == [{"theta": [1.0, 2.0]}, {"laws": 3}]
@@ -505,10 +518,11 @@ def test_the_answer_read_back_from_the_table_of_instances(tmp_path):
         facts | {"name": "chain"} | ANSWER,
         facts | {"name": "ring"} | ANSWER | {"matters": False},
     ]
-    storage.write_text(tmp_path / "results/instances.csv", tidy.text(rows, instance_table.COLUMNS))
+    layout = Layout(tmp_path)
+    storage.write_text(layout.instances(), tidy.text(rows, instance_table.COLUMNS))
     for name in ("chain", "river", "ring"):
-        storage.write_arrays(tmp_path / f"results/instances/{name}.npz", "instance", {}, an_instance(name))
-    given = assemble._instances({"instances": {"chain": {}, "river": {}, "ring": {}}}, tmp_path)
+        storage.write_arrays(layout.instance(name), "instance", {}, an_instance(name))
+    given = assemble._instances(layout, ["chain", "river", "ring"])
     assert [instance["name"] for instance in given] == ["chain", "river", "ring"]
     made = page(instances=given)
     assert [(row[0], *row[1:3], row[-1]) for row in exploration_rows(made)] == [
@@ -518,14 +532,65 @@ def test_the_answer_read_back_from_the_table_of_instances(tmp_path):
 
 def test_provenance():
     made = page()
-    assert made.rows("provenance") == [
-        ["runs", "3", "30.0"], ["claims", "2", "15.0"],
-        ["numpy", "2.0"],
-        ["config", "ab12"], ["code", "cd34"],
-    ]  # fmt: skip
-    assert [e["text"] for e in made.inside(made.one("tfoot")) if e["tag"] == "td"] == ["45.0 s"]
+    assert made.rows("provenance") == [["numpy", "2.0"], ["config", "ab12"], ["code", "cd34"]]
     (config,) = (e["text"] for e in made.inside(made.one(id="provenance")) if e["tag"] == "pre")
     assert config == "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
+
+
+# -- cost
+
+
+def test_cost_is_in_milliseconds_with_the_cheapest_agent_first():
+    costs = pd.DataFrame(
+        [a_cost("slow", "tuned", 0.004), a_cost("lost", "grid", 0.001), a_cost("quick", "theory", 0.00125)]
+    )
+    made = page(costs=[costs])
+    assert made.rows("cost-chain-K") == [
+        ["quick", "theory c = 0.5", "1.25", "0.625", "0.312", "0.312", "0.040", "3.00 min"],
+        ["slow", "tuned c = 0.5", "4.00", "2.00", "1.00", "1.00", "0.040", "3.00 min"],
+    ]
+    assert made.rows("cost")[:2] == [["runs", "3", "30.0"], ["claims", "2", "15.0"]]
+    assert [e["text"] for e in made.inside(made.one("tfoot")) if e["tag"] == "td"] == ["45.0 s"]
+
+
+def test_measured_times_are_shown_in_the_section_on_cost_alone():
+    """The rest of the page is the same whenever the study is run."""
+    measured = {
+        "costs": [pd.DataFrame([a_cost("exp-psrl", "tuned", 0.777), a_cost("bef-rlsvi", "theory", 0.888)])],
+        "figures": [a_figure("regret", headline=True), a_figure("speed", measured=True, headline=True)],
+        "published": [an_experiment() | {"timings": an_experiment()["timings"].assign(ours=7777.0)}],
+        "claims": [a_claim("C1", "holds", seconds=88888.0)],
+        "stages": [{"stage": "runs", "jobs": 3, "seconds": 99999.0}],
+    }
+    made, other = page(**measured), page(**measured | {key: EMPTY[key] for key in ("costs", "stages")})
+
+    def sections(made):
+        return {e["attributes"]["id"]: e["text"] for e in made.all("section") if len(e["path"]) == 3}
+
+    here, there = sections(made), sections(other)
+    assert {name for name in here if here[name] != there[name]} == {"cost"}
+    for text in ("Title of speed", "777", "7,777", "99,999"):
+        assert text in here["cost"]
+        assert not [name for name in here if name != "cost" and text in here[name]]
+    assert "88,888" not in made.one("main")["text"]
+
+
+def test_costs_are_joined_with_the_roles_of_their_variants(tmp_path):
+    summary = pd.DataFrame([a_row("greedy", "baseline", 1.0), a_row("random", "baseline", 2.0)])
+    seconds = {"instance": "chain", "track": "K", "batches": 2, "wall_seconds": 1.5, "seconds_per_episode": 0.1}
+    layout = Layout(tmp_path)
+    path = layout.regret_timings("chain", "K")
+    storage.write_text(path, tidy.text([{"variant": name} | seconds for name in ("random", "greedy")], TIMINGS))
+    cost = assemble._cost(layout, ("chain", "K"), summary)
+    assert cost[["variant", "role", "wall_seconds"]].to_numpy().tolist() == [
+        ["greedy", "baseline", 1.5], ["random", "baseline", 1.5],
+    ]  # fmt: skip
+    assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
+        {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
+    ]  # fmt: skip
+    storage.write_text(path, tidy.text([{"variant": "random"} | seconds], TIMINGS))
+    with pytest.raises(InputError, match="timings of 'chain_K' cannot be joined: variant 'greedy' has no row"):
+        assemble._cost(layout, ("chain", "K"), summary)
 
 
 def test_published_numbers_stand_beside_ours():
@@ -545,17 +610,36 @@ def test_without_published_experiments_there_is_no_section():
 
 
 def test_a_misspecified_agent_is_marked():
-    rows = [a_row("ren-ts", "tuned", 50.0, fit="misspecified"), a_row("exp-psrl", "tuned", 40.0, fit="exact")]
+    rows = [
+        a_row("ren-ts", "tuned", 50.0, specification="misspecified"),
+        a_row("exp-psrl", "tuned", 40.0, specification="exact"),
+    ]
     made = page(summaries=[pd.DataFrame(rows)])
     assert [row[0] for row in made.rows("regret-chain-K")] == ["exp-psrl", "ren-ts †"]
     assert "† Misspecified" in made.one(id="regret-chain-K")["text"]
     assert "Misspecified" not in page(summaries=[pd.DataFrame(rows[1:])]).one(id="regret")["text"]
 
 
+def test_surrogate_constants_are_shown_and_marked():
+    """The agent is marked in all its rows, as its tuned constants are multiples of the surrogates."""
+    rows = [a_row("smrl", "surrogate", 50.0), a_row("smrl", "tuned", 20.0), a_row("exp-psrl", "theory", 40.0)]
+    made = page(summaries=[pd.DataFrame(rows)])
+    assert [row[:2] for row in made.rows("regret-chain-K")] == [
+        ["smrl ‡", "tuned c = 0.5"], ["exp-psrl", "theory c = 0.5"], ["smrl ‡", "surrogate c = 0.5"],
+    ]  # fmt: skip
+    assert "‡ Surrogate constants; the source's are not known." in made.one(id="regret-chain-K")["text"]
+    assert "‡" not in page().one(id="regret")["text"]
+    experiment = an_experiment()
+    experiment["values"] = experiment["values"].replace("theory", "surrogate")
+    made = page(published=[experiment])
+    assert [row[2:4] for row in made.rows("published")] == [["", ""], ["ucrl-vtr ‡", "surrogate"]]
+    assert "‡ Surrogate constants" in made.one(id="published")["text"]
+
+
 # -- robustness
 
 
-@pytest.mark.parametrize("key", [*(key for key in EMPTY if key != "published"), "all"])
+@pytest.mark.parametrize("key", [*(key for key in EMPTY if key not in ("published", "costs")), "all"])
 def test_what_is_empty_is_said_to_be_missing(key):
     made = Page(build(**EMPTY)) if key == "all" else page(**{key: EMPTY[key]})
     missing = [" ".join(e["text"].split()) for e in made.all(class_="nothing")]
@@ -563,7 +647,7 @@ def test_what_is_empty_is_said_to_be_missing(key):
         "config": "No configuration was produced.", "instances": "No instances were produced.",
         "summaries": "No runs were produced.", "figures": "No figures were produced.",
         "claims": "No claims were produced.", "versions": "No list of versions was produced.",
-        "hashes": "No hashes were produced.", "timings": "No timings were produced.",
+        "hashes": "No hashes were produced.", "stages": "No timings were produced.",
     }  # fmt: skip
     assert sorted(missing) == sorted(sentences.values() if key == "all" else [sentences[key]])
     assert set(references(made)) <= set(ids(made))
@@ -580,7 +664,8 @@ def test_unknown_keys_and_columns_change_nothing():
         instances=[instance | more for instance in given["instances"]],
         figures=[figure | more for figure in given["figures"]],
         claims=[claim | more for claim in given["claims"]],
-        timings=[row | more for row in given["timings"]],
+        stages=[row | more for row in given["stages"]],
+        costs=[frame.assign(brand_new="x") for frame in given["costs"]],
         summaries=[frame.assign(brand_new="x") for frame in given["summaries"]],
     )
     assert build(**grown) == build(**given)
@@ -592,7 +677,8 @@ def test_sparse_records_are_enough():
         instances=[{"name": "bare"}],
         claims=[{"id": "C1", "verdict": "open"}],
         figures=[{"name": "plain", "svg": "<svg/>"}],
-        timings=[{"stage": "runs"}],
+        stages=[{"stage": "runs"}],
+        costs=[pd.DataFrame([{key: row[key] for key in ("instance", "track", "agent", "role")}])],
         summaries=[pd.DataFrame([row])],
     )
     assert made.one("svg")["attributes"]["aria-label"] == "plain"
@@ -614,15 +700,19 @@ def test_hostile_text_stays_text():
             | {"exploration": ANSWER | {"best_agent": evil}}
         ],
         "summaries": [pd.DataFrame([row])],
+        "costs": [pd.DataFrame([a_cost(evil, "tuned", 1.0, parameter=evil, value=evil, instance=evil, track=evil)])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
         "published": [
             {"source": evil, "about": f"{evil}\n\n{evil}", "citation": evil}
-            | {"values": pd.DataFrame([dict.fromkeys(("instance", "quantity", "algorithm", "role", "unit"), evil)])}
+            | dict.fromkeys(
+                ("values", "timings"),
+                pd.DataFrame([dict.fromkeys(("instance", "quantity", "algorithm", "role", "unit"), evil)]),
+            )
         ],
         "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],
         "versions": {evil: evil},
         "hashes": {evil: evil},
-        "timings": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
+        "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
     }
     made = Page(build(**hostile))
     assert len(made.all("script")) == 1
@@ -631,7 +721,7 @@ def test_hostile_text_stays_text():
     assert made.all("figcaption")[0]["text"].count(evil) == 3
     assert made.one("svg")["attributes"]["aria-label"] == evil
     assert evil in [b["attributes"].get("data-filter") for b in made.all("button")]
-    for section in ("regret", "claims", "instances", "provenance"):
+    for section in ("regret", "claims", "instances", "cost", "provenance"):
         assert evil in made.one(id=section)["text"], section
     assert "49" not in made.one("main")["text"]
 

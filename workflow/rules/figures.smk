@@ -42,7 +42,7 @@ rule figure:
         headline=figure_headline,
         command=lambda wildcards: f"snakemake --cores all {LAYOUT.figure('svg', wildcards.figure)}",
         code=lambda wildcards: code_hash(
-            "befrl.figures.render",
+            "befrl.figures.support.render",
             figures.catalogue.module_name(figure_kind(wildcards)),
         ),
     shell:

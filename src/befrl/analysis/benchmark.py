@@ -1,6 +1,6 @@
-"""Speed and memory of the loop on one core: chain with 8 bins, H = 40, exact regret and all logging included.
+"""Speed and memory of the episode loop on one core: chain with 8 bins, H = 40, exact regret and logging included.
 
-Everything is a ratio within one run of the benchmark: blocks of many seeds against one seed, late episodes against
+What counts are ratios within one run of the benchmark: batches of many seeds against one seed, late episodes against
 early ones, agents against each other.
 """
 
@@ -19,14 +19,14 @@ from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-BLOCKS = (1, 10, 50, 200)
+BATCHES = (1, 10, 50, 200)
 EPISODES = {1: 1000, 10: 1000, 50: 600, 200: 200}
 EARLY, LATE, WINDOW = 100, 10_000, 100
 LATE_UPDATE = 2000
 
 
 def timed_run(instance, algorithm, values, n, episodes):
-    """Wall time of each episode of a block of n seeds, everything included, (episodes,)."""
+    """Wall-clock time of each episode of a batch of n seeds, everything included, (episodes,)."""
     stamps = [time.perf_counter()]
     parameters = agents.parameters(algorithm, values)
     loop.run(
@@ -37,29 +37,30 @@ def timed_run(instance, algorithm, values, n, episodes):
 
 
 def measure(quick=False):
-    """The table as a dictionary."""
+    """The measurements as a dictionary."""
     instance = instances.build("chain", {"bins": 8, "horizon": 40})
     shrink = 10 if quick else 1
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    blocks = [block(instance, n, EPISODES[n] // shrink) for n in BLOCKS]
+    batches = [batch(instance, n, EPISODES[n] // shrink) for n in BATCHES]
     rivals = [rival(instance, name, 600 // shrink) for name in agents.catalogue.names() if runs_on(instance, name)]
     growth = late_against_early(instance, LATE // shrink)
-    one = next(row for row in blocks if row["seeds"] == 1)
-    for row in blocks:
+    one = next(row for row in batches if row["seeds"] == 1)
+    for row in batches:
         row["times_one_seed"] = row["steps_per_second"] / one["steps_per_second"]
     flat = [flatness(name, shrink) for name in estimators.catalogue.names()]
     return {
         "estimators": flat,
         "instance": {"family": "chain", "parameters": instance.parameters},
-        "blocks": blocks,
+        "batches": batches,
         "agents": rivals,
         "growth": growth,
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
-def block(instance, n, episodes):
+def batch(instance, n, episodes):
+    """Speed of a batch of n seeds."""
     seconds = timed_run(instance, "bef-rlsvi", {"x": 3}, n, episodes)
     return {"seeds": n, "steps_per_second": n * instance.horizon * episodes / seconds.sum()}
 
@@ -74,6 +75,7 @@ def runs_on(instance, name):
 
 
 def rival(instance, name, episodes):
+    """Speed of an agent with its default parameters."""
     seconds = timed_run(instance, name, {}, 50, episodes)
     return {"agent": name, "steps_per_second": 50 * instance.horizon * episodes / seconds.sum()}
 
@@ -95,7 +97,7 @@ def late_against_early(instance, late):
 def flatness(name, shrink):
     """Median seconds of an estimator's updates around episodes 100 and 2000 of random play, 10 seeds.
 
-    On the truncated-exponential chain, or on the linear-Gaussian system for those that need Gaussian next states.
+    The instance is the truncated-exponential chain, or the linear system for estimators that need Gaussian next states.
     """
     module = estimators.catalogue.module(name)
     episodes, n = LATE_UPDATE // shrink, 10
@@ -127,9 +129,9 @@ def flatness(name, shrink):
 
 
 def text(table):
-    """The table for people."""
-    lines = ["bef-rlsvi, x = 3, chain J = 8, H = 40, one core", "seeds per block    steps/s    times one seed"]
-    for row in table["blocks"]:
+    """The measurements as a table to read."""
+    lines = ["bef-rlsvi, x = 3, chain J = 8, H = 40, one core", "seeds per batch    steps/s    times one seed"]
+    for row in table["batches"]:
         lines.append(f"{row['seeds']:>15}  {row['steps_per_second']:>9,.0f}    {row['times_one_seed']:>14.1f}")
     lines += ["", "agent (50 seeds, theory's constants)    steps/s"]
     for row in table["agents"]:

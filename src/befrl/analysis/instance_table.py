@@ -1,6 +1,5 @@
 """The table of a study's instances: numbers, constants, and whether exploration matters."""
 
-from befrl.analysis import layout
 from befrl.analysis.components import exploration
 from befrl.common import storage, tidy
 
@@ -41,14 +40,14 @@ ANSWER = {
 COLUMNS = FACTS | CONSTANTS | ANSWER
 
 
-def rows(folder, names, explored) -> list[dict]:
-    """One row for each instance, from the files below `folder`; `explored` are those with a study of exploration."""
+def rows(layout, names, explored) -> list[dict]:
+    """One row for each instance, from the files of `layout`; `explored` are those with a study of exploration."""
     found = []
     for name in names:
-        meta = storage.read_meta(layout.instance(folder, name), "instance")
+        meta = storage.read_meta(layout.instance(name), "instance")
         row = {key: meta[key] for key in FACTS} | {key: meta["constants"][key] for key in CONSTANTS}
         if name in explored:
-            path = layout.component(folder, "exploration", name, "points")
+            path = layout.component("exploration", "points", name)
             row |= exploration.answer(tidy.read(path, exploration.TABLES["points"]))
         found.append(row)
     return found

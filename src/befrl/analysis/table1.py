@@ -5,44 +5,12 @@ meaning of d differs between rows: parameters of the family, base models, or fea
 their growth have a table of their own, joined by instance, track and agent.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
-from befrl.analysis import layout
 from befrl.analysis.components import scaling
+from befrl.analysis.printed import PRINTED, Printed
 from befrl.common import tidy
 from befrl.common.errors import InputError
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A row of the paper's Table 1."""
-
-    printed: str = ""
-    rate: str = ""
-    tractable_exploration: str = ""
-    tractable_planning: str = ""
-    free_of_clipping: str = ""
-    assumes: str = ""
-    rewards: str = ""
-
-
-PRINTED = {
-    "ren-ts": Printed(
-        "Thompson sampling", "sqrt(d^2 H^3 K), Bayesian", "no", "yes", "n.a.", "Gaussian transitions", "known"
-    ),
-    "exp-ucrl": Printed("EXP-UCRL", "sqrt(d^2 H^4 K)", "no", "no", "n.a.", "bilinear exponential family", "known"),
-    "smrl": Printed("SMRL", "sqrt(d^2 H^4 K)", "no", "no", "n.a.", "bilinear exponential family", "known"),
-    "ucrl-vtr": Printed("UCRL-VTR", "sqrt(d^2 H^4 K)", "no", "no", "n.a.", "linear mixture model", "not said"),
-    "lsvi-phe": Printed(
-        "PHE-LSVI", "sqrt(d^3 H^4 K), or poly(d_E H) sqrt(K H)", "yes", "no", "no",
-        "eluder dimension, tabular, anti-concentration", "not said",
-    ),
-    "uc-matrixrl": Printed("UC-MatrixRL", "sqrt(d^2 H^5 K)", "no", "no", "n.a.", "linear factor MDP", "not said"),
-    "opt-rlsvi": Printed("OPT-RLSVI", "sqrt(d^4 H^5 K)", "yes", "yes", "no", "linear V", "not said"),
-    "bef-rlsvi": Printed(
-        "BEF-RLSVI", "sqrt(d^3 H^3 K)", "yes", "yes", "yes", "bilinear exponential family", "unknown"
-    ),
-}  # fmt: skip
 
 KEYS = {name: tidy.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "optimistic")
@@ -77,18 +45,18 @@ TIMINGS = {
 }
 
 
-def rows(folder, cases) -> list[dict]:
-    """The table, from the summaries of these (instance, track) below `folder`."""
-    return [_row(*variants) for case in cases for variants in _agents(folder, *case)]
+def rows(layout, cases) -> list[dict]:
+    """The table, from the summaries of these (instance, track) among the files of `layout`."""
+    return [_row(*variants) for case in cases for variants in _agents(layout, *case)]
 
 
-def timings(folder, cases, scaled) -> list[dict]:
+def timings(layout, cases, scaled) -> list[dict]:
     """The seconds of each agent of the table, and their growth on the `scaled` instances."""
-    growth = {key: powers for name in scaled for key, powers in _growth(folder, name).items()}
+    growth = {key: powers for name in scaled for key, powers in _growth(layout, name).items()}
     found = []
     for instance, track in cases:
-        shown = [tuned or first for first, tuned in _agents(folder, instance, track)]
-        path = layout.regret(folder, instance, track, "timings")
+        shown = [tuned or first for first, tuned in _agents(layout, instance, track)]
+        path = layout.regret_timings(instance, track)
         seconds = tidy.read(path, tidy.TIMINGS).set_index("variant")
         for row in shown:
             if row["variant"] not in seconds.index:
@@ -100,9 +68,9 @@ def timings(folder, cases, scaled) -> list[dict]:
     return found
 
 
-def _agents(folder, instance, track):
+def _agents(layout, instance, track):
     """The variant of each agent off its grid, and the tuned one or None, as rows of the summary."""
-    summary = _with_settings(tidy.read(layout.regret(folder, instance, track, "summary"), tidy.SUMMARY))
+    summary = _with_settings(tidy.read(layout.regret("summary", instance, track), tidy.SUMMARY))
     for _, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
         tuned = by_role.pop("tuned", None)
@@ -120,9 +88,9 @@ def _row(first, tuned):
     return row | {"plans": (tuned or first)["plans"]}
 
 
-def _growth(folder, instance):
+def _growth(layout, instance):
     """{(instance, algorithm, setting): exponents in d and in H}."""
-    table = tidy.read(layout.component(folder, "scaling", instance, "timings"), scaling.TIMINGS)
+    table = tidy.read(layout.component_timings("scaling", instance), scaling.TIMINGS)
     found = {}
     for row in _with_settings(table[table["role"] == "exponent"]).itertuples():
         found.setdefault((instance, row.algorithm, row.setting), {})[f"exponent_{row.varied}"] = row.exponent

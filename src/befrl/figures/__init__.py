@@ -1,63 +1,82 @@
 """Figures: one module each. A figure computes nothing; it draws what the tables say.
 
-A module has `SCOPE`, `draw(tables) -> Figure` and `describe(tables) -> {title, caption}`. The scope says what `tables`
-is a list of:
+A module has
 
-    case       one figure for each instance and track: its {"summary", "curves", "paired"}
-    study      one for all cases: those of each
-    library    one for the library's study of the same name: its table for each instance
-    published  one for each published experiment: its values and its curves
-    table      one for the table `results/<name>.csv`
+    SCOPE     what one figure shows, see below
+    SUBJECT   name of the component study or of the table, in the scopes `component` and `table`
+    TABLES    {name of a table: columns that it must have}; "timings" are measured seconds
+    draw(tables) -> Figure
+    describe(tables) -> {title, caption, seeds}
 
-as data frames; the last three kinds name the `COLUMNS` that they read, and their description the number of `seeds`.
-A new file here is a new figure, in the workflow and in the report.
+where `tables` is a list of {name of a table: data frame}, one for each thing that the figure shows:
+
+    case        one figure for each instance and track, of the tables of `befrl.analysis.aggregation`
+    study       one figure for all instances and tracks, of the same tables
+    component   one figure for all instances of the component study SUBJECT, of the tables of that study
+    published   one figure for each source of published experiments, of its values and curves
+    table       one figure of the table SUBJECT, under the name "table", or of its timings
+
+A new file here is a new figure in the workflow and in the report.
 """
 
-import importlib
-import pkgutil
+from befrl.common.catalogue import Catalogue
 
-from befrl.common.errors import unknown
-
-SUPPORT = {"style", "render"}
+catalogue = Catalogue("figure", __name__, __path__)
 
 
-def kinds() -> list[str]:
-    return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(__path__) if m.name not in SUPPORT)
+def scope(kind: str) -> str:
+    return catalogue.module(kind).SCOPE
 
 
-def module_name(kind: str) -> str:
-    if kind not in kinds():
-        raise unknown("figure", kind, kinds())
-    return f"{__name__}.{kind.replace('-', '_')}"
+def measured(kind: str) -> bool:
+    """Whether a figure shows measured seconds, which differ from run to run."""
+    return "timings" in catalogue.module(kind).TABLES
 
 
-def module(kind: str):
-    return importlib.import_module(module_name(kind))
+def wanted(cases, components=(), published=()) -> dict:
+    """Every figure of a study by name, with its kind and a list of what it shows.
 
+    cases        (instance, track) of the study's own comparison
+    components   (component study, instance)
+    published    sources of published experiments
 
-def wanted(cases, library=(), published=()) -> dict:
-    """Every figure of a study by name, with its kind and what it shows: cases, instances of a library study, a source.
-
-    `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances that planners are compared
-    on, `published_li` an experiment, `table1` a table; `library` lists (study, instance), `published` the sources.
+    `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances on which planners are
+    compared, `published_li` a source, `table1` a table.
     """
     found = {}
-    for kind in kinds():
+    for kind in catalogue.names():
         match scope(kind):
             case "case":
                 found |= {f"{kind}_{instance}_{track}": (kind, [(instance, track)]) for instance, track in cases}
             case "study":
                 found[kind] = (kind, list(cases))
-            case "library":
-                shown = [instance for study, instance in library if study == kind]
+            case "component":
+                subject = catalogue.module(kind).SUBJECT
+                shown = [instance for study, instance in components if study == subject]
                 if shown:
                     found[kind] = (kind, shown)
             case "published":
                 found |= {f"{kind}_{source}": (kind, [source]) for source in published}
             case "table":
-                found[kind] = (kind, [kind])
+                found[kind] = (kind, [catalogue.module(kind).SUBJECT])
     return found
 
 
-def scope(kind: str) -> str:
-    return module(kind).SCOPE
+def tables(layout, kind, shown) -> list[str]:
+    """The paths of the tables of a figure of `wanted`: for each thing shown, one for each of the module's TABLES."""
+    module = catalogue.module(kind)
+    return [_path(layout, module, thing, table) for thing in shown for table in module.TABLES]
+
+
+def _path(layout, module, thing, table):
+    timings = table == "timings"
+    match module.SCOPE:
+        case "case" | "study":
+            return layout.regret_timings(*thing) if timings else layout.regret(table, *thing)
+        case "component":
+            subject = module.SUBJECT
+            return layout.component_timings(subject, thing) if timings else layout.component(subject, table, thing)
+        case "published":
+            return layout.published_timings(thing) if timings else layout.published(table, thing)
+        case "table":
+            return layout.table1_timings() if timings else layout.table1()

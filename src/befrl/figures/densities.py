@@ -1,13 +1,17 @@
-"""Laws of the next state in each family: true against estimated, at a few (s,a)."""
+"""Laws of the next state in each family, true and estimated, at three (s,a)."""
 
-from befrl.figures import style
+from befrl.figures.support import style
 
-SCOPE = "library"
-COLUMNS = ("instance", "kind", "transitions", "curve", "state", "action", "next", "true", "estimated")
+SCOPE = "component"
+SUBJECT = "densities"
+TABLES = {
+    "points": ("instance", "kind", "transitions", "curve", "state", "action", "next", "true", "estimated"),
+}
 COLOURS = (style.BLUE, style.VERMILION, style.GREEN)
 
 
 def draw(tables):
+    tables = [table["points"] for table in tables]
     columns = min(3, len(tables))
     lines = -(-len(tables) // columns)
     figure, axes = style.subplots(lines, columns, figsize=(2 * style.WIDTH, 1.55 * lines + 0.3), squeeze=False)
@@ -24,7 +28,7 @@ def draw(tables):
                 axis.plot(part["next"], part["true"], color=colour, alpha=0.45, linewidth=2.0, label=label)
                 axis.plot(part["next"], part["estimated"], color=colour, linestyle=(0, (2, 1)), linewidth=0.9)
         axis.set_title(table["instance"].iloc[0])
-        # Room for the legend above the curves.
+        # The legend needs room above the curves.
         axis.set_ylim(0, 1.5 * table[["true", "estimated"]].to_numpy().max())
         axis.legend(loc="upper right", handlelength=1.0, fontsize=5.5, borderpad=0.1, labelspacing=0.2)
         if finite:
@@ -39,13 +43,14 @@ def draw(tables):
 
 
 def describe(tables):
-    sizes = [int(table["transitions"].iloc[0]) for table in tables]
+    sizes = [int(table["points"]["transitions"].iloc[0]) for table in tables]
     return {
         "title": "Next-state laws, true and estimated",
         "caption": (
             "Wide pale lines and bars: the true density or probability of the next state at three (s, a) that random "
             "play visits; dashed lines and dots: the penalised maximum-likelihood estimate from one seed of random "
-            f"play, {min(sizes)} to {max(sizes)} transitions. In two dimensions: of the first coordinate."
+            f"play with {min(sizes)} to {max(sizes)} transitions. In two dimensions the density is that of the first "
+            "coordinate. The estimate is good where the two coincide."
         ),
         "seeds": 1,
     }

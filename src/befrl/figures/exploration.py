@@ -1,54 +1,49 @@
-"""Does exploration matter? Regret of greedy and of the best tuned agent on every instance."""
+"""Whether exploration matters: regret of greedy and of the best tuned agent on every instance."""
 
-from befrl.figures import style
+from befrl.figures.support import style
 
-SCOPE = "library"
-COLUMNS = ("instance", "role", "agent", "mean", "low", "high", "seeds", "episodes")
-# Below this share of random play's regret there is nothing to see.
+SCOPE = "component"
+SUBJECT = "exploration"
+TABLES = {"shares": ("instance", "role", "agent", "episodes", "seeds", "share", "low", "high", "matters")}
+# Smaller shares of the regret of random play are drawn at this one.
 FLOOR = 3e-4
-
-
-def shares(table):
-    """Rows of the evaluation seeds by role, as shares of the regret of random play."""
-    by_role = table[table["role"] != "tried"].set_index("role")
-    scaled = by_role.copy()
-    scaled[["mean", "low", "high"]] = by_role[["mean", "low", "high"]] / by_role.loc["random", "mean"]
-    return scaled
+HOLLOW = {"greedy": {"markerfacecolor": "white"}}
 
 
 def draw(tables):
+    tables = [table["shares"] for table in tables]
     figure, axis = style.subplots(figsize=(style.WIDTH, 0.55 + 0.27 * len(tables)))
+    dots = {"marker": "o", "markersize": 4, "linestyle": "none"}
     for line, table in enumerate(tables):
-        row = shares(table)
-        for role, offset in (("greedy", -0.13), ("best", 0.13)):
-            mean, low, high = (max(row.loc[role, key], FLOOR) for key in ("mean", "low", "high"))
-            colour = style.colour(row.loc[role, "agent"])
-            axis.plot([low, high], [line + offset] * 2, color=colour)
-            hollow = {"markerfacecolor": "white"} if role == "greedy" else {}
-            axis.plot(mean, line + offset, color=colour, marker="o", markersize=4, linestyle="none", **hollow)
+        for row in table.itertuples():
+            at = line + {"greedy": -0.13, "best": 0.13}[row.role]
+            share, low, high = (max(value, FLOOR) for value in (row.share, row.low, row.high))
+            colour = style.colour(row.agent)
+            axis.plot([low, high], [at, at], color=colour)
+            axis.plot(share, at, color=colour, **dots, **HOLLOW.get(row.role, {}))
     axis.axvline(1.0, color=style.colour("random"), linestyle=style.LINES["baseline"])
-    matters = [bool(table.loc[table["role"] == "difference", "low"].iloc[0] > 0) for table in tables]
-    labels = [f"{t['instance'].iloc[0]}{'' if m else ' (no)'}" for t, m in zip(tables, matters, strict=True)]
+    labels = [f"{table['instance'].iloc[0]}{'' if table['matters'].iloc[0] else ' (no)'}" for table in tables]
     axis.set_yticks(range(len(tables)), labels)
-    axis.invert_yaxis()
-    axis.set(xscale="log", xlabel="regret, as a share of that of random play")
-    agents = ["greedy", *dict.fromkeys(shares(table).loc["best", "agent"] for table in tables)]
+    axis.set(xscale="log", xlabel="regret relative to random play", ylim=(len(tables) - 0.5, -0.5))
+    agents = dict.fromkeys(agent for table in tables for agent in table["agent"])
+    agents = ["greedy", *(agent for agent in agents if agent != "greedy")]
     for agent in agents:
-        hollow = {"markerfacecolor": "white"} if agent == "greedy" else {}
-        axis.plot([], [], color=style.colour(agent), marker="o", markersize=4, linestyle="none", label=agent, **hollow)
+        axis.plot([], [], color=style.colour(agent), label=agent, **dots, **HOLLOW.get(agent, {}))
     figure.legend(loc="outside upper center", ncols=len(agents), handletextpad=0.1, columnspacing=1.0)
     return figure
 
 
 def describe(tables):
-    seeds = min(int(shares(table).loc["best", "seeds"]) for table in tables)
+    seeds = min(int(table["shares"]["seeds"].min()) for table in tables)
+    episodes = [int(table["shares"]["episodes"].iloc[0]) for table in tables]
     return {
         "title": "Does exploration matter?",
         "caption": (
-            "Mean regret, reward unknown, of greedy (hollow) and of the best of twelve agents and settings (full, in "
-            f"the agent's colour), which was chosen on other seeds; {seeds} seeds; bars: bootstrap intervals of the "
-            "means. Dotted: random play. (no): the paired interval of the difference does not lie above zero, "
-            f"exploration does not pay there. Shares below {FLOOR:g} are drawn at {FLOOR:g}."
+            "Mean regret, reward unknown, relative to that of random play (dotted). Hollow: greedy. Full, in the "
+            "agent's colour: the best of three agents with four settings each, chosen on other seeds. "
+            f"{seeds} seeds, {min(episodes)} to {max(episodes)} episodes; bars: bootstrap intervals of the means. "
+            "(no): exploration does not matter there, since the paired interval of greedy minus best reaches zero. "
+            f"Shares below {FLOOR:g} are drawn at {FLOOR:g}. Exploration pays most where the two markers lie far apart."
         ),
         "seeds": seeds,
     }

@@ -1,26 +1,30 @@
-"""Regret of BEF-RLSVI against its noise scale x, with Theorem 1's x_k marked."""
+"""Regret of BEF-RLSVI against its noise scale x, beside Theorem 1's x_k."""
 
 import numpy as np
 import pandas as pd
 
-from befrl.figures import style
+from befrl.analysis.statistics import NO_REGRET
+from befrl.common import tidy
+from befrl.figures.support import style
 
 SCOPE = "study"
+TABLES = {"summary": tidy.SUMMARY}
 
 
 def grid_of(summary):
-    """Points of the x grid of the study's first BEF-RLSVI, and the theory's point."""
+    """The points of the x grid of the study's first BEF-RLSVI agent, and the point of the theory's x_k."""
     rows = summary[(summary["algorithm"] == "bef-rlsvi") & (summary["parameter"] == "x")]
     rows = rows[rows["agent"] == rows["agent"].iloc[0]].sort_values("value") if len(rows) else rows
     return rows[rows["role"] != "theory"], rows[rows["role"] == "theory"]
 
 
 def drawable(tables):
+    """The tables with a grid over x and the theory's point."""
     return [table for table in tables if all(len(rows) for rows in grid_of(table["summary"]))]
 
 
 def finish(axis, summary):
-    """What the panels over x share."""
+    """Set the x axis and the title, which are the same for all figures over x."""
     values = pd.concat(grid_of(summary))["value"]
     axis.set(xscale="log", xlabel="noise scale x", xlim=(values.min() / 2, values.max() * 3))
     axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
@@ -47,7 +51,8 @@ def draw(tables):
             ha="right",
             fontsize=6.5,
         )
-        for row in summary[summary["algorithm"].isin(("greedy", "random")) & (summary["mean"] > 1e-6)].itertuples():
+        baselines = summary[summary["algorithm"].isin(("greedy", "random")) & (summary["mean"] > NO_REGRET)]
+        for row in baselines.itertuples():
             axis.axhline(row.mean, color=style.colour(row.agent, row.algorithm), linestyle=style.LINES["baseline"])
             axis.annotate(
                 row.agent,
@@ -64,21 +69,33 @@ def draw(tables):
     return figure
 
 
+def sizes(tables):
+    """Numbers of seeds and episodes in words, and the least number of seeds."""
+    seeds, episodes = (
+        sorted({int(table["summary"][key].iloc[0]) for table in tables}) for key in ("seeds", "episodes")
+    )
+    words = (" to ".join(str(number) for number in dict.fromkeys((ends[0], ends[-1]))) for ends in (seeds, episodes))
+    return "{} seeds and {} episodes".format(*words), seeds[0]
+
+
 def describe(tables):
-    tables = drawable(tables)
-    if not tables:
-        return {"title": "Regret against the noise scale x", "caption": "No grid over x in this study."}
-    factors = [
+    title = "Regret of BEF-RLSVI against the noise scale x"
+    shown = drawable(tables)
+    if not shown:
+        return {"title": title, "caption": "No grid over x in this study.", "seeds": sizes(tables)[1]}
+    scales = [
         f"{row.value:.2g} on {row.instance} ({row.track})"
-        for table in tables
+        for table in shown
         for row in grid_of(table["summary"])[1].itertuples()
     ]
+    words, seeds = sizes(shown)
     return {
-        "title": "Regret of BEF-RLSVI against the noise scale x",
+        "title": title,
         "caption": (
-            f"Mean regret after all episodes over {tables[0]['summary']['seeds'].iloc[0]} seeds; bars: bootstrap "
-            f"interval of the mean; shaded: 10 to 90 % of the seeds. Dotted line and diamond: Theorem 1's x_k, "
-            f"which is {'; '.join(factors)}. Horizontal: greedy (x = 0) and uniformly random "
-            "actions, where their regret is not zero."
+            f"Mean regret over {words}; bars: bootstrap interval of the mean; shaded: 10 to 90 % of the seeds. Dotted "
+            f"vertical line and diamond: Theorem 1's x_k, which is {'; '.join(scales)}. Horizontal lines: greedy (x = "
+            "0) and uniformly random actions, where their regret is not zero. The height of the diamond above the "
+            "lowest point of the curve is the price of the theorem's x_k."
         ),
+        "seeds": seeds,
     }

@@ -1,13 +1,15 @@
-"""Share of optimistic episodes against the noise scale x, beside the Phi(-1) that the paper's proof asks for."""
+"""Share of optimistic episodes against the noise scale x, beside the Phi(-1) that the paper's proof requires."""
 
 import math
 
 import numpy as np
 
-from befrl.figures import style
-from befrl.figures.noise_scale import drawable, finish, grid_of
+from befrl.common import tidy
+from befrl.figures.noise_scale import drawable, finish, grid_of, sizes
+from befrl.figures.support import style
 
 SCOPE = "study"
+TABLES = {"summary": tidy.SUMMARY}
 PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
 
 
@@ -47,14 +49,17 @@ def draw(tables):
 
 
 def describe(tables):
-    tables = drawable(tables)
-    if not tables:
-        return {"title": "Share of optimistic episodes", "caption": "No grid over x in this study."}
+    title = "Share of optimistic episodes of BEF-RLSVI against the noise scale x"
+    shown = drawable(tables)
+    if not shown:
+        return {"title": title, "caption": "No grid over x in this study.", "seeds": sizes(tables)[1]}
+    words, seeds = sizes(shown)
     return {
-        "title": "Share of optimistic episodes of BEF-RLSVI against the noise scale x",
+        "title": title,
         "caption": (
-            f"Episodes in which the perturbed value of the first state is at least the optimal one, of all those of "
-            f"{tables[0]['summary']['seeds'].iloc[0]} seeds; bars: bootstrap interval over seeds. Diamond: "
-            f"Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the least probability of optimism that the proof needs."
+            f"Share of the episodes of {words} in which the perturbed value of the first state is at least the optimal "
+            f"one; bars: bootstrap interval over seeds. Diamond: Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the "
+            "least probability of optimism with which the proof works; points below it are not covered by the proof."
         ),
+        "seeds": seeds,
     }

@@ -1,21 +1,22 @@
-"""A published experiment run again: our curves, and the authors' numbers where they give some."""
+"""Our curves of a published experiment, with the authors' numbers where they give any."""
 
 from befrl.analysis import published
-from befrl.figures import style
+from befrl.figures.support import style
 
 SCOPE = "published"
-COLUMNS = tuple(published.COLUMNS)
+TABLES = {"values": published.COLUMNS, "curves": published.COLUMNS}
 
 
 def draw(tables):
-    values, curves = tables
+    values, curves = tables[0]["values"], tables[0]["curves"]
     instances = list(dict.fromkeys(curves["instance"]))
     figure, axes = style.panels(len(instances), height=2.8, most=3)
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
         for (algorithm, role, _), curve in shown.groupby(["algorithm", "role", "variant"], sort=False):
             look = style.look(algorithm, algorithm) | {"linestyle": style.LINES[role]}
-            label = f"{algorithm}, {role}" if role in ("theory", "tuned", "grid") else algorithm
+            label = f"{algorithm}, {role}" if role in ("theory", "surrogate", "tuned", "grid") else algorithm
+            label += f" {style.SURROGATE}" if role == "surrogate" else ""
             if role == "grid":
                 look |= {"linewidth": 0.7, "markerfacecolor": "white"}
             axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, markersize=3, **look)
@@ -40,30 +41,25 @@ def draw(tables):
 
 
 def _authors(values, instance):
-    """The authors' numbers that belong to a point of the curves."""
+    """The authors' numbers that can be drawn beside the curves: those of some episode."""
     named = values["authors"].notna() & values["episode"].notna()
     return values[named & (values["instance"] == instance)]
 
 
 def describe(tables):
-    values, curves = tables
+    values, curves = tables[0]["values"], tables[0]["curves"]
     source = published.catalogue.module(values["source"].iloc[0])
     seeds = int(curves["seeds"].max())
-    lines = {
-        "theory": "Dashed: constants as in the theory.",
-        "tuned": "Solid: best of the grid, chosen on other seeds.",
-        "grid": "Thin: the other points of the grid.",
-        "set": "Dash-dotted: constants as the authors set them.",
-        "baseline": "Dotted: no constants to choose.",
-    }
-    roles = " ".join(text for role, text in lines.items() if (curves["role"] == role).any())
+    roles = set(curves["role"])
+    surrogates = style.MARKS[style.SURROGATE] if "surrogate" in roles else ""
     starred = any(len(_authors(values, instance)) for instance in set(curves["instance"]))
-    stars = "Stars: the authors' numbers. " if starred else ""
+    stars = "Stars: the authors' numbers; a star on its curve is a result that we confirm. " if starred else ""
     return {
         "title": f"Published experiment: {source.__doc__.splitlines()[0].rstrip('.')}",
         "caption": (
-            f"Our runs, mean over {seeds} seeds, {style.track(source.TRACK)}; shaded: bootstrap interval of the mean. "
-            f"{stars}{roles} {source.CITATION}."
+            f"{curves['quantity'].iloc[0].capitalize()} of our runs, mean over {seeds} seeds and "
+            f"{int(curves['episode'].max()):,} episodes, {style.track(source.TRACK)}; shaded: bootstrap interval of "
+            f"the mean. {stars}{style.line_styles(roles)}{surrogates} {source.CITATION}."
         ),
         "seeds": seeds,
     }

@@ -1,20 +1,23 @@
-"""Cumulative regret against episodes: every agent at its theory's constants and at its tuned ones."""
+"""Cumulative regret against the episode, of every agent at its theory's constants and tuned."""
 
-from befrl.figures import style
+from befrl.analysis.statistics import NO_REGRET
+from befrl.common import tidy
+from befrl.figures.support import style
 
 SCOPE = "case"
-# More agents than these in a panel cannot be told apart: their group is split into its algorithms.
+TABLES = {"summary": tidy.SUMMARY, "curves": tidy.CURVES}
+# A group with more agents is split into one panel for each algorithm.
 CROWD = 8
 
 
 def shown(tables):
-    """Rows to draw: not the grid, and not the oracle, whose zero has no place on a logarithmic axis."""
+    """The rows to draw: neither grid points that lost nor agents without regret, such as the oracle."""
     summary = tables[0]["summary"]
-    return summary[(summary["role"] != "grid") & (summary["mean"] > 1e-6)].sort_values("mean", ascending=False)
+    return summary[(summary["role"] != "grid") & (summary["mean"] > NO_REGRET)].sort_values("mean", ascending=False)
 
 
 def panels(drawn):
-    """{title: rows}: a panel for each group of algorithms, the baselines in all of them."""
+    """The rows of each panel by its title: one panel for each group of algorithms, with the baselines in all."""
     baselines = drawn["algorithm"].isin(style.BASELINES)
     found = {}
     for title in (*style.GROUPS, "others"):
@@ -28,7 +31,7 @@ def panels(drawn):
 
 
 def lowest(drawn, curves):
-    """Where the axis begins: at the curves' first points, but not far below where the best of them ends."""
+    """The lower end of the axis: the curves' first points, but at most a factor 100 below the best final regret."""
     if not len(drawn):
         return 1.0
     means = curves[curves["variant"].isin(drawn["variant"])]["mean"]
@@ -42,11 +45,12 @@ def draw(tables):
     alone = len(by_title) == 1
     figure, axes = style.panels(len(by_title), height=3.5 if alone else 3.1)
     bottom = lowest(drawn, curves)
+    names = style.names(summary)
     tuned = set(drawn[drawn["role"] == "tuned"]["agent"])
     for axis, (title, rows) in zip(axes, by_title.items(), strict=False):
         for row in rows.itertuples():
-            # An agent has one entry in the legend: that of its tuned curve if it has one.
-            label = "_" if row.role != "tuned" and row.agent in tuned else style.name(row)
+            # An agent has one entry in the legend, that of its tuned curve if there is one.
+            label = "_" if row.role != "tuned" and row.agent in tuned else names[row.agent]
             _curve(axis, row, label, curves[curves["variant"] == row.variant], bottom)
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
         axis.set_xlim(1, summary["episodes"].max())
@@ -60,12 +64,12 @@ def draw(tables):
 
 def _curve(axis, row, label, curve, bottom):
     curve = curve[curve["mean"] > 0]
-    # Dashes go on top: where the tuned constants are the theory's both curves stay visible. The paper's algorithm is
-    # never hidden by a rival that does as well.
-    layer = 3 if row.role == "theory" else 2.5 if row.algorithm == "bef-rlsvi" else 2
+    # Dashed curves go on top, so that both are visible where the tuned constants are the theory's. The paper's
+    # algorithm is never hidden by a rival with the same regret.
+    layer = 3 if row.role in ("theory", "surrogate") else 2.5 if row.algorithm == "bef-rlsvi" else 2
     look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
     axis.plot(curve["episode"], curve["mean"], label=label, markevery=0.2, markersize=3, **look)
-    # A band may reach zero where few seeds have erred yet; the axis cannot.
+    # A band may reach zero, which a logarithmic axis does not have.
     low = curve["low"].clip(lower=bottom)
     axis.fill_between(curve["episode"], low, curve["high"], color=look["color"], alpha=0.18, linewidth=0)
 
@@ -76,9 +80,10 @@ def describe(tables):
     return {
         "title": f"Cumulative regret on {first['instance']}, {style.track(first['track'])}",
         "caption": (
-            f"Exact pseudo-regret summed over episodes, mean over {first['seeds']} seeds; shaded: bootstrap interval "
-            f"of the mean (whole curves resampled). Dashed: constants as in the theory. Solid: best of the grid, "
-            f"chosen on other seeds. Dotted: no constants to choose. Track {first['track']}: "
-            f"{style.track(first['track'])}.{style.misspecified(summary)}{style.without_regret(summary)}"
+            f"Exact pseudo-regret summed over {first['episodes']} episodes, mean over {first['seeds']} seeds, track "
+            f"{first['track']} ({style.track(first['track'])}); shaded: bootstrap interval of the mean, whole curves "
+            f"resampled. {style.line_styles(shown(tables)['role'])} The distance from an agent's dashed to its solid "
+            f"curve is the price of its theory's constants.{style.explained(summary)}{style.without_regret(summary)}"
         ),
+        "seeds": int(first["seeds"]),
     }

@@ -1,7 +1,7 @@
-"""The report: everything that the workflow made, on one page that opens offline.
+"""The report: all results of a study on one page that opens offline.
 
-`build` lays out what it is given: it reads no results from files and computes none. A new figure, claim,
-instance or agent appears by itself.
+`build` lays out its arguments; it reads no files and computes no results. A new figure, claim, instance or agent needs
+no change here.
 """
 
 from befrl.report.builder import build

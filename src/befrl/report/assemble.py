@@ -1,4 +1,4 @@
-"""Gathering what a study made, and writing the page."""
+"""Reading the files of a study and writing its report."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from befrl.study import config, provenance
 
 
 def read_study(text, schema):
-    """The study from a file's path or from the config itself as JSON."""
+    """The study from the path of a config file, or from the config itself as JSON."""
     if not text.lstrip().startswith("{"):
         return config.load(text, schema)
     try:
@@ -24,77 +24,78 @@ def read_study(text, schema):
 def write(text, schema, out):
     """Build the report of a study from its files and write it to `out`."""
     study = read_study(text, schema)
-    root = Path(study["output"])
-    cases = study.cases()
+    layout = study.layout
+    summaries = {case: tidy.read(layout.regret("summary", *case), tidy.SUMMARY) for case in study.cases()}
+    ledger = [_claim(layout.claim(name)) for name in study.claim_ids()]
+    costs = [_cost(layout, case, summary) for case, summary in summaries.items()]
     page = report.build(
         config=study.config,
-        instances=_instances(study, root),
-        summaries=[_summary(root / f"results/regret/{i}_{t}") for i, t in cases],
-        figures=[_figure(root / "figures" / name) for name in study.figures()],
-        published=[_published(root, source) for source in study["published"]],
-        claims=[_claim(root / f"results/claims/{name}.json") for name in study.claim_ids()],
+        instances=_instances(layout, study["instances"]),
+        summaries=list(summaries.values()),
+        costs=costs,
+        figures=[_figure(layout, name) for name in study.figures()],
+        published=[_published(layout, source) for source in study["published"]],
+        claims=ledger,
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
-        timings=_timings(study, root),
+        stages=_stages(costs, ledger),
     )
     storage.write_text(out, page)
 
 
-def _instances(study, root):
-    """What is known about each instance, with the answer to whether exploration matters there."""
-    table = tidy.read(root / "results/instances.csv", instance_table.COLUMNS).set_index("name")
+def _instances(layout, names):
+    """The facts about each instance, with the answer to whether exploration matters there."""
+    table = tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
     return [
-        storage.read_meta(root / f"results/instances/{name}.npz", "instance")
+        storage.read_meta(layout.instance(name), "instance")
         | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
-        for name in study["instances"]
+        for name in names
     ]
 
 
-def _summary(folder):
-    """The summary of a case, with the seconds beside it."""
-    summary = tidy.read(folder / "summary.csv", tidy.SUMMARY)
-    timings = tidy.read(folder / "timings.csv", tidy.TIMINGS)
-    return summary.merge(timings[["variant", "seconds_per_episode"]], on="variant", how="left")
+def _cost(layout, case, summary):
+    """The timings of a case, with the agent, role and parameter of each variant."""
+    timings = tidy.read(layout.regret_timings(*case), tidy.TIMINGS)
+    names = summary[["variant", "agent", "role", "parameter", "value"]]
+    return tidy.joined(names, timings, ["variant"], f"summary and timings of '{'_'.join(case)}'")
 
 
-def _published(root, source):
-    """What an experiment's authors report, and the values beside it."""
+def _published(layout, source):
+    """The tables of a source's experiments, and what the source is."""
     module = published.catalogue.module(source)
-    table = tidy.read(root / f"results/published/{source}/values.csv", published.COLUMNS)
-    return {"source": source, "about": module.__doc__, "citation": module.CITATION, "values": table}
+    paths = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
+    about = {"source": source, "about": module.__doc__, "citation": module.CITATION}
+    return about | {name: tidy.read(path, published.COLUMNS) for name, path in paths.items()}
 
 
 def _claim(path):
     return claims.record(storage.read_json(path), path)
 
 
-def _figure(path):
-    return {**storage.read_json(f"{path}.json"), "svg": Path(f"{path}.svg").read_text()}
+def _figure(layout, name):
+    return {**storage.read_json(layout.figure("json", name)), "svg": Path(layout.figure("svg", name)).read_text()}
+
+
+def _stages(costs, ledger):
+    """Wall-clock time of the stages that take most of it, summed over their jobs."""
+    return [
+        {
+            "stage": "runs",
+            "jobs": sum(int(cost["batches"].sum()) for cost in costs),
+            "seconds": sum(float(cost["wall_seconds"].sum()) for cost in costs),
+        },
+        {"stage": "claims", "jobs": len(ledger), "seconds": sum(claim.get("seconds", 0.0) for claim in ledger)},
+    ]
 
 
 def _everything():
-    """Modules that are found by name and so by no import statement."""
+    """The modules that are found by name and not by an import statement."""
     from befrl import agents, instances
     from befrl.analysis import components
     from befrl.learning import estimators
     from befrl.planning import planners
 
-    catalogues = (c.catalogue for c in (agents, estimators, instances, components, planners, published))
+    catalogues = (c.catalogue for c in (agents, estimators, figures, instances, components, planners, published))
     found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
-    return found + [figures.module_name(kind) for kind in figures.kinds()]
-
-
-def _timings(study, root):
-    """Seconds of the stages that do the work, added up over their jobs."""
-    runs = [
-        storage.read_meta(root / f"results/runs/{instance}/{track}/{label}/{block}.npz", "run")["seconds"]
-        for instance, track in study.cases()
-        for label, variant in study.variants(instance).items()
-        for block in study.blocks(instance, variant)
-    ]
-    checks = [_claim(root / f"results/claims/{name}.json")["seconds"] for name in study.claim_ids()]
-    return [
-        {"stage": "runs", "jobs": len(runs), "seconds": sum(runs)},
-        {"stage": "claims", "jobs": len(checks), "seconds": sum(checks)},
-    ]
+    return found

@@ -1,4 +1,4 @@
-"""From the workflow's outputs to the page: the data of each section; page.html.j2 lays them out."""
+"""The data of each section of the page, from the results of a study; page.html.j2 lays them out."""
 
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from befrl.claims.toolbox.registry import VERDICTS
 from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import svg, wording
 
-ROLES_IN_TABLE = ("theory", "set", "tuned", "baseline")  # all grid points would be too many rows
-WIDE = 360.0  # points: drawings of more than one column take the page's whole width
-EXPLAINED = ("mean", "failed", "slope", "optimistic", "seconds_per_episode")
+ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "baseline")  # all grid points would be too many rows
+WIDE = 360.0  # points: wider drawings take the whole width of the page
+EXPLAINED = ("mean", "failed", "slope", "optimistic")
+EXPLAINED_COSTS = ("seconds_per_episode", "estimating", "planning", "acting", "exponent_k", "wall_seconds")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
 FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
 
@@ -23,21 +24,25 @@ def build(
     config: dict,
     instances: list[dict],
     summaries: list[pd.DataFrame],
+    costs: list[pd.DataFrame],
     figures: list[dict],
     published: list[dict],
     claims: list[dict],
     versions: dict[str, str],
     hashes: dict[str, str],
-    timings: list[dict],
+    stages: list[dict],
 ) -> str:
     """The page as text; the same inputs give the same bytes.
 
-    In the summaries `failed` and `optimistic` are shares between 0 and 1. Where an input is empty its section
-    says so; keys and columns that the page does not know are left aside.
+    Measured seconds stand in the section on cost alone: `costs`, `stages`, figures that are `measured`, and the
+    `timings` of published experiments. In the summaries `failed` and `optimistic` are shares between 0 and 1. The
+    section of an empty input says so; unknown keys and columns are ignored.
     """
     anchors = Anchors()
     tables = regret_tables(summaries, anchors)
     drawings = prepared_figures(figures, anchors)
+    shown = [figure for figure in drawings if not figure["measured"]]
+    experiments = [prepared_experiment(experiment) for experiment in published]
     ledger = prepared_claims(claims, anchors)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -50,12 +55,15 @@ def build(
     return environment.get_template("page.html.j2").render(
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
         overview=overview(instances, tables),
-        headlines=[figure for figure in drawings if figure["headline"]],
-        figures=[figure for figure in drawings if not figure["headline"]],
+        headlines=[figure for figure in shown if figure["headline"]],
+        figures=[figure for figure in shown if not figure["headline"]],
         tables=tables,
         level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "bootstrap",
-        meanings={name: (SUMMARY | TIMINGS)[name] for name in EXPLAINED},
-        published=[prepared_experiment(experiment) for experiment in published],
+        meanings={name: SUMMARY[name] for name in EXPLAINED},
+        cost_meanings={name: TIMINGS[name] for name in EXPLAINED_COSTS},
+        costs=cost_tables(costs, anchors),
+        cost_figures=[figure for figure in drawings if figure["measured"]],
+        published=experiments,
         claims=ledger,
         verdicts=verdict_counts(ledger),
         instances=prepared_instances(instances),
@@ -63,13 +71,13 @@ def build(
         constants=list(dict.fromkeys(name for i in instances for name in i.get("constants") or {})),
         versions=versions,
         hashes=hashes,
-        timings=[{key: row.get(key) for key in ("stage", "jobs", "seconds")} for row in timings],
-        total_seconds=sum(row["seconds"] for row in timings if not wording.missing(row.get("seconds"))),
+        stages=[{key: row.get(key) for key in ("stage", "jobs", "seconds")} for row in stages],
+        total_seconds=sum(row["seconds"] for row in stages if not wording.missing(row.get("seconds"))),
     )
 
 
 class Anchors:
-    """Ids for the page's own elements, no two alike; without '__', which only ids inside drawings have."""
+    """Unique ids for the page's own elements; they have no '__', which marks ids inside drawings."""
 
     def __init__(self):
         self.given = set()
@@ -85,10 +93,10 @@ class Anchors:
 
 
 def overview(instances, tables) -> dict:
-    """What was run, in numbers."""
+    """Numbers of agents, instances, seeds and episodes."""
     rows = [row for table in tables for row in table["rows"]]
     return {
-        # Those that agents ran on; the library looks at more.
+        # The instances that agents ran on; studies of components use further ones.
         "instances": len({table["instance"] for table in tables}) or len(instances),
         "agents": list(dict.fromkeys(str(row["agent"]) for row in rows)),
         "tracks": list(dict.fromkeys(table["track"] for table in tables)),
@@ -98,8 +106,8 @@ def overview(instances, tables) -> dict:
 
 
 SUMMARY_COLUMNS = (
-    "instance", "track", "agent", "variant", "fit", "role", "parameter", "value", "seeds", "episodes", "mean",
-    "low", "high", "q10", "q50", "q90", "failed", "slope", "optimistic", "seconds_per_episode", "at_edge",
+    "instance", "track", "agent", "variant", "specification", "role", "parameter", "value", "seeds", "episodes",
+    "mean", "low", "high", "q10", "q50", "q90", "failed", "slope", "optimistic", "at_edge",
 )  # fmt: skip
 
 
@@ -109,7 +117,9 @@ def regret_tables(summaries, anchors) -> list[dict]:
     for frame in summaries:
         frame = frame.reindex(columns=SUMMARY_COLUMNS)
         for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
-            rows = [regret_row(row) for row in part[part["role"].isin(ROLES_IN_TABLE)].to_dict("records")]
+            surrogates = set(part["agent"][part["role"] == "surrogate"])
+            kept = part[part["role"].isin(ROLES_IN_TABLE)].to_dict("records")
+            rows = [regret_row(row) | {"surrogate": row["agent"] in surrogates} for row in kept]
             rows.sort(key=best_first)
             sizes = (wording.span([row[f"{thing}s"] for row in rows], thing) for thing in ("episode", "seed"))
             tables.append(
@@ -122,36 +132,63 @@ def regret_tables(summaries, anchors) -> list[dict]:
                     "left_out": len(part) - len(rows),
                     "any_at_edge": any(row["at_edge"] for row in rows),
                     "any_misspecified": any(row["misspecified"] for row in rows),
+                    "any_surrogate": any(row["surrogate"] for row in rows),
                 }
             )
     return tables
 
 
 def best_first(row) -> tuple:
-    """Sorts by the mean, rows without one last."""
+    """Sort key of a row: by the mean, rows without a mean last."""
     mean = row["mean"]
     return (wording.missing(mean), 0.0 if wording.missing(mean) else mean, row["agent"], row["setting"])
 
 
 def regret_row(row) -> dict:
-    """A row of a summary with its setting in words and the units of the page."""
-    seconds = row["seconds_per_episode"]
+    """A row of a summary with its setting in words."""
     return row | {
         "agent": str(row["agent"]),
         "setting": setting(row),
-        "milliseconds": None if wording.missing(seconds) else 1000 * seconds,
         # a csv with gaps gives back True as text or as an object
         "at_edge": str(row["at_edge"]).lower() == "true",
-        "misspecified": row["fit"] == "misspecified",
+        "misspecified": row["specification"] == "misspecified",
     }
 
 
 def setting(row) -> str:
-    """The parameter that was set; without one, the variant where it says more than agent and role."""
+    """The parameter and its value; without them, the variant unless it repeats the agent or the role."""
     variant, parameter, value = row["variant"], row["parameter"], row["value"]
     if not wording.missing(parameter) and parameter != "" and not wording.missing(value):
         return f"{parameter} = {value if isinstance(value, str) else format(value, 'g')}"
     return "" if wording.missing(variant) or variant in (row["agent"], row["role"]) else str(variant)
+
+
+COST_COLUMNS = (
+    "instance", "track", "agent", "variant", "role", "parameter", "value", "seconds_per_episode", "estimating",
+    "planning", "acting", "exponent_k", "wall_seconds",
+)  # fmt: skip
+IN_MILLISECONDS = ("seconds_per_episode", "estimating", "planning", "acting")
+
+
+def cost_tables(costs, anchors) -> list[dict]:
+    """One table per instance and track, cheapest episode first, with times in milliseconds."""
+    tables = []
+    for frame in costs:
+        frame = frame.reindex(columns=COST_COLUMNS)
+        for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
+            shown = part[part["role"].isin(ROLES_IN_TABLE)].sort_values("seconds_per_episode", kind="stable")
+            tables.append(
+                {
+                    "anchor": anchors.new("cost", f"{instance} {track}"),
+                    "instance": instance,
+                    "track": TRACKS.get(track, f"track {track}"),
+                    "rows": [
+                        row | {"setting": setting(row)} | {key: 1000 * row[key] for key in IN_MILLISECONDS}
+                        for row in shown.to_dict("records")
+                    ],
+                }
+            )
+    return tables
 
 
 def prepared_figures(figures, anchors) -> list[dict]:
@@ -167,6 +204,7 @@ def prepared_figures(figures, anchors) -> list[dict]:
                 "caption": figure.get("caption") or "",
                 "command": figure.get("command") or "",
                 "headline": bool(figure.get("headline")),
+                "measured": bool(figure.get("measured")),
                 "seeds": figure.get("seeds"),
                 "scope": scope,
                 "wide": svg.width(figure["svg"]) > WIDE,
@@ -182,23 +220,27 @@ EXPERIMENT_KEYS = (
 
 
 def prepared_experiment(experiment) -> dict:
-    """A published experiment: its first sentence as the title, the rest as text, and its values as rows."""
+    """A published experiment: its first sentence as the title, the rest as text, and its values and timings as rows."""
     title, _, text = experiment["about"].strip().partition("\n")
-    rows = [
+    about = {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"]}
+    return about | {name: _experiment_rows(experiment[name]) for name in ("values", "timings")}
+
+
+def _experiment_rows(table):
+    return [
         {key: None if wording.missing(value) else value for key, value in row.items()}
-        for row in experiment["values"].reindex(columns=EXPERIMENT_KEYS).to_dict("records")
+        for row in table.reindex(columns=EXPERIMENT_KEYS).to_dict("records")
     ]
-    return {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"], "rows": rows}
 
 
 CLAIM_KEYS = (
     "id", "section", "where", "statement", "verdict", "worst_case", "meaning", "instance", "correction",
-    "rule", "trials", "seed", "seconds", "details",
+    "rule", "trials", "seed", "details",
 )  # fmt: skip
 
 
 def prepared_claims(claims, anchors) -> list[dict]:
-    """In the order of their numbers, every key present."""
+    """The claims in the order of their numbers, each with every key."""
     ordered = sorted(claims, key=lambda claim: wording.by_number(claim["id"]))
     return [
         {key: claim.get(key) for key in CLAIM_KEYS}
@@ -208,7 +250,7 @@ def prepared_claims(claims, anchors) -> list[dict]:
 
 
 def verdict_counts(ledger) -> dict[str, int]:
-    """How many claims have each verdict, the known verdicts in their order and new ones after them."""
+    """The number of claims with each verdict, known verdicts first."""
     met = [claim["verdict"] for claim in ledger]
     order = [*VERDICTS, *sorted(set(met) - set(VERDICTS))]
     return {verdict: met.count(verdict) for verdict in order if verdict in met}

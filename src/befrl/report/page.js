@@ -1,4 +1,4 @@
-// Without scripts everything is shown; with them the ledger can be filtered and commands copied.
+// Without scripts everything is shown; with scripts the claims can be filtered and commands copied.
 "use strict";
 
 const buttons = document.querySelectorAll(".filters button");
@@ -14,7 +14,7 @@ for (const button of buttons) {
   button.addEventListener("click", () => show(button.dataset.filter));
 }
 
-// A link to a claim leads to it, whatever the filter hides.
+// A link to a claim shows the claim even if the filter hides it.
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
   if (!target || !("claimVerdict" in target.dataset)) return;

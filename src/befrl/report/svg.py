@@ -1,8 +1,8 @@
-"""A drawing from an SVG file, made fit to stand in a page among others.
+"""Preparing an SVG drawing to be inlined in a page with others.
 
-In one page all ids share one name space and every <style> reaches everything. So ids and the references to
-them get the drawing's own prefix, style rules are confined to the drawing, and what would load or run
-something is dropped.
+In one page all ids share one name space and every <style> applies to all elements. So ids and references to them get
+the drawing's own prefix, style rules are confined to the drawing, and everything that would load or run something is
+dropped.
 """
 
 import re
@@ -90,7 +90,7 @@ def _attributes(attributes, scope, seen):
 
 
 def _references(value, scope):
-    """url(#id) with the prefix; a url() of anything else but an image in the file itself is cut."""
+    """The value with prefixed url(#id); any other url() is cut unless it is an image in the file itself."""
 
     def renamed(match):
         target = match[2]
@@ -102,7 +102,7 @@ def _references(value, scope):
 
 
 def _confined(css, scope):
-    """Style rules with every selector below `#scope`; at-rules (imports, fonts, media) are left out."""
+    """The style rules with every selector below `#scope`, without at-rules (imports, fonts, media)."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"@[^{};]*(;|\{(?:[^{}]|\{[^{}]*\})*\})", "", css)
     rules = []
@@ -114,7 +114,7 @@ def _confined(css, scope):
 
 
 def _let_it_shrink(root):
-    """A viewBox, without which a narrow window would crop the drawing instead of scaling it."""
+    """Add a viewBox if there is none, so that a narrow window scales the drawing instead of cropping it."""
     sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
     if "viewBox" not in root.attrib and all(sizes):
         # user units are px: 3 pt are 4 px

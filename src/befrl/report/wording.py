@@ -16,7 +16,7 @@ def missing(value) -> bool:
 
 
 def number(value, digits: int = 3) -> str:
-    """`digits` significant digits and all digits before the point: 0.159, 12.3, 1,234; missing: a dash."""
+    """A number with `digits` significant digits and all digits before the point: 0.159, 12.3, 1,234; or a dash."""
     if missing(value):
         return DASH
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -42,7 +42,7 @@ def percent(share) -> str:
 
 
 def between(low, high, brackets: str = "", joint: str = " – ") -> str:
-    """Two ends: [1.23, 4.56] or 1.23 – 4.56."""
+    """The two ends of a range: [1.23, 4.56] or 1.23 – 4.56."""
     if missing(low) and missing(high):
         return DASH
     opening, closing = brackets or ("", "")
@@ -50,7 +50,7 @@ def between(low, high, brackets: str = "", joint: str = " – ") -> str:
 
 
 def span(values, thing: str) -> str:
-    """The range of whole numbers, such as '5 seeds' or '5 to 20 seeds'; '' for none."""
+    """The range of some whole numbers, such as '5 seeds' or '5 to 20 seeds'; empty without numbers."""
     known = sorted({int(value) for value in values if not missing(value)})
     if not known:
         return ""
@@ -61,12 +61,12 @@ def span(values, thing: str) -> str:
 
 
 def count(n: int, thing: str) -> str:
-    """'1 claim', '2 claims'."""
+    """A number of things: '1 claim', '2 claims'."""
     return f"{number(n)} {thing}{'' if n == 1 else 's'}"
 
 
 def duration(seconds) -> str:
-    """Seconds, in the unit that a reader would use."""
+    """A duration in seconds, minutes or hours."""
     if missing(seconds):
         return DASH
     for unit, length in (("h", 3600), ("min", 60)):
@@ -76,13 +76,13 @@ def duration(seconds) -> str:
 
 
 def symbol(name: str) -> Markup:
-    """A constant as the paper writes it: alpha_p is α with the index p; other names stay."""
+    """A constant in the paper's notation: alpha_p is α with the index p."""
     letter, *indices = (GREEK.get(part, part) for part in str(name).split("_"))
     return Markup("{}<sub>{}</sub>").format(letter, ",".join(indices)) if indices else escape(letter)
 
 
 def record(value, width: int = 100, indent: str = "") -> str:
-    """JSON in which whatever fits stays on one line: an array of numbers is not a column."""
+    """Indented JSON in which everything that fits the width stays on one line, as do arrays of numbers."""
     line = json.dumps(value, ensure_ascii=False, default=str)
     if len(indent) + len(line) <= width or not isinstance(value, dict | list | tuple) or not value:
         return line
@@ -103,11 +103,11 @@ def _quoted(key):
 
 
 def slug(name) -> str:
-    """A name for an address: letters and digits joined by single hyphens."""
+    """A name as part of an address: letters and digits joined by single hyphens."""
     return "-".join(re.findall(r"[A-Za-z0-9]+", str(name))) or "unnamed"
 
 
 def by_number(name) -> list:
-    """Sorts C9 before C10 and C45 before C45b."""
+    """Sort key of a name with numbers: C9 before C10, and C45 before C45b."""
     parts = re.findall(r"[0-9]+|[^0-9]+", str(name))
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]

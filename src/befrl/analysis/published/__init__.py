@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from befrl.analysis import layout
 from befrl.common import storage, tidy
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
@@ -82,27 +81,24 @@ class Rerun:
         }
 
 
-def read(source, folder, experiments) -> dict[str, list[Rerun]]:
-    """The reruns of a source's experiments, {experiment: instances}, from the files of a study below `folder`."""
+def read(source, layout, experiments) -> dict[str, list[Rerun]]:
+    """The reruns of a source's experiments, {experiment: instances}, from the files of `layout`."""
     module = catalogue.module(source)
     for name in experiments:
         if name not in module.EXPERIMENTS:
             raise unknown(f"experiment of '{source}'", name, module.EXPERIMENTS)
     return {
-        name: [_read(folder, case, module.TRACK) for case in experiments.get(name, ())] for name in module.EXPERIMENTS
+        name: [_read(layout, case, module.TRACK) for case in experiments.get(name, ())] for name in module.EXPERIMENTS
     }
 
 
-def _read(folder, instance, track):
-    def table(name, columns):
-        return tidy.read(layout.regret(folder, instance, track, name), columns)
-
+def _read(layout, instance, track):
     return Rerun(
         instance=instance,
-        optimal_value=storage.read_meta(layout.instance(folder, instance), "instance")["optimal_value"],
-        summary=table("summary", tidy.SUMMARY),
-        curves=table("curves", tidy.CURVES),
-        timings=table("timings", tidy.TIMINGS),
+        optimal_value=storage.read_meta(layout.instance(instance), "instance")["optimal_value"],
+        summary=tidy.read(layout.regret("summary", instance, track), tidy.SUMMARY),
+        curves=tidy.read(layout.regret("curves", instance, track), tidy.CURVES),
+        timings=tidy.read(layout.regret_timings(instance, track), tidy.TIMINGS),
     )
 
 

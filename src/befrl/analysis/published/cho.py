@@ -75,9 +75,7 @@ def _seconds(rerun):
     rows = rerun.timed_variants()
     online = next((row for row in rows if row["algorithm"] == ONLINE), None)
     if online is None:
-        raise InputError(
-            f"published source 'cho': no agent on '{rerun.instance}' runs '{ONLINE}', to which all compare"
-        )
+        raise InputError(f"published source 'cho': no agent on '{rerun.instance}' runs '{ONLINE}', the reference")
     for row in rows:
         name = {**rerun.name, **of(row)}
         # The authors' UCRL-MNL goes through all data.

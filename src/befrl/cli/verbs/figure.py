@@ -1,6 +1,9 @@
 """Draw a figure from tables."""
 
-EXAMPLE = "befrl figure regret --tables results/regret/chain-8_U --out figures/regret_chain-8_U"
+EXAMPLE = (
+    "befrl figure regret --tables results/regret/chain-8_U/summary.csv results/regret/chain-8_U/curves.csv "
+    "--out figures/regret_chain-8_U"
+)
 
 
 def arguments(parser):
@@ -14,7 +17,7 @@ def arguments(parser):
 def call(args):
     from befrl import figures
     from befrl.common.storage import check_target
-    from befrl.figures import render
+    from befrl.figures.support import render
 
     check_target(args.out)
     figures.catalogue.module_name(args.kind)

@@ -1,0 +1,1 @@
+"""What all figures share: the style, and drawing to files."""
