@@ -1,6 +1,7 @@
 """The workflow, driven as a user drives it: Snakemake in a copy of the project, on a study of seconds.
 
-The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder.
+The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder. Not slow
+are one whole run, what is made again after an edit, one interruption, and one of each kind of refusal.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ from befrl import claims, figures
 from befrl.common import storage, tidy
 from befrl.experiment import run_file
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = {
@@ -271,6 +272,7 @@ def test_a_changed_setting_of_the_library_costs_its_study(project):
     assert project.planned(other) == expected | FIGURES["planners"] | FIGURES["exploration"]
 
 
+@slow
 def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
     clone = Project(tmp_path / "clone", project.folder)
     for name in ("results", "figures"):
@@ -282,6 +284,7 @@ def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
 # The same bytes again.
 
 
+@slow
 def test_figures_are_drawn_again_to_the_same_bytes(project):
     made = ALL_RUNS | TABLES | set(LIBRARY.values())
     before, times = project.hashes(ALL_FIGURES), project.times(made)
@@ -344,6 +347,7 @@ def test_a_terminated_run_resumes(project, tmp_path):
         assert one.equals(two)
 
 
+@slow
 def test_a_killed_run_resumes_after_unlock(project, tmp_path):
     """Two threads a job instead of one, a kill between: the same bits."""
     study = STUDY | {"jobs": STUDY["jobs"] | {"threads": 2}}
@@ -366,6 +370,10 @@ def befrl_lines(text):
     return [line for line in text.splitlines() if line.startswith("befrl: ")]
 
 
+def first_is_fast(names):
+    return [pytest.param(name, marks=slow if i else ()) for i, name in enumerate(names)]
+
+
 def changed(key, value):
     return STUDY | {key: value}
 
@@ -381,7 +389,7 @@ BAD_CONFIGS = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_CONFIGS)
+@pytest.mark.parametrize("name", first_is_fast(BAD_CONFIGS))
 def test_a_bad_config_is_one_sentence_before_any_job(project, name):
     config, words = BAD_CONFIGS[name]
     project.configure("bad.json", config)
@@ -404,6 +412,7 @@ BAD_TARGETS = {
 }
 
 
+@slow
 def test_bad_input_leaves_nothing_locked(project):
     """Not as a dry run, which would not lock; a good run follows without --unlock."""
     project.configure("bad.json", changed("sedes", {}))
@@ -417,7 +426,7 @@ def test_bad_input_leaves_nothing_locked(project):
     assert "Nothing to be done" in project.finish()
 
 
-@pytest.mark.parametrize("target", BAD_TARGETS)
+@pytest.mark.parametrize("target", first_is_fast(BAD_TARGETS))
 def test_a_bad_target_is_one_sentence(project, target):
     bad = project.snakemake("-n", target)
     assert bad.returncode == 2
@@ -425,6 +434,7 @@ def test_a_bad_target_is_one_sentence(project, target):
     assert BAD_TARGETS[target] in line
 
 
+@slow
 def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
     (broken,) = RUNS["random"]
     log, _ = run_file.load(project.folder / broken)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from befrl import agents
 from befrl.common.errors import unknown
-from befrl.model.model import Instance
+from befrl.model.instance import Instance
 
 TRACKS = ("U", "K")
 ROOT_SEED = 20221005
