@@ -17,17 +17,19 @@ import pytest
 
 from befrl import agents, claims, cli, figures, instances
 from befrl.analysis import benchmark, components, instance_table, published, table1
+from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.errors import Refused
-from befrl.common.tidy import CURVES, PAIRED, SUMMARY
+from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, Layout
 from befrl.experiment import run_file, runs
+from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.planning import planners
 from helpers import PROJECT
 
 SCHEMA = str(PROJECT / "config" / "schema.yaml")
-VERBS = ["instance", "run", "aggregate", "instances", "table1", "published", "library"]
-VERBS += ["claim", "figure", "report", "list", "bench"]
+VERBS = ["aggregate", "bench", "claim", "components", "figure", "instance", "instances", "ledger", "list", "published"]
+VERBS += ["report", "run", "table1"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.
@@ -137,49 +139,53 @@ def test_aggregate_and_figure_write_their_files(good, tmp_path):
         good(f"run {TINY} --agent {agent} --seeds 1-4 --quiet --out runs/{agent}/1-4.npz")
     good(f"run {TINY} --agent bef-rlsvi --set x=3 --label b@x=3 --seeds 5 --quiet --out runs/b@x=3/0-4.npz")
     good(
-        "aggregate --runs runs --labels greedy random b@x=3 --blocks 1-4 --grid-blocks 0-4 --tuning 1"
-        " --resamples 100 --out tables"
+        "aggregate --runs runs --labels greedy random b@x=3 --batches 1-4 --grid-batches 0-4 --tuning 1"
+        " --resamples 100 --out tables --timings seconds.csv"
     )
-    for name, columns in (("summary", SUMMARY), ("curves", CURVES), ("paired", PAIRED)):
-        lines = (tmp_path / "tables" / f"{name}.csv").read_text().splitlines()
-        assert ",".join(columns) in lines
-    good("figure regret --tables tables --out drawn/regret --command 'make it' --headline")
+    paths = {name: tmp_path / "tables" / f"{name}.csv" for name in REGRET_TABLES} | {
+        "timings": tmp_path / "seconds.csv"
+    }
+    for name, path in paths.items():
+        assert ",".join(getattr(tidy, name.upper())) in path.read_text().splitlines()
+    good(
+        "figure regret --tables tables/summary.csv tables/curves.csv --out drawn/regret --command 'make it' --headline"
+    )
     about = storage.read_json("drawn/regret.json")
     assert (about["name"], about["command"], about["headline"]) == ("regret", "make it", True)
     assert {path.suffix for path in (tmp_path / "drawn").iterdir()} == {".svg", ".png", ".json"}
 
 
-LIBRARY = {
+COMPONENTS = {
     "exploration": "episodes=3 tuning=2 evaluation=2",
     "densities": "transitions=20",
     "estimators": "sizes=[100] repetitions=2",
     "planners": "'features=[4, 8]' repetitions=2",
     "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
 }
-MEASURED = ("seconds", "exponent")
 
 
 @pytest.mark.parametrize("kind", components.catalogue.names())
-def test_library_writes_the_rows_of_its_study(good, kind):
+def test_components_writes_the_tables_of_its_study(good, kind):
     good("instance chain --set bins=3 horizon=4 --name tiny --out tiny.npz")
-    assert good(f"library {kind} --instance tiny.npz --set {LIBRARY[kind]} --root-seed 5 --out table.csv") == ""
-    module = components.catalogue.module(kind)
-    table = tidy.read("table.csv")
-    assert list(table.columns) == list(module.COLUMNS)
-    settings = {key: json.loads(value) for key, value in (word.split("=") for word in shlex.split(LIBRARY[kind]))}
-    rows = module.study("tiny", instances.build("chain", {"bins": 3, "horizon": 4}), 5, **settings)
-    assert set(table["instance"]) == {"tiny"}
-    numbers = [name for name in table.columns if name not in ("instance", *MEASURED) and table[name].dtype.kind in "if"]
-    assert len(numbers) >= 3
-    for name in numbers:
-        expected = np.array([row[name] for row in rows], dtype=float)
-        assert np.allclose(table[name], expected, rtol=1e-9, atol=0, equal_nan=True), name
+    words = f"components {kind} --instance tiny.npz --set {COMPONENTS[kind]} --root-seed 5 --out tables"
+    assert good(f"{words} --timings tables/timings.csv") == ""
+    settings = {key: json.loads(value) for key, value in (word.split("=") for word in shlex.split(COMPONENTS[kind]))}
+    instance = instances.build("chain", {"bins": 3, "horizon": 4})
+    expected = components.run(kind, "tiny", instance, 5, settings)
+    columns = components.tables(kind)
+    assert {path.stem for path in Path("tables").iterdir()} == set(columns) == set(expected)
+    for name, rows in expected.items():
+        table = tidy.read(f"tables/{name}.csv")
+        assert list(table.columns) == list(columns[name])
+        assert len(table) == len(rows) and set(table["instance"]) == {"tiny"}
+        if name != "timings":
+            assert Path(f"tables/{name}.csv").read_text() == tidy.text(rows, columns[name])
 
 
 def test_instances_writes_a_row_for_each_name(good):
     for name in ("one", "two"):
         good(f"instance chain --set bins=3 horizon=4 --name {name} --out results/instances/{name}.npz")
-    good("instances --results results --names two one --out table.csv")
+    good("instances --names two one --out table.csv")
     table = tidy.read("table.csv")
     assert list(table.columns) == list(instance_table.COLUMNS)
     assert list(table["name"]) == ["two", "one"]
@@ -190,14 +196,18 @@ def test_table1_and_published_write_their_tables(good, tmp_path):
     run = "run --instance results/instances/swim.npz --track K --episodes 4 --seeds 2 --quiet"
     for agent in ("ucrl-vtr", "greedy"):
         good(f"{run} --agent {agent} --out runs/{agent}/0-1.npz")
-    good("aggregate --runs runs --labels ucrl-vtr greedy --blocks 0-1 --tuning 0 --out results/regret/swim_K")
-    good("table1 --results results --cases swim_K --out table1.csv")
-    table = tidy.read("table1.csv", table1.COLUMNS)
-    assert list(table["agent"]) == ["ucrl-vtr", "greedy"]
-    good("published ayoub --results results --instances swim --out results/published/ayoub")
-    good("published ayoub --results results --instances swim --out results/published/ayoub")  # the folder is there now
-    for name in ("values", "curves"):
-        assert len(tidy.read(tmp_path / f"results/published/ayoub/{name}.csv", published.COLUMNS))
+    layout = Layout()
+    good(
+        f"aggregate --runs runs --labels ucrl-vtr greedy --batches 0-1 --tuning 0 --out results/regret/swim_K"
+        f" --timings {layout.regret_timings('swim', 'K')}"
+    )
+    good("table1 --cases swim_K --out table1.csv --timings seconds.csv")
+    for path, columns in (("table1.csv", table1.COLUMNS), ("seconds.csv", table1.TIMINGS)):
+        assert list(tidy.read(path, columns)["agent"]) == ["ucrl-vtr", "greedy"]
+    for _ in range(2):  # the second time into a folder that exists
+        good("published ayoub --experiments regret=swim --out results/published/ayoub --timings seconds.csv")
+    for table in PUBLISHED_TABLES:
+        assert len(tidy.read(layout.published(table, "ayoub"), published.COLUMNS))
 
 
 def test_claim_prints_its_record_and_writes_it(good):
@@ -208,7 +218,7 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert {key: stored[key] for key in record if key != "seconds"} == {
         key: record[key] for key in record if key != "seconds"
     }
-    assert good("claim --table C31.json") == claims.table([stored])
+    assert good("ledger C31.json") == claims.table([stored])
     assert "verdict" in good("claim C31 --trials 5")
 
 
@@ -220,7 +230,7 @@ def test_list_names_everything(good, what):
         "estimators": estimators.catalogue.names(),
         "planners": planners.catalogue.names(),
         "claims": claims.names(),
-        "figures": figures.kinds(),
+        "figures": figures.catalogue.names(),
     }[what]
     found = json.loads(good(f"list {what} --json"))
     assert [entry["name"] for entry in found] == known
@@ -241,7 +251,7 @@ def fits(algorithm, model):
 
 def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
     """At toy size, and without pinning the process of the tests to one core."""
-    monkeypatch.setattr(benchmark, "BLOCKS", (1, 2))
+    monkeypatch.setattr(benchmark, "GROUPS", (1, 2))
     monkeypatch.setattr(benchmark, "EPISODES", {1: 50, 2: 50})
     for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4), ("LATE_UPDATE", 400)):
         monkeypatch.setattr(benchmark, name, value)
@@ -249,7 +259,7 @@ def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
     table = json.loads(good("bench --quick --json"))
     model = instances.build("chain", {"bins": 8, "horizon": 40}).model
     assert [row["agent"] for row in table["agents"]] == [name for name in agents.catalogue.names() if fits(name, model)]
-    assert [row["seeds"] for row in table["blocks"]] == [1, 2]
+    assert [row["seeds"] for row in table["groups"]] == [1, 2]
     growth = table["growth"]
     assert growth["late_over_early"] == pytest.approx(growth["seconds_late"] / growth["seconds_early"])
     assert [row["estimator"] for row in table["estimators"]] == estimators.catalogue.names()
@@ -280,17 +290,17 @@ def test_help_shows_an_example_that_is_a_command(befrl, verb):
 def test_help_names_every_verb_and_its_examples_are_commands(befrl):
     code, out, _ = befrl("--help")
     assert code == 0
-    assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS
+    assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS == verbs.catalogue.names()
     examples = [line.strip() for line in out.split("examples:")[1].splitlines() if line.startswith("  befrl ")]
     assert examples
-    assert all(cli.build_parser().parse_args(shlex.split(line)[1:]).function for line in examples)
+    assert all(cli.build_parser().parse_args(shlex.split(line)[1:]).verb in VERBS for line in examples)
 
 
 def test_the_module_is_the_command(tmp_path):
     """Exit codes and streams of a real process."""
 
     def call(*words):
-        source = Path(cli.__file__).parents[1]
+        source = Path(cli.__file__).parents[2]
         command = [sys.executable, "-m", "befrl", *words]
         env = os.environ | {"PYTHONPATH": str(source)}
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
@@ -313,9 +323,9 @@ def stock(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stock")
     instance = instances.build("chain", {"bins": 3, "horizon": 4})
     instances.save(folder / "good.npz", "chain", instance, {})
-    greedy = ("greedy", agents.parameters("greedy", {}), "U", 6, [0, 1, 2], 0)
-    log, seconds = runs.run_seeds("chain", instance, *greedy, lockstep=3)
-    run_file.save(folder / "runs/greedy/0-2.npz", log, runs.describe("chain", instance, "greedy", *greedy, seconds))
+    spec = RunSpec.of(instance, "chain", "greedy", {}, 6, [0, 1, 2])
+    log, seconds = runs.run_seeds(spec, lockstep=3)
+    run_file.save(folder / "runs/greedy/0-2.npz", log, runs.describe(spec, seconds))
     (folder / "short.npz").write_bytes((folder / "good.npz").read_bytes()[:300])
     (folder / "text.npz").write_text("no zip file")
     with open(folder / "single.npz", "wb") as file:
@@ -340,8 +350,8 @@ def state(folder):
 
 
 OUT = "--seeds 2 --out new.npz"
-AGGREGATE = "aggregate --runs runs --blocks 0-2 --out new"
-LIBRARY_OF = "library --instance good.npz"
+AGGREGATE = "aggregate --runs runs --batches 0-2 --out new --timings new.csv"
+COMPONENT = "components --instance good.npz --timings new.csv"
 BAD = {
     "": "VERB",
     "walk": "'walk'",
@@ -392,51 +402,57 @@ BAD = {
     f"run --instance good.npz --instance-set bins=3 --agent greedy {OUT}": "--instance-set",
     # aggregate
     f"{AGGREGATE} --labels greedy oracle": "oracle/0-2.npz: there is no such file",
-    f"{AGGREGATE} --labels greedy@eta=1": "grid-blocks",
+    f"{AGGREGATE} --labels greedy@eta=1": "grid-batches",
     f"{AGGREGATE} --labels greedy --tuning 3": "tuning",
     f"{AGGREGATE} --labels greedy --level 2": "level",
     f"{AGGREGATE} --labels greedy --level nan": "level",
     f"{AGGREGATE} --labels greedy --resamples 0": "--resamples",
-    "aggregate --runs . --labels folder --blocks 0-2 --out new": "folder/0-2.npz",
+    "aggregate --runs . --labels folder --batches 0-2 --out new --timings new.csv": "folder/0-2.npz",
+    "aggregate --runs runs --labels greedy --batches 0-2 --out new": "--timings",
     # instances
-    "instances --results none --names good --out new.csv": "none/instances/good.npz: there is no such file",
-    "instances --results . --names good": "--out",
-    "instances --results . --out new.csv": "--names",
-    # library
-    f"{LIBRARY_OF} densities --set transitions=20 --out folder": "folder",
-    f"{LIBRARY_OF} pies --out new.csv": "unknown library study 'pies': choose one of densities, estimators",
-    f"{LIBRARY_OF} densities --out new.csv": "the setting 'transitions' is missing: it needs transitions",
-    f"{LIBRARY_OF} densities --set steps=3 --out new.csv": "unknown setting 'steps': allowed are transitions",
-    f"{LIBRARY_OF} densities --set transitions=0 --out new.csv": "transitions = 0 is not allowed",
-    f"{LIBRARY_OF} densities --set transitions=20": "--out",
-    f"{LIBRARY_OF} planners --set features=4 repetitions=2 --out new.csv": "features = 4 is not allowed: it must be a",
-    f"{LIBRARY_OF} planners --set features=[] repetitions=2 --out new.csv": "features = [] is not allowed",
-    f"{LIBRARY_OF} planners --set features=[4,x] repetitions=2 --out new.csv": "features = '[4,x]' is not allowed",
-    f"{LIBRARY_OF} estimators --set sizes=[9] repetitions=1.5 --out new.csv": "repetitions = 1.5 is not allowed",
-    "library densities --instance none.npz --set transitions=9 --out new.csv": "none.npz: there is no such file",
-    "library densities --instance text.npz --set transitions=9 --out new.csv": "text.npz: truncated",
-    f"{LIBRARY_OF} scaling --set sizes=[2,3] horizons=[2,3] episodes=2 seeds=0 --out new.csv": "seeds = 0 is not",
+    "instances --output none --names good --out new.csv": "none/results/instances/good.npz: there is no such file",
+    "instances --names good": "--out",
+    "instances --out new.csv": "--names",
+    # components
+    "components densities --instance good.npz --set transitions=20 --timings folder --out new": "folder",
+    "components planners --instance good.npz --set features=[4,8] repetitions=2 --out new": "--timings is missing",
+    f"{COMPONENT} pies --out new": "unknown component study 'pies': choose one of densities, estimators",
+    f"{COMPONENT} densities --out new": "the setting 'transitions' is missing: it needs transitions",
+    f"{COMPONENT} densities --set steps=3 --out new": "unknown setting 'steps': allowed are transitions",
+    f"{COMPONENT} densities --set transitions=0 --out new": "transitions = 0 is not allowed",
+    f"{COMPONENT} densities --set transitions=20": "--out",
+    f"{COMPONENT} planners --set features=4 repetitions=2 --out new": "features = 4 is not allowed: it must be a",
+    f"{COMPONENT} planners --set features=[] repetitions=2 --out new": "features = [] is not allowed",
+    f"{COMPONENT} planners --set features=[4,x] repetitions=2 --out new": "features = '[4,x]' is not allowed",
+    f"{COMPONENT} estimators --set sizes=[9] repetitions=1.5 --out new": "repetitions = 1.5 is not allowed",
+    "components densities --instance none.npz --set transitions=9 --out new": "none.npz: there is no such file",
+    "components densities --instance text.npz --set transitions=9 --out new": "text.npz: truncated",
+    f"{COMPONENT} scaling --set sizes=[2,3] horizons=[2,3] episodes=2 seeds=0 --out new": "seeds = 0 is not",
     # table1
-    "table1 --results . --cases good --out new.csv": "--cases good: write instance_track",
-    "table1 --results . --cases good_U --out new.csv": "good_U/summary.csv: cannot be read",
-    "table1 --results . --cases good_U --out folder": "folder",
+    "table1 --cases good --out new.csv --timings t.csv": "--cases good: write instance_track",
+    "table1 --cases good_U --out new.csv --timings t.csv": "good_U/summary.csv: cannot be read",
+    "table1 --cases good_U --out folder --timings t.csv": "folder",
+    "table1 --cases good_U --out new.csv --timings folder": "folder",
     # published
-    "published nobody --results . --instances good --out new": "unknown published source 'nobody': choose one of ayoub",
-    "published li --results . --instances none --out new": "none.npz: there is no such file",
+    "published nobody --experiments a=good --out new --timings t.csv": "unknown published source 'nobody': choose one",
+    "published li --experiments reward=none --out new --timings t.csv": "none.npz: there is no such file",
+    "published li --experiments race=none --out new --timings t.csv": "unknown experiment of 'li' 'race'",
+    "published li --experiments reward --out new --timings t.csv": "write experiment=instance",
     # claim
     "claim C999 --out new.json": "unknown claim 'C999': choose one of C31",
     "claim C31 C999 --trials 5": "C999",
     "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
     "claim C31 --trials 0 --out new.json": "--trials",
     "claim C31 --trials 5 --seed -1 --out new.json": "seed",
-    "claim --table none.json --out new.csv": "none.json",
-    "claim --table half.json --out new.csv": "half.json",
-    "claim --table list.json --out new.csv": "list.json",
-    "claim --table empty.json --out new.csv": "empty.json",
+    "ledger none.json --out new.csv": "none.json",
+    "ledger half.json --out new.csv": "half.json",
+    "ledger list.json --out new.csv": "list.json",
+    "ledger empty.json --out new.csv": "empty.json",
     # figure
     "figure pie --tables foreign --out new": "unknown figure 'pie': choose one of",
-    "figure regret --tables none --out new": "none/summary.csv",
-    "figure regret --tables foreign --out new": "foreign/summary.csv",
+    "figure regret --tables none/summary.csv none/curves.csv --out new": "none/summary.csv",
+    "figure regret --tables foreign/summary.csv foreign/curves.csv --out new": "foreign/summary.csv",
+    "figure regret --tables foreign/summary.csv --out new": "one file for each of its tables: summary, curves",
     "figure regret --out new": "--tables",
     "figure planners --tables none.csv --out new": "none.csv: cannot be read as a befrl table",
     "figure planners --tables foreign/summary.csv --out new": "not a befrl table, the column 'instance' is missing",

@@ -1,6 +1,6 @@
 """Speed and memory of the episode loop on one core: chain with 8 bins, H = 40, exact regret and logging included.
 
-What counts are ratios within one run of the benchmark: batches of many seeds against one seed, late episodes against
+What counts are ratios within one run of the benchmark: groups of many seeds against one seed, late episodes against
 early ones, agents against each other.
 """
 
@@ -19,14 +19,14 @@ from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-BATCHES = (1, 10, 50, 200)
+GROUPS = (1, 10, 50, 200)
 EPISODES = {1: 1000, 10: 1000, 50: 600, 200: 200}
 EARLY, LATE, WINDOW = 100, 10_000, 100
 LATE_UPDATE = 2000
 
 
 def timed_run(instance, algorithm, values, n, episodes):
-    """Wall-clock time of each episode of a batch of n seeds, everything included, (episodes,)."""
+    """Wall-clock time of each episode of a group of n seeds, everything included, (episodes,)."""
     stamps = [time.perf_counter()]
     parameters = agents.parameters(algorithm, values)
     loop.run(
@@ -42,25 +42,25 @@ def measure(quick=False):
     shrink = 10 if quick else 1
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    batches = [batch(instance, n, EPISODES[n] // shrink) for n in BATCHES]
+    groups = [group(instance, n, EPISODES[n] // shrink) for n in GROUPS]
     rivals = [rival(instance, name, 600 // shrink) for name in agents.catalogue.names() if runs_on(instance, name)]
     growth = late_against_early(instance, LATE // shrink)
-    one = next(row for row in batches if row["seeds"] == 1)
-    for row in batches:
+    one = next(row for row in groups if row["seeds"] == 1)
+    for row in groups:
         row["times_one_seed"] = row["steps_per_second"] / one["steps_per_second"]
     flat = [flatness(name, shrink) for name in estimators.catalogue.names()]
     return {
         "estimators": flat,
         "instance": {"family": "chain", "parameters": instance.parameters},
-        "batches": batches,
+        "groups": groups,
         "agents": rivals,
         "growth": growth,
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
-def batch(instance, n, episodes):
-    """Speed of a batch of n seeds."""
+def group(instance, n, episodes):
+    """Speed of a group of n seeds."""
     seconds = timed_run(instance, "bef-rlsvi", {"x": 3}, n, episodes)
     return {"seeds": n, "steps_per_second": n * instance.horizon * episodes / seconds.sum()}
 
@@ -130,8 +130,8 @@ def flatness(name, shrink):
 
 def text(table):
     """The measurements as a table to read."""
-    lines = ["bef-rlsvi, x = 3, chain J = 8, H = 40, one core", "seeds per batch    steps/s    times one seed"]
-    for row in table["batches"]:
+    lines = ["bef-rlsvi, x = 3, chain J = 8, H = 40, one core", "seeds per group    steps/s    times one seed"]
+    for row in table["groups"]:
         lines.append(f"{row['seeds']:>15}  {row['steps_per_second']:>9,.0f}    {row['times_one_seed']:>14.1f}")
     lines += ["", "agent (50 seeds, theory's constants)    steps/s"]
     for row in table["agents"]:
