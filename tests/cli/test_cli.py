@@ -220,7 +220,7 @@ def test_list_names_everything(good, what):
         "estimators": estimators.catalogue.names(),
         "planners": planners.catalogue.names(),
         "claims": claims.names(),
-        "figures": figures.kinds(),
+        "figures": figures.catalogue.names(),
     }[what]
     found = json.loads(good(f"list {what} --json"))
     assert [entry["name"] for entry in found] == known
@@ -241,7 +241,7 @@ def fits(algorithm, model):
 
 def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
     """At toy size, and without pinning the process of the tests to one core."""
-    monkeypatch.setattr(benchmark, "BLOCKS", (1, 2))
+    monkeypatch.setattr(benchmark, "BATCHES", (1, 2))
     monkeypatch.setattr(benchmark, "EPISODES", {1: 50, 2: 50})
     for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4), ("LATE_UPDATE", 400)):
         monkeypatch.setattr(benchmark, name, value)
@@ -249,7 +249,7 @@ def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
     table = json.loads(good("bench --quick --json"))
     model = instances.build("chain", {"bins": 8, "horizon": 40}).model
     assert [row["agent"] for row in table["agents"]] == [name for name in agents.catalogue.names() if fits(name, model)]
-    assert [row["seeds"] for row in table["blocks"]] == [1, 2]
+    assert [row["seeds"] for row in table["batches"]] == [1, 2]
     growth = table["growth"]
     assert growth["late_over_early"] == pytest.approx(growth["seconds_late"] / growth["seconds_early"])
     assert [row["estimator"] for row in table["estimators"]] == estimators.catalogue.names()
