@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from befrl.analysis import statistics
 from befrl.analysis.statistics import bootstrap_mean, failed, resampling_weights, slope, time_exponent
 
 
@@ -102,3 +103,17 @@ def test_time_exponent_is_the_power_of_k_whatever_the_outliers(power, rng):
     seconds[slow] *= 100
     assert abs(time_exponent(seconds) - power) < 0.05
     assert np.isnan(time_exponent(seconds[:19]))
+
+
+def test_the_spread_of_each_group():
+    rows = [{"who": who, "n": n, "x": float(x)} for who, n in (("a", 1), ("b", None)) for x in range(11)]
+    first, second = statistics.spread(rows, ("who", "n"), "repetitions", ("x",))
+    assert first == {"who": "a", "n": 1, "repetitions": 11, "x": 5.0, "x_low": 1.0, "x_high": 9.0}
+    assert second == first | {"who": "b", "n": None}
+    assert list(statistics.spread_columns("repetitions", {"x": "length"})) == ["repetitions", "x", "x_low", "x_high"]
+
+
+def test_the_median_of_infinite_errors_is_infinite():
+    rows = [{"x": value} for value in (1.0, np.inf, np.inf)]
+    (found,) = statistics.spread(rows, (), "draws", ("x",))
+    assert found["x"] == np.inf and found["draws"] == 3

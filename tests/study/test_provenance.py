@@ -175,7 +175,7 @@ def lock(tmp_path, monkeypatch):
         monkeypatch.setattr(provenance, "LOCK", copy)
         provenance.locked.cache_clear()
         provenance.requirements.cache_clear()
-        modules = ("befrl.experiment.runs", "befrl.figures.render", "befrl.common.layout")
+        modules = ("befrl.experiment.runs", "befrl.figures.support.render", "befrl.common.layout")
         return [provenance.code_hash(name) for name in modules]
 
     yield hashes
@@ -279,9 +279,9 @@ def test_the_report_depends_on_its_template():
 
 
 def test_figures_depend_on_their_own_module_and_style():
-    for kind in figures.kinds():
-        modules = provenance.closure("befrl.figures.render", figures.module_name(kind))
-        assert {"befrl.figures.style", figures.module_name(kind)} <= modules
+    for kind in figures.catalogue.names():
+        own = figures.catalogue.module_name(kind)
+        assert {"befrl.figures.support.style", own} <= provenance.closure("befrl.figures.support.render", own)
 
 
 def test_versions_are_those_that_run():

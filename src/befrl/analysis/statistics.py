@@ -61,8 +61,11 @@ def spread(rows, keys, count, values) -> list[dict]:
     for key, group in groups.items():
         entry = dict(zip(keys, key, strict=True)) | {count: len(group)}
         for name in values:
-            low, middle, high = np.quantile([row[name] for row in group], [0.1, 0.5, 0.9]).tolist()
-            entry |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+            column = [row[name] for row in group]
+            # Interpolation between infinite errors is undefined; the median is not.
+            with np.errstate(invalid="ignore"):
+                low, high = np.quantile(column, [0.1, 0.9]).tolist()
+            entry |= {name: float(np.median(column)), f"{name}_low": low, f"{name}_high": high}
         found.append(entry)
     return found
 
