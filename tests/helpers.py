@@ -55,7 +55,7 @@ def instance(family, **values):
 
 @functools.lru_cache(maxsize=64)
 def light(family, **values):
-    """The same with fewer anchors, for tests of agents, which must hold on any grid."""
+    """An instance with fewer anchors, for tests of agents, which must hold on any grid."""
     if family == "circle":
         values = {"knots": 4, "kappa": 4.0} | values
     if family == "custom-sin":
@@ -90,7 +90,7 @@ def dense_instance(horizon=6):
 
 
 def waves_instance(horizon=5, cells=3, order=10):
-    """[-1, 1] in a few cells, two actions, p = 2, d = 4: what a user writes, psi, base measure, phi and A_i of his own.
+    """[-1, 1] in a few cells, 2 actions, p = 2, d = 4, with its own psi, base measure, phi and A_i, as users write it.
 
     The features are smooth, the components of psi correlated, the A_i full, and the first state uniform on a cell.
     """
@@ -143,7 +143,7 @@ def trained(algorithm, problem, track="U", seeds=(0, 1), episodes=5, same_data=F
 
 
 class Idle:
-    """In the place of an agent's planner: keeps the parameters that it is to plan with, and plans nothing."""
+    """A stand-in for an agent's planner that records the parameters and plans nothing."""
 
     def __init__(self, planner):
         self.model, self.thetas = planner.model, []
@@ -165,7 +165,7 @@ def learner(problem, seeds=(0, 1), track="U", **values):
 
 
 def samples(data, i):
-    """States, actions, rewards and next states of one seed, all its episodes one after the other."""
+    """The states, actions, rewards and next states of one seed, over all its episodes in order."""
     keys = ("states", "actions", "rewards", "next_states")
     return [np.concatenate([getattr(episode, key)[i] for episode in data]) for key in keys]
 
@@ -181,7 +181,7 @@ def matrices_at(problem, states, actions):
 
 
 def fine_rule(space, pieces=None, order=12, beyond=0.0):
-    """Nodes and weights of an independent rule: every cell cut again, `order` nodes a side in each piece.
+    """Nodes and weights of an independent rule: every cell is cut again, with `order` nodes per side in each piece.
 
     By default into three pieces, or into more where cells are few: a law may be far narrower than a cell.
 
@@ -224,9 +224,9 @@ class FineLaws:
         N, A = self.log_base.shape[:2]
         return self.log_base[np.minimum(cells, N - 1), np.minimum(actions, A - 1)] + np.log(self.weights)
 
-    def moments(self, eta, cells=0, actions=0):
-        """Z (...), E psi (..., p) and Cov psi (..., p, p) of natural parameters eta (..., p)."""
-        logits = eta @ self.psi.T + self.log_weights(cells, actions)
+    def moments(self, natural, cells=0, actions=0):
+        """Z (...), E psi (..., p) and Cov psi (..., p, p) of natural parameters (..., p)."""
+        logits = natural @ self.psi.T + self.log_weights(cells, actions)
         Z = special.logsumexp(logits, axis=-1)
         mass = np.exp(logits - Z[..., None])
         mean = mass @ self.psi
@@ -263,7 +263,7 @@ class Continuum:
         return R, special.softmax(logits, axis=-1)
 
     def optimal(self, s, steps=None):
-        """V* with so many steps to go, all by default, at states s (n,)."""
+        """V* with the given number of remaining steps, all by default, at states s (n,)."""
         V = np.zeros(len(self.nodes))
         for _ in range((steps or self.problem.horizon) - 1):
             V = (self.R + self.P @ V).max(1)

@@ -24,36 +24,36 @@ def states(c, bins=5):
 
 @pytest.mark.parametrize("c", [c for c in NATURAL if abs(c) < 50])
 def test_truncated_exponential_states_agree_with_the_quadrature(c):
-    family, eta = states(c)
-    for exact, summed in zip(family.moments(eta), Family.moments(family, eta), strict=True):
+    family, natural = states(c)
+    for exact, summed in zip(family.moments(natural), Family.moments(family, natural), strict=True):
         assert np.allclose(exact, summed, rtol=1e-10, atol=1e-13)
-    assert np.allclose(family.kernel(eta), Family.kernel(family, eta), rtol=1e-10, atol=1e-14)
+    assert np.allclose(family.kernel(natural), Family.kernel(family, natural), rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("c", [-30.0, -2.0, 0.5, 12.0])
 def test_truncated_exponential_kernel_by_integration(c):
-    family, eta = states(c)
+    family, natural = states(c)
     Z = np.log(np.expm1(c) / c)
     edges = family.space.edges
-    for j, mass in enumerate(family.kernel(eta)[0, 0, 0]):
+    for j, mass in enumerate(family.kernel(natural)[0, 0, 0]):
         integral = quad(lambda x: np.exp(c * x - Z), edges[j], edges[j + 1], epsabs=1e-14)[0]
         assert mass == pytest.approx(integral, rel=1e-9, abs=1e-14)
 
 
 @pytest.mark.parametrize("c", NATURAL)
 def test_truncated_exponential_kernel_is_a_law_and_a_mirror_image(c):
-    family, eta = states(c)
-    mass = family.kernel(eta)
+    family, natural = states(c)
+    mass = family.kernel(natural)
     assert mass.min() >= 0 and mass.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.allclose(mass, family.kernel(-eta)[..., ::-1], rtol=0, atol=1e-12)
+    assert np.allclose(mass, family.kernel(-natural)[..., ::-1], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("c", [-30.0, -1e-3, 0.0, 3.0, 200.0])
 def test_truncated_exponential_sampler_inverts_the_cdf(c):
-    family, eta = states(c)
+    family, natural = states(c)
     u = np.linspace(0.001, 0.999, 101)
     zero = np.zeros(101, dtype=int)
-    s = family.sampler(eta[0])(zero, zero, u)
+    s = family.sampler(natural[0])(zero, zero, u)
     cdf = (
         s
         if c == 0
@@ -67,10 +67,10 @@ def test_truncated_exponential_sampler_inverts_the_cdf(c):
 
 def test_literal_aims_where_it_says():
     instance = instances.build("literal", {"bins": 4, "left": 0.2, "right": 0.1, "margin": 0.1})
-    eta = instance.model.features.natural(instance.theta_p[None])
+    natural = instance.model.features.natural(instance.theta_p[None])
     centre = (np.arange(4) + 0.5) / 4
     wanted = np.clip(np.stack([centre - 0.2, centre + 0.1], axis=1), 0.1, 0.9)
-    assert np.allclose(instance.model.family.moments(eta)[1][0, ..., 0], wanted, rtol=0, atol=1e-9)
+    assert np.allclose(instance.model.family.moments(natural)[1][0, ..., 0], wanted, rtol=0, atol=1e-9)
 
 
 def test_jao_arms():
@@ -87,11 +87,11 @@ def test_jao_arms():
 def test_factored_log_partition_and_covariance():
     instance = instances.build("factored", {"machines": 4})
     theta = np.random.default_rng(0).normal(size=(1, instance.model.d)) * 2
-    eta = instance.model.features.natural(theta)
-    Z, mean, cov = instance.model.family.moments(eta)
-    assert np.allclose(Z, np.logaddexp(0.0, eta).sum(-1), rtol=1e-12)
-    assert np.allclose(mean, expit(eta), rtol=0, atol=1e-12)
-    diagonal = (expit(eta) * expit(-eta))[..., None] * np.eye(4)
+    natural = instance.model.features.natural(theta)
+    Z, mean, cov = instance.model.family.moments(natural)
+    assert np.allclose(Z, np.logaddexp(0.0, natural).sum(-1), rtol=1e-12)
+    assert np.allclose(mean, expit(natural), rtol=0, atol=1e-12)
+    diagonal = (expit(natural) * expit(-natural))[..., None] * np.eye(4)
     assert np.allclose(cov, diagonal, rtol=0, atol=1e-12)
 
 
@@ -114,16 +114,16 @@ def circle(cells=64, order=10):
 
 
 def polar(kappa, angle=2.2):
-    """eta of this concentration, (1, 1, 1, 2), its direction and the one across."""
+    """The natural parameter of this concentration, (1, 1, 1, 2), its direction and the orthogonal one."""
     along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
     return kappa * along[None, None, None], along, across
 
 
 @pytest.mark.parametrize("kappa", [0.0, 1e-8, 1e-3, 0.019, 0.021, 0.3, 1.0, 7.0, 40.0, 299.0, 301.0, 1e4])
 def test_von_mises_moments_are_ratios_of_bessel_functions(kappa):
-    """Z = log 2 pi I_0, mean A = I_1/I_0 along eta, covariance A' along it and A/kappa across."""
-    eta, along, across = polar(kappa)
-    Z, mean, cov = (part[0, 0, 0] for part in circle().moments(eta))
+    """Z = log 2 pi I_0, mean A = I_1/I_0 along v, covariance A' along it and A/kappa across."""
+    natural, along, across = polar(kappa)
+    Z, mean, cov = (part[0, 0, 0] for part in circle().moments(natural))
     log_I0 = np.log(i0e(kappa)) + kappa
     assert Z == pytest.approx(np.log(2 * np.pi) + log_I0, abs=1e-12 * max(1.0, kappa))
     A = i1e(kappa) / i0e(kappa)
@@ -141,10 +141,10 @@ def test_von_mises_moments_are_ratios_of_bessel_functions(kappa):
 
 @pytest.mark.parametrize("kappa", [0.0, 0.5, 3.0, 20.0, 100.0])
 def test_von_mises_agrees_with_the_quadrature(kappa):
-    eta, family = polar(kappa)[0], circle()
-    for exact, summed in zip(family.moments(eta), Family.moments(family, eta), strict=True):
+    natural, family = polar(kappa)[0], circle()
+    for exact, summed in zip(family.moments(natural), Family.moments(family, natural), strict=True):
         assert np.allclose(exact, summed, rtol=1e-10, atol=1e-12)
-    assert np.allclose(family.log_partition(eta), Family.log_partition(family, eta), rtol=1e-12)
+    assert np.allclose(family.log_partition(natural), Family.log_partition(family, natural), rtol=1e-12)
 
 
 @pytest.mark.parametrize("join", [NEAR, FAR])
@@ -159,16 +159,16 @@ def gaussian(dim, sigma=0.4):
 
 @pytest.mark.parametrize("dim", [1, 2])
 def test_linear_gaussian_closed_forms_and_quadrature(dim, rng):
-    """Z = |eta|^2/2, E psi = eta, Cov psi = I, KL = |eta - eta'|^2/2, each exactly, and by sums over the nodes."""
+    """Z = |v|^2/2, E psi = v, Cov psi = I, KL = |v - v'|^2/2, each exactly, and by sums over the nodes."""
     family = gaussian(dim)
-    eta, other = rng.uniform(-2, 2, (2, 3, 1, 2, dim))
-    Z, mean, cov = family.moments(eta)
-    assert np.allclose(Z, np.square(eta).sum(-1) / 2, rtol=1e-14)
-    assert np.array_equal(mean, eta) and np.array_equal(cov, np.broadcast_to(np.eye(dim), cov.shape))
-    assert np.allclose(family.kl(eta, other), np.square(eta - other).sum(-1) / 2, rtol=1e-12, atol=1e-13)
-    for exact, summed in zip((Z, mean, cov), Family.moments(family, eta), strict=True):
+    natural, other = rng.uniform(-2, 2, (2, 3, 1, 2, dim))
+    Z, mean, cov = family.moments(natural)
+    assert np.allclose(Z, np.square(natural).sum(-1) / 2, rtol=1e-14)
+    assert np.array_equal(mean, natural) and np.array_equal(cov, np.broadcast_to(np.eye(dim), cov.shape))
+    assert np.allclose(family.kl(natural, other), np.square(natural - other).sum(-1) / 2, rtol=1e-12, atol=1e-13)
+    for exact, summed in zip((Z, mean, cov), Family.moments(family, natural), strict=True):
         assert np.allclose(exact, summed, rtol=0, atol=1e-8)
-    assert np.allclose(family.kernel(eta), Family.kernel(family, eta), rtol=0, atol=1e-8)
+    assert np.allclose(family.kernel(natural), Family.kernel(family, natural), rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -189,10 +189,10 @@ def test_linear_gaussian_cells_have_exact_masses_wherever_the_law_is(dim):
 def test_lds_moves_as_it_says(dim):
     instance = instances.build("lds", {"dimension": dim, "pull": 0.7, "force": 0.2, "sigma": 0.3, "bound": 0.5})
     states = np.array([[0.1, -0.3], [2.0, 0.4], [-0.5, -9.0]])[:, :dim]
-    eta = instance.natural_at(instance.theta_p, states if dim > 1 else states[:, 0])
+    natural = instance.natural_at(instance.theta_p, states if dim > 1 else states[:, 0])
     pushes = np.array([[-0.2], [0.0], [0.2]]) if dim == 1 else np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]])
     expected = 0.7 * np.clip(states, -0.5, 0.5)[:, None] + pushes
-    assert np.allclose(0.3 * eta, expected, rtol=0, atol=1e-12)
+    assert np.allclose(0.3 * natural, expected, rtol=0, atol=1e-12)
     rewards = instance.first_step(states if dim > 1 else states[:, 0])[0]
     away = np.square(np.clip(states, -0.5, 0.5) - 0.5).sum(-1)
     assert np.allclose(rewards, 1 - away[:, None] - 0.05 * pushes.any(1), rtol=0, atol=1e-12)
@@ -224,15 +224,15 @@ def test_custom_sin_is_the_published_one():
 def test_circle_aims_along_chords_between_its_knots():
     instance = instances.build("circle", {"knots": 8, "kappa": 9.0, "back": 0.5, "ahead": 0.3})
     knots = -np.pi + 2 * np.pi * np.arange(8) / 8
-    eta = instance.natural_at(instance.theta_p, knots)
+    natural = instance.natural_at(instance.theta_p, knots)
     away, side = np.abs(knots), np.where(knots < 0, -1.0, 1.0)
     aims = [side * np.maximum(away - 0.5, 0.0), side * np.minimum(away + 0.3, np.pi)]
     for a in range(2):
-        assert np.allclose(eta[:, a], 9 * np.stack([np.cos(aims[a]), np.sin(aims[a])], -1), rtol=0, atol=1e-12)
+        assert np.allclose(natural[:, a], 9 * np.stack([np.cos(aims[a]), np.sin(aims[a])], -1), rtol=0, atol=1e-12)
     middle = instance.natural_at(instance.theta_p, knots[:-1] + np.pi / 8)
-    assert np.allclose(middle, (eta[:-1] + eta[1:]) / 2, rtol=0, atol=1e-12)
+    assert np.allclose(middle, (natural[:-1] + natural[1:]) / 2, rtol=0, atol=1e-12)
     last = instance.natural_at(instance.theta_p, np.array([np.pi - np.pi / 8, np.pi]))
-    assert np.allclose(last, [(eta[-1] + eta[0]) / 2, eta[0]], rtol=0, atol=1e-12)
+    assert np.allclose(last, [(natural[-1] + natural[0]) / 2, natural[0]], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1.0, 30.0])
@@ -240,6 +240,6 @@ def test_softmax_moments_are_those_of_a_general_family(size, rng):
     base = np.log(rng.dirichlet(np.ones(5), (2, 3)))
     base[0, 0, 2:4] = -np.inf
     family = Softmax(FiniteSpace(5), base)
-    eta = size * rng.standard_normal((2, 2, 3, 4))
-    for fast, slow in zip(family.moments(eta), Family.moments(family, eta), strict=True):
+    natural = size * rng.standard_normal((2, 2, 3, 4))
+    for fast, slow in zip(family.moments(natural), Family.moments(family, natural), strict=True):
         assert np.allclose(fast, slow, rtol=1e-10, atol=1e-15)

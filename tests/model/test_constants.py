@@ -27,8 +27,8 @@ class Laws:
         self.supports = [at for at in found.values() if np.isfinite(family.log_base[at]).sum() > 1]
         self.rank = {at: np.linalg.matrix_rank(family.support(*at) - family.support(*at)[0]) for at in self.supports}
 
-    def eigenvalues(self, at, eta):
-        values = np.linalg.eigvalsh(self.fine.moments(eta, *at)[2])
+    def eigenvalues(self, at, natural):
+        values = np.linalg.eigvalsh(self.fine.moments(natural, *at)[2])
         return values[len(values) - self.rank[at] :]
 
 
@@ -43,10 +43,10 @@ def test_covariance_bounds_are_never_beaten_by_random_search(name, values, rng):
     c, p = problem.constants, problem.model.family.p
     for at in laws.supports:
         for _ in range(300):
-            eta = ball(rng, c["radius_p"], p)
+            natural = ball(rng, c["radius_p"], p)
             if rng.random() < 0.5:  # half of them on the sphere, where the smallest ones are
-                eta *= c["radius_p"] / np.linalg.norm(eta)
-            found = laws.eigenvalues(at, eta)
+                natural *= c["radius_p"] / np.linalg.norm(natural)
+            found = laws.eigenvalues(at, natural)
             assert found[0] >= c["alpha_p"] * (1 - 1e-9)
             assert found[-1] <= c["beta_p"] * (1 + 1e-9)
 

@@ -417,8 +417,8 @@ def test_chains_leave_the_law_invariant(family, steps, monkeypatch):
     natural = model.features.natural(np.broadcast_to(problem.theta_p, estimator.theta.shape))
     moves, changed = [], 0
     for episode in episodes:
-        eta = Visits(problem.model, episode).read(natural)
-        y = estimator.chains(eta, episode.next_states, (episode.cells, episode.actions))[:, :, 0]
+        visited = Visits(problem.model, episode).read(natural)
+        y = estimator.chains(visited, episode.next_states, (episode.cells, episode.actions))[:, :, 0]
         changed += np.count_nonzero(y != episode.next_states)
         moves.append(
             (functions(model, y) - functions(model, episode.next_states)).reshape(-1, functions(model, y).shape[-1])

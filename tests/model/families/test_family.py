@@ -44,15 +44,15 @@ def parameters(family, rng, n=3, size=3.0):
 
 
 def at(family, shape):
-    """Functions of one eta (p,) from those of eta (n, N, A, p), read at the first (cell, action)."""
-    return lambda f: lambda eta: f(np.broadcast_to(eta, (1, *shape, family.p)))[0, 0, 0]
+    """Functions of one natural (p,) from those of natural (n, N, A, p), read at the first (cell, action)."""
+    return lambda f: lambda natural: f(np.broadcast_to(natural, (1, *shape, family.p)))[0, 0, 0]
 
 
-@pytest.mark.parametrize("eta", [(0.0, 0.0), (3.0, -2.0), (-8.0, 5.0)])
-def test_density_integrates_to_one(eta):
+@pytest.mark.parametrize("natural", [(0.0, 0.0), (3.0, -2.0), (-8.0, 5.0)])
+def test_density_integrates_to_one(natural):
     family = quadratic()
-    Z = family.log_partition(np.array(eta).reshape(1, 1, 1, 2))[0, 0, 0]
-    total, _ = integrate.quad(lambda s: np.exp(eta[0] * s + eta[1] * s**2 - Z), 0, 1, epsabs=1e-13)
+    Z = family.log_partition(np.array(natural).reshape(1, 1, 1, 2))[0, 0, 0]
+    total, _ = integrate.quad(lambda s: np.exp(natural[0] * s + natural[1] * s**2 - Z), 0, 1, epsabs=1e-13)
     assert total == pytest.approx(1.0, abs=1e-12)
 
 
@@ -68,28 +68,28 @@ def test_density_of_the_truncated_normal_integrates_to_one(c):
 def test_moments_are_the_derivatives_of_the_log_partition(kind, rng):
     family = kind()
     local = at(family, family.log_base.shape[:2])
-    for eta in rng.uniform(-3, 3, (5, family.p)):
-        Z, mean, cov = (local(lambda e, i=i: family.moments(e)[i])(eta) for i in range(3))
-        assert local(family.log_partition)(eta) == pytest.approx(Z, abs=1e-14)
-        assert np.allclose(derivative(local(family.log_partition), eta), mean, rtol=0, atol=1e-9)
-        assert np.allclose(derivative(local(lambda e: family.moments(e)[1]), eta), cov, rtol=0, atol=1e-9)
+    for natural in rng.uniform(-3, 3, (5, family.p)):
+        Z, mean, cov = (local(lambda e, i=i: family.moments(e)[i])(natural) for i in range(3))
+        assert local(family.log_partition)(natural) == pytest.approx(Z, abs=1e-14)
+        assert np.allclose(derivative(local(family.log_partition), natural), mean, rtol=0, atol=1e-9)
+        assert np.allclose(derivative(local(lambda e: family.moments(e)[1]), natural), cov, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_kernel_is_a_probability_and_partial_means_add_up(kind, rng):
     family = kind()
-    eta = parameters(family, rng, size=8.0)
-    P, partial = family.kernel_and_partial_means(eta)
+    natural = parameters(family, rng, size=8.0)
+    P, partial = family.kernel_and_partial_means(natural)
     assert np.all(P >= 0)
     assert np.allclose(P.sum(-1), 1.0, rtol=0, atol=1e-13)
-    assert np.allclose(family.kernel(eta), P, rtol=0, atol=1e-14)
-    assert np.allclose(partial.sum(-2), family.moments(eta)[1], rtol=0, atol=1e-12)
+    assert np.allclose(family.kernel(natural), P, rtol=0, atol=1e-14)
+    assert np.allclose(partial.sum(-2), family.moments(natural)[1], rtol=0, atol=1e-12)
 
 
 def test_masked_laws_by_hand():
     family = masked()
-    eta = np.log([2.0, 3.0, 4.0])
-    P = family.kernel(np.broadcast_to(eta, (1, 2, 1, 3)))[0, :, 0]
+    natural = np.log([2.0, 3.0, 4.0])
+    P = family.kernel(np.broadcast_to(natural, (1, 2, 1, 3)))[0, :, 0]
     full = np.array([0.1, 0.4, 0.9, 1.6])
     assert P[0] == pytest.approx(full / full.sum(), abs=1e-15)
     assert P[1] == pytest.approx([1 / 3, 2 / 3, 0, 0], abs=1e-15)
@@ -100,14 +100,14 @@ def test_masked_laws_by_hand():
 @pytest.mark.parametrize("kind", KINDS)
 def test_kl_is_a_divergence_and_bregman(kind, rng):
     family = kind()
-    eta, other = parameters(family, rng), parameters(family, rng)
-    log_p, log_q = family.log_masses(eta)[0], family.log_masses(other)[0]
+    natural, other = parameters(family, rng), parameters(family, rng)
+    log_p, log_q = family.log_masses(natural)[0], family.log_masses(other)[0]
     p = np.exp(log_p)
     direct = (p * np.where(p > 0, log_p - np.where(p > 0, log_q, 0.0), 0.0)).sum(-1)
-    kl = family.kl(eta, other)
+    kl = family.kl(natural, other)
     assert np.allclose(kl, direct, rtol=1e-8, atol=1e-10)
     assert np.all(kl > 0)
-    assert np.allclose(family.kl(eta, eta), 0.0, rtol=0, atol=1e-13)
+    assert np.allclose(family.kl(natural, natural), 0.0, rtol=0, atol=1e-13)
 
 
 def test_kl_by_integration():
@@ -125,18 +125,20 @@ def test_kl_by_integration():
 def test_a_seed_has_the_same_bits_alone(rng):
     for kind in KINDS:
         family = kind()
-        eta = parameters(family, rng, n=5)
-        for whole, alone in zip(family.moments(eta), family.moments(eta[3:4]), strict=True):
+        natural = parameters(family, rng, n=5)
+        for whole, alone in zip(family.moments(natural), family.moments(natural[3:4]), strict=True):
             assert np.array_equal(whole[3], alone[0])
-        pairs = zip(family.kernel_and_partial_means(eta), family.kernel_and_partial_means(eta[3:4]), strict=True)
+        pairs = zip(
+            family.kernel_and_partial_means(natural), family.kernel_and_partial_means(natural[3:4]), strict=True
+        )
         for whole, alone in pairs:
             assert np.array_equal(whole[3], alone[0])
 
 
 def test_finite_sampler_is_the_inverse_cdf(rng):
     family = masked()
-    eta = parameters(family, rng, n=1)
-    P, draw = family.kernel(eta)[0], family.sampler(eta[0])
+    natural = parameters(family, rng, n=1)
+    P, draw = family.kernel(natural)[0], family.sampler(natural[0])
     u = (np.arange(10_000) + 0.5) / 10_000
     for x in range(2):
         counts = np.bincount(draw(np.full(10_000, x), np.zeros(10_000, dtype=int), u), minlength=4)
@@ -173,7 +175,7 @@ def circle():
 
 
 def gaussian():
-    """A user's own: psi = s on [-9, 9] with the base measure N(0, 1), so that s ~ N(eta, 1)."""
+    """A user's own: psi = s on [-9, 9] with the base measure N(0, 1), so that s ~ N(natural, 1)."""
     space = SmoothBox([np.linspace(-9, 9, 37)], 8, unbounded=True)
     return ContinuousFamily(space, lambda s: np.asarray(s)[..., None], stats.norm.logpdf)
 
@@ -192,8 +194,8 @@ def sines():
     )
 
 
-def von_mises_cdf(eta):
-    return stats.vonmises(np.hypot(*eta), loc=np.arctan2(eta[1], eta[0])).cdf
+def von_mises_cdf(natural):
+    return stats.vonmises(np.hypot(*natural), loc=np.arctan2(natural[1], natural[0])).cdf
 
 
 def around(law):
@@ -213,21 +215,21 @@ QUANTILES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "eta", "cdf"), QUANTILES)
-def test_quantiles_are_the_inverse_of_the_cdf(kind, eta, cdf):
+@pytest.mark.parametrize(("kind", "natural", "cdf"), QUANTILES)
+def test_quantiles_are_the_inverse_of_the_cdf(kind, natural, cdf):
     family, u = kind(), np.concatenate([[0.0], (np.arange(400) + 0.5) / 400, [1 - 2**-53]])
-    s = family.quantile(np.tile(eta, (len(u), 1)), u)
+    s = family.quantile(np.tile(natural, (len(u), 1)), u)
     assert np.all((s >= family.space.low[0]) & (s <= family.space.high[0]))
     assert np.all(np.diff(s) > 0)
     assert cdf(s) == pytest.approx(u, abs=1e-8)
     assert s[0] == pytest.approx(family.space.low[0], abs=1e-6) or kind is gaussian
 
 
-@pytest.mark.parametrize("eta", [[0.0, 0.0], [3.0, -1.0], [-9.0, 0.5]])
-def test_quantiles_of_a_law_that_has_no_name_by_integration(eta):
+@pytest.mark.parametrize("natural", [[0.0, 0.0], [3.0, -1.0], [-9.0, 0.5]])
+def test_quantiles_of_a_law_that_has_no_name_by_integration(natural):
     family, u = sines(), (np.arange(20) + 0.5) / 20
-    s = family.quantile(np.tile(eta, (len(u), 1)), u)
-    density = lambda x: np.exp(eta[0] * np.sin(4 * x) + eta[1] * np.sin(8 * x) - np.abs(x) ** 1.7 / 1.7)  # noqa: E731
+    s = family.quantile(np.tile(natural, (len(u), 1)), u)
+    density = lambda x: np.exp(natural[0] * np.sin(4 * x) + natural[1] * np.sin(8 * x) - np.abs(x) ** 1.7 / 1.7)  # noqa: E731
     cuts = np.unique([*np.linspace(-9, 9, 73), *s])
     pieces = [integrate.quad(density, a, b, epsabs=1e-13, epsrel=1e-12)[0] for a, b in pairwise(cuts)]
     cdf = np.concatenate([[0.0], np.cumsum(pieces)]) / np.sum(pieces)
@@ -248,9 +250,9 @@ def test_gaussian_quantiles_in_one_dimension_and_two(rng):
 @pytest.mark.parametrize("kind", [circle, gaussian, exponential, sines])
 def test_a_draw_has_the_same_bits_alone(kind, rng):
     family = kind()
-    eta, u = rng.uniform(-5, 5, (40, family.p)), rng.random(40)
-    together = family.quantile(eta, u)
-    assert all(family.quantile(eta[i : i + 1], u[i : i + 1])[0] == together[i] for i in range(40))
+    natural, u = rng.uniform(-5, 5, (40, family.p)), rng.random(40)
+    together = family.quantile(natural, u)
+    assert all(family.quantile(natural[i : i + 1], u[i : i + 1])[0] == together[i] for i in range(40))
 
 
 # Densities on [-1, 1] with mean 1, as polynomials in t, and their integrals from -1.
@@ -332,11 +334,11 @@ def test_derivatives_in_the_next_state_by_closed_forms(kind, rng):
 
 def test_a_family_restricted_to_one_pair_has_its_law(rng):
     family = masked()
-    eta = rng.uniform(-2, 2, (4, 3))
-    whole = family.moments(np.broadcast_to(eta[:, None, None], (4, 2, 1, 3)))
+    natural = rng.uniform(-2, 2, (4, 3))
+    whole = family.moments(np.broadcast_to(natural[:, None, None], (4, 2, 1, 3)))
     for x in range(2):
         one = family.restricted(x, 0)
-        for part, alone in zip(whole, one.moments(eta[:, None, None]), strict=True):
+        for part, alone in zip(whole, one.moments(natural[:, None, None]), strict=True):
             assert np.array_equal(part[:, x], alone[:, 0])
         assert one.log_base.shape == (1, 1, 4) and family.log_base.shape == (2, 1, 4)
 
@@ -344,12 +346,12 @@ def test_a_family_restricted_to_one_pair_has_its_law(rng):
 @pytest.mark.parametrize("kind", [circle, gaussian, exponential, sines, line])
 def test_smooth_families_have_moments_that_are_derivatives_and_kernels_that_are_laws(kind, rng):
     family = kind()
-    for eta in rng.uniform(-3, 3, (4, family.p)):
+    for natural in rng.uniform(-3, 3, (4, family.p)):
         local = at(family, (1, 1))
-        Z, mean, cov = (local(lambda e, i=i: family.moments(e)[i])(eta) for i in range(3))
-        assert np.allclose(derivative(local(family.log_partition), eta), mean, rtol=0, atol=1e-9)
-        assert np.allclose(derivative(local(lambda e: family.moments(e)[1]), eta), cov, rtol=0, atol=1e-9)
-        P, partial = (part[0, 0, 0] for part in family.kernel_and_partial_means(eta[None, None, None]))
+        Z, mean, cov = (local(lambda e, i=i: family.moments(e)[i])(natural) for i in range(3))
+        assert np.allclose(derivative(local(family.log_partition), natural), mean, rtol=0, atol=1e-9)
+        assert np.allclose(derivative(local(lambda e: family.moments(e)[1]), natural), cov, rtol=0, atol=1e-9)
+        P, partial = (part[0, 0, 0] for part in family.kernel_and_partial_means(natural[None, None, None]))
         assert P.min() >= 0 and P.sum() == pytest.approx(1.0, abs=1e-12)
         assert np.isfinite(Z) and P.shape == (family.space.n_anchors,)
         if kind is not line:  # whose box of four standard deviations stands for all of R

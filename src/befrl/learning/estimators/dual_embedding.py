@@ -22,7 +22,7 @@ KL; the remaining optimisation error is below the statistical error after a few 
 **Deviations.** Far from the source, which has f and nu in a reproducing kernel space, a neural network that transforms
 noise for the sampler, and stochastic gradients for all three, with e^nu averaged over draws from p_0. Here the function
 classes are finite-dimensional, nu is exact given q, and the expectations are those of the family, by closed forms or
-quadrature: with them Z itself would be at hand. What is tested is the saddle point, not the sampling.
+quadrature, with which Z itself could be computed. This tests the saddle point, not the sampling.
 """
 
 import numpy as np
