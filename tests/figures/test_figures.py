@@ -196,7 +196,10 @@ def rendered(sources, tmp_path_factory):
 # Bytes.
 
 
-@pytest.mark.parametrize("kind", figures.kinds())
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=() if kind in ("regret", "table1") else pytest.mark.slow) for kind in figures.kinds()],
+)
 def test_drawn_twice_a_figure_has_the_same_bytes(folders, sources, rendered, tmp_path, kind):
     before = content(rendered(kind))
     drawn("regret", folders[1:])  # what was drawn before must not matter
