@@ -8,6 +8,7 @@ from befrl.experiment.run_file import LOGGED
 from befrl.experiment.spec import TRACKS
 from helpers import INSTANCES, assert_optimal, optimal, play, random_episodes, trained, value_of
 from helpers import light as instance
+from pairs import cover
 
 each_instance = pytest.mark.parametrize("name", INSTANCES)
 
@@ -72,9 +73,7 @@ def test_greedy_is_optimal_in_its_own_model(name, track):
         assert np.array_equal(plan.rewards[i], R)
 
 
-@each_instance
-@pytest.mark.parametrize("track", TRACKS)
-@pytest.mark.parametrize("eta", [0.2, 1.0])
+@pytest.mark.parametrize(("name", "track", "eta"), cover(INSTANCES, TRACKS, [0.2, 1.0]))
 def test_rlsvi_without_noise_is_greedy(name, track, eta):
     problem = instance(name)
     count = 5 if problem.model.smooth else 35

@@ -11,6 +11,7 @@ from befrl.common.errors import InputError, Refused
 from befrl.experiment.run_file import LOGGED
 from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
+from pairs import cover
 
 CONSTANTS = {"alpha_p": 0.2, "beta_p": 1.7, "alpha_r": 0.05, "beta_r": 0.25, "B_A": 6.0, "B_phi_A": 1.3}
 
@@ -25,9 +26,7 @@ def noise(agent, drawn, plans):
     return np.stack(drawn["mean_reward"]) - (agent.learner.theta_r if known is None else known)
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-@pytest.mark.parametrize("track", ["U", "K"])
-@pytest.mark.parametrize("x", [0.04, 50.0])
+@pytest.mark.parametrize(("name", "track", "x"), cover(INSTANCES, "UK", [0.04, 50.0]))
 def test_noise_has_covariance_x_times_the_inverse_design(name, track, x, drawn):
     """All seeds have the same data, so that 50 seeds and 400 plans are 20,000 draws of one law."""
     problem = instance(name)

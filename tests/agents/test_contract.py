@@ -145,7 +145,8 @@ def one_step_episodes(algorithm, setting, name, track, **short):
     run(algorithm, setting, name, track, (0, 1), 5, horizon=1)
 
 
-PROPERTIES = [same_bytes_alone, no_look_ahead, shapes_and_common_starts, one_step_episodes]
+# The first is the one that the cover fills up with where any would do.
+PROPERTIES = [shapes_and_common_starts, same_bytes_alone, no_look_ahead, one_step_episodes]
 
 
 def covered():

@@ -6,6 +6,7 @@ from scipy import stats
 
 from befrl.agents.psrl import log_gamma_draws
 from helpers import assert_optimal, light, optimal, play, random_episodes, trained
+from pairs import cover
 
 each_share = pytest.mark.parametrize("share", ["steps", "none"])
 
@@ -17,9 +18,9 @@ def test_gamma_draws(shape, rng):
     assert stats.kstest(draws, stats.loggamma(shape).cdf).pvalue > 1e-6
 
 
-@each_share
-@pytest.mark.parametrize("scale", ["theory", 0.5])
-@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
+@pytest.mark.parametrize(
+    ("name", "scale", "share"), cover(["chain", "riverswim", "waves"], ["theory", 0.5], ["steps", "none"])
+)
 def test_kernels_have_the_dirichlet_s_moments(name, scale, share):
     """alpha = (1 + N)/v^2 on the support: means alpha/sum, variances m (1 - m)/(1 + sum), 6 standard errors."""
     problem = light(name, horizon=3)

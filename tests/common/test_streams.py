@@ -14,7 +14,7 @@ from befrl.common.streams import (
     Stream,
     instance_key,
 )
-from helpers import ROOT
+from helpers import ROOT, instance, play
 
 PURPOSES = [ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM, ESTIMATOR, PLANNER]
 
@@ -63,6 +63,20 @@ def test_seeds_and_purposes_are_uncorrelated():
     correlation = np.corrcoef(rows) - np.eye(len(rows))
     # 435 pairs at 5 standard errors: 3e-4.
     assert np.abs(correlation).max() < 5 / np.sqrt(20_000)
+
+
+def test_every_purpose_of_a_run_has_a_stream_of_its_own(monkeypatch):
+    """With an agent that draws normal and uniform numbers, and whose estimator and planner draw too."""
+    opened, original = [], Stream.__init__
+
+    def spy(self, root, instance_name, seeds, purpose):
+        opened.append(purpose)
+        original(self, root, instance_name, seeds, purpose)
+
+    monkeypatch.setattr(Stream, "__init__", spy)
+    problem = instance("chain", bins=3, horizon=4)
+    play("exp-psrl", problem, episodes=2, estimator="ais", planner="rff", posterior="mala")
+    assert sorted(opened) == PURPOSES
 
 
 def test_uniforms_stay_below_one():

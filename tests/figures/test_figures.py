@@ -208,7 +208,13 @@ def rendered(sources, tmp_path_factory):
 # Bytes.
 
 
-@pytest.mark.parametrize("kind", figures.catalogue.names())
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind in ("regret", "table1") else pytest.mark.slow)
+        for kind in figures.catalogue.names()
+    ],
+)
 def test_drawn_twice_a_figure_has_the_same_bytes(case_tables, sources, rendered, tmp_path, kind):
     before = content(rendered(kind))
     drawn("regret", case_tables("regret", KNOWN))  # what was drawn before must not matter

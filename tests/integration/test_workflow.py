@@ -20,7 +20,9 @@ import numpy as np
 import pytest
 
 from befrl import claims, figures
+from befrl.analysis import components
 from befrl.common import storage, tidy
+from befrl.common.layout import REGRET_TABLES, Layout
 from befrl.experiment import run_file
 
 slow = pytest.mark.slow
@@ -41,7 +43,7 @@ STUDY = {
         "random": {"algorithm": "random"},
     },
     "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "other", "random"], "headline": True}},
-    "library": {
+    "components": {
         "exploration": {"episodes": {"tiny": 3}, "tuning": 2, "evaluation": 2},
         "planners": {"instances": ["tiny"], "features": [4, 8], "repetitions": 2},
     },
@@ -59,19 +61,27 @@ RUNS = {
     "random": {"results/runs/tiny/U/random/1-3.npz"},
 }
 ALL_RUNS = set().union(*RUNS.values())
-TABLES = {f"results/regret/tiny_U/{name}.csv" for name in ("summary", "curves", "paired", "timings")}
-CLAIM, LEDGER, REPORT = "results/claims/C31.json", "results/claims.csv", "results/report.html"
-LIBRARY = {kind: f"results/library/{kind}/tiny.csv" for kind in STUDY["library"]}
-INSTANCES, TABLE1 = "results/instances.csv", "results/table1.csv"
-# Tables that hold measured seconds, by figure: neither is ever the same again.
-TIMED = {"planners": LIBRARY["planners"], "table1": TABLE1}
-MEASURED = ["seconds", "exponent_k"]
-FIGURES = {
-    name: {f"figures/{name}.{end}" for end in ("svg", "png", "json")}
-    for name in figures.wanted([("tiny", "U")], [(kind, "tiny") for kind in LIBRARY])
+LAYOUT = Layout()
+CASE = ("tiny", "U")
+TABLES = {*(LAYOUT.regret(table, *CASE) for table in REGRET_TABLES), LAYOUT.regret_timings(*CASE)}
+CLAIM, LEDGER, REPORT = LAYOUT.claim("C31"), LAYOUT.ledger(), LAYOUT.report()
+COMPONENTS = {
+    kind: {
+        LAYOUT.component_timings(kind, "tiny") if table == "timings" else LAYOUT.component(kind, table, "tiny")
+        for table in components.tables(kind)
+    }
+    for kind in STUDY["components"]
 }
+INSTANCES, TABLE1 = LAYOUT.instances(), {LAYOUT.table1(), LAYOUT.table1_timings()}
+WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
+FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = {INSTANCE, INSTANCES, TABLE1, CLAIM, LEDGER, REPORT, *LIBRARY.values()} | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING = {INSTANCE, INSTANCES, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING |= set().union(*COMPONENTS.values())
+# What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
+MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
+MEASURED |= set().union(*(FIGURES[name] for name in WANTED if figures.measured(name)))
+DETERMINED = EVERYTHING - MEASURED - {INSTANCE}
 
 
 class Project:
@@ -82,7 +92,7 @@ class Project:
         folder.mkdir()
         for name in ("workflow", "config", "src"):
             shutil.copytree(origin / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        for name in ("Snakefile", "environment.yml"):
+        for name in ("Snakefile", "environment.yml", "requirements.lock"):
             shutil.copy2(origin / name, folder)
         self.configure("study.json", study)
 
@@ -183,9 +193,9 @@ def test_the_report_shows_the_study(project):
     assert page.count("<figure ") == len(FIGURES)
 
 
-def test_the_table_of_instances_has_the_librarys_answer(project):
+def test_the_table_of_instances_has_the_answer_of_exploration(project):
     (row,) = tidy.read(project.folder / INSTANCES).to_dict("records")
-    table = tidy.read(project.folder / LIBRARY["exploration"]).set_index("role")
+    table = tidy.read(project.folder / LAYOUT.component("exploration", "points", "tiny")).set_index("role")
     assert (row["name"], row["family"], row["episodes"], row["seeds"]) == ("tiny", "chain", 3, 2)
     assert (row["greedy"], row["best"]) == (table.loc["greedy", "mean"], table.loc["best", "mean"])
     assert row["matters"] == (table.loc["difference", "low"] > 0)
@@ -194,7 +204,7 @@ def test_the_table_of_instances_has_the_librarys_answer(project):
 def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
     logs = project.folder / "results" / "logs"
     # one instance, table of instances, Table 1, claim, ledger, case and report
-    assert len(list(logs.rglob("*.log"))) == 7 + len(ALL_RUNS) + len(LIBRARY) + len(FIGURES)
+    assert len(list(logs.rglob("*.log"))) == 7 + len(ALL_RUNS) + len(COMPONENTS) + len(FIGURES)
     assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
 
 
@@ -225,29 +235,32 @@ def test_comments_cost_nothing(project):
         assert project.planned() == set()
 
 
-LIBRARY_FIGURES = set().union(*(FIGURES[kind] for kind in LIBRARY))
-AFTER_RUNS = TABLES | (ALL_FIGURES - LIBRARY_FIGURES) | {TABLE1, REPORT}
-# The library is made with all agents, estimators and planners.
-AFTER_LIBRARY = {*LIBRARY.values(), INSTANCES, REPORT} | LIBRARY_FIGURES
+EXPLORATION = COMPONENTS["exploration"] | FIGURES["exploration"] | {INSTANCES, REPORT}
+PLANNERS = COMPONENTS["planners"] | FIGURES["planners"] | FIGURES["planners-cost"] | {REPORT}
+OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"] | FIGURES["planners-cost"]
+AFTER_RUNS = TABLES | TABLE1 | (ALL_FIGURES - OF_COMPONENTS) | {REPORT}
 # Where several modules are named together, none of them costs more than what stands there.
 EDITS = {
-    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.agents.random": RUNS["random"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.learning.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
+    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | AFTER_RUNS | EXPLORATION,
+    "befrl.agents.random": RUNS["random"] | AFTER_RUNS,
+    "befrl.learning.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | RUNS["other"] | AFTER_RUNS | EXPLORATION,
     # The parts of agents: the runs whose parameters name them.
-    "befrl.learning.estimators.mle": RUNS["bef-rlsvi"] | RUNS["greedy"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.planning.planners.rff_paired": RUNS["other"] | AFTER_RUNS | AFTER_LIBRARY,
-    "befrl.learning.estimators.shah befrl.planning.planners.chebyshev befrl.agents.exp_psrl": AFTER_LIBRARY,
-    "befrl.analysis.components.exploration": {LIBRARY["exploration"], INSTANCES, REPORT} | FIGURES["exploration"],
+    "befrl.learning.estimators.mle": RUNS["bef-rlsvi"] | RUNS["greedy"] | AFTER_RUNS | EXPLORATION,
+    "befrl.planning.planners.rff_paired": RUNS["other"] | AFTER_RUNS | PLANNERS,
+    "befrl.planning.planners.chebyshev": PLANNERS,
+    "befrl.agents.exp_psrl befrl.analysis.components.exploration": EXPLORATION,
     "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES, REPORT} | FIGURES["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
-    "befrl.analysis.table1": FIGURES["table1"] | {TABLE1, REPORT},
+    "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
     claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
-    "befrl.instances.lds befrl.analysis.components.densities befrl.figures.densities": set(),
+    # What the study does not use.
+    "befrl.learning.estimators.shah befrl.agents.ucbvi befrl.instances.lds befrl.model.rewards.gaussian"
+    " befrl.analysis.components.densities befrl.figures.densities": set(),
 }
+LIKE_OTHERS = {"befrl.agents.random", "befrl.learning.estimators.mle", "befrl.analysis.table1"}
 
 
-@pytest.mark.parametrize("modules", EDITS)
+@pytest.mark.parametrize("modules", [pytest.param(key, marks=slow if key in LIKE_OTHERS else ()) for key in EDITS])
 def test_an_edit_costs_exactly_what_depends_on_it(project, modules):
     with project.edited(*map(project.module, modules.split()), text="\n\nEDITED = True\n"):
         assert project.planned() == EDITS[modules]
@@ -264,12 +277,58 @@ def test_a_changed_parameter_costs_what_depends_on_it(project):
     assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS
 
 
-def test_a_changed_setting_of_the_library_costs_its_study(project):
+def test_a_changed_setting_of_a_component_study_costs_that_study(project):
     other = json.loads(json.dumps(STUDY))
-    other["library"]["planners"]["features"] = [4, 16]
-    other["library"]["exploration"]["episodes"]["tiny"] = 4
-    expected = {LIBRARY["planners"], LIBRARY["exploration"], INSTANCES, REPORT}
-    assert project.planned(other) == expected | FIGURES["planners"] | FIGURES["exploration"]
+    other["components"]["planners"]["features"] = [4, 16]
+    other["components"]["exploration"]["episodes"]["tiny"] = 4
+    assert project.planned(other) == PLANNERS | EXPLORATION
+
+
+def test_what_changes_no_bit_costs_nothing(project):
+    """Another order of the agents, whole numbers with a decimal point, threads and lock step."""
+    other = json.loads(json.dumps(STUDY))
+    other["study"]["tiny"]["agents"].reverse()
+    other["agents"]["bef-rlsvi"]["grid"] = {"x": [3.0, 0.3]}
+    other["instances"]["tiny"]["set"] = {"horizon": 4.0, "bins": 3.0}
+    other["jobs"] |= {"threads": 2, "lockstep": 3, "mem_mb": 2000}
+    assert project.planned(other) == set()
+
+
+def test_a_new_agent_costs_nothing_that_does_not_use_it(project):
+    newcomer = project.folder / "src/befrl/agents/newcomer.py"
+    newcomer.write_text((project.folder / "src/befrl/agents/greedy.py").read_text())
+    try:
+        assert project.planned() == set()
+    finally:
+        newcomer.unlink()
+
+
+def test_another_version_in_the_lock_costs_what_imports_the_package(project):
+    """numpy is everywhere; matplotlib draws; ruff has no part in any result."""
+    lock = project.folder / "requirements.lock"
+    before = lock.read_text()
+    expected = {"numpy": EVERYTHING, "matplotlib": ALL_FIGURES | {REPORT}, "ruff": set()}
+    try:
+        for package, costs in expected.items():
+            lock.write_text(re.sub(rf"^{package}==", f"{package}==9", before, flags=re.MULTILINE))
+            assert lock.read_text() != before
+            assert project.planned() == costs, package
+    finally:
+        lock.write_text(before)
+
+
+def test_the_report_can_be_made_again_when_a_run_file_is_gone(project):
+    """It declares all that it reads, and reads no run file."""
+    (run,) = RUNS["random"]
+    kept = (project.folder / run).read_bytes()
+    (project.folder / run).unlink()
+    (project.folder / REPORT).unlink()
+    project.finish()
+    assert (project.folder / REPORT).exists()
+    (project.folder / run).write_bytes(kept)
+    # The restored file is younger than the tables; its content is the same.
+    os.utime(project.folder / run, ns=(0, 0))
+    assert "Nothing to be done" in project.finish()
 
 
 @slow
@@ -286,7 +345,7 @@ def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
 
 @slow
 def test_figures_are_drawn_again_to_the_same_bytes(project):
-    made = ALL_RUNS | TABLES | set(LIBRARY.values())
+    made = ALL_RUNS | TABLES | set().union(*COMPONENTS.values())
     before, times = project.hashes(ALL_FIGURES), project.times(made)
     shutil.rmtree(project.folder / "figures")
     project.finish()
@@ -338,13 +397,7 @@ def test_a_terminated_run_resumes(project, tmp_path):
     assert other.times(finished) == finished
     assert other.existing(EVERYTHING) == EVERYTHING
     assert_same_runs(project, other)
-    same = ALL_FIGURES - set().union(*(FIGURES[kind] for kind in TIMED))
-    same |= {name for kind, name in LIBRARY.items() if kind not in TIMED}
-    assert other.hashes(same) == project.hashes(same)
-    for timed in TIMED.values():
-        tables = [tidy.read(each.folder / timed) for each in (project, other)]
-        one, two = (table.drop(columns=MEASURED, errors="ignore") for table in tables)
-        assert one.equals(two)
+    assert other.hashes(DETERMINED) == project.hashes(DETERMINED)
 
 
 @slow
@@ -403,10 +456,11 @@ def test_a_bad_config_is_one_sentence_before_any_job(project, name):
 BAD_TARGETS = {
     "results/instances/ring.npz": "unknown instance 'ring': choose one of tiny",
     "results/runs/tiny/U/dqn/0-3.npz": "unknown agent 'dqn'",
-    "results/runs/tiny/U/greedy/0-3.npz": "unknown block of seeds '0-3': choose one of 1-3",
+    "results/runs/tiny/U/greedy/0-3.npz": "unknown batch of seeds '0-3': choose one of 1-3",
     "results/regret/tiny_K/summary.csv": "unknown track 'K': choose one of U",
     "results/claims/C999.json": "unknown claim 'C999'",
-    "results/library/pies/tiny.csv": "unknown library study 'pies': choose one of exploration, densities",
+    "results/components/pies/tiny/points.csv": "unknown component study 'pies': choose one of exploration, densities",
+    "results/components/planners/ring/points.csv": "unknown instance 'ring': choose one of tiny",
     "results/published/nobody/values.csv": "unknown published source 'nobody'",
     "figures/pie.svg": "unknown figure 'pie'",
 }
@@ -451,6 +505,6 @@ def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
     project.finish()
     assert project.existing(EVERYTHING) == EVERYTHING
     assert np.array_equal(run_file.load(path)[0]["regret"], log["regret"])
-    same = kept - {REPORT, TABLE1} - FIGURES["table1"]
+    same = kept & DETERMINED
     assert project.hashes(same) == {name: before[name] for name in same}
     assert "Nothing to be done" in project.finish()

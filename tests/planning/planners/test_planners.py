@@ -15,6 +15,7 @@ from befrl.common.streams import PLANNER, Stream
 from befrl.planning import planners
 from befrl.planning.planners import base, jacobi_anger
 from helpers import instance, play
+from pairs import cover
 
 PLANNERS = [name for name in planners.catalogue.names() if name != "exact"]
 UNBIASED = ["positive", "rff", "rff-balanced", "rff-paired"]
@@ -69,10 +70,9 @@ def test_the_lists_above_name_every_planner():
     assert sorted([*CONSISTENT, *DETERMINISTIC, "rff-printed"]) == PLANNERS
 
 
-@each_pair
-@pytest.mark.parametrize("features", [1, 2, 50])
-@pytest.mark.parametrize("size", [0.0, 1.0, 300.0])
-def test_plans_are_finite_and_greedy_whatever_theta_is(name, where, features, size, rng):
+@pytest.mark.parametrize(("pair", "features", "size"), cover(PAIRS, [1, 2, 50], [0.0, 1.0, 300.0]))
+def test_plans_are_finite_and_greedy_whatever_theta_is(pair, features, size, rng):
+    name, where = pair
     problem = problem_of(where)
     N, A, H = problem.model.n_anchors, problem.model.n_actions, 6
     theta = size * rng.standard_normal((3, problem.model.d))
