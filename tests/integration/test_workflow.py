@@ -80,7 +80,7 @@ EVERYTHING = {INSTANCE, INSTANCES, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | 
 EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
-MEASURED |= set().union(*(FIGURES[name] for name in WANTED if figures.measured(name)))
+MEASURED |= set().union(*(FIGURES[name] for name, (kind, _) in WANTED.items() if figures.measured(kind)))
 DETERMINED = EVERYTHING - MEASURED - {INSTANCE}
 
 
@@ -249,7 +249,8 @@ EDITS = {
     "befrl.planning.planners.rff_paired": RUNS["other"] | AFTER_RUNS | PLANNERS,
     "befrl.planning.planners.chebyshev": PLANNERS,
     "befrl.agents.exp_psrl befrl.analysis.components.exploration": EXPLORATION,
-    "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES, REPORT} | FIGURES["planners"],
+    # Both drawings of planners share their looks.
+    "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES} | PLANNERS - COMPONENTS["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
     "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
     claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
@@ -325,6 +326,7 @@ def test_the_report_can_be_made_again_when_a_run_file_is_gone(project):
     (project.folder / REPORT).unlink()
     project.finish()
     assert (project.folder / REPORT).exists()
+    (project.folder / run).parent.mkdir(exist_ok=True)
     (project.folder / run).write_bytes(kept)
     # The restored file is younger than the tables; its content is the same.
     os.utime(project.folder / run, ns=(0, 0))

@@ -372,7 +372,7 @@ def test_the_hash_is_of_what_decides_the_results():
     study = check(copy.deepcopy(BASE), SCHEMA)
     same = changed(("study", "small", "agents"), ["greedy", "ours"])
     same |= {"jobs": {"threads": 2, "lockstep": 7, "seeds_per_job": 3}}
-    same["agents"]["ours"]["grid"] = {"x": [1.0, 3.0]}
+    same["agents"]["ours"]["grid"] = {"x": [3.0, 1.0]}
     same["instances"]["small"]["set"] = {"bins": 3.0}
     assert check(same, SCHEMA).hash == study.hash
     for path, value in ((("root_seed",), 1), (("study", "small", "episodes"), 6), (("instances", "small", "set"), {})):

@@ -39,8 +39,8 @@ def untracked(function):
 
 
 def settings(values):
-    """{'x': 3} as words of a command line: x=3."""
-    return " ".join(shlex.quote(f"{key}={value}") for key, value in values.items())
+    """{"x": 3} as words of a command line, x=3; the order of the keys does not count."""
+    return " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(values.items()))
 
 
 try:

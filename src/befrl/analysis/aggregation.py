@@ -126,7 +126,8 @@ def _roles(case, tuning):
             by_agent.setdefault(agent, []).append(label)
         found[label] = entry
     for agent, labels in by_agent.items():
-        best = min(labels, key=lambda label: found[label]["tuning_mean"])
+        # Of equally good points the smallest value, whatever the order of the grid.
+        best = min(labels, key=lambda label: (found[label]["tuning_mean"], found[label]["value"]))
         found[best]["role"] = "tuned"
         values = [found[label]["value"] for label in labels]
         found[best]["at_edge"] = found[best]["value"] in (min(values), max(values))

@@ -47,9 +47,13 @@ class Study:
 
     @property
     def hash(self) -> str:
-        """Hash of what decides the results: neither the order of the agents nor how jobs are cut counts."""
-        cases = {name: entry | {"agents": sorted(entry["agents"])} for name, entry in self["study"].items()}
-        content = {key: value for key, value in self.config.items() if key != "jobs"} | {"study": cases}
+        """Hash of what decides the results: neither the order of agents and grids nor how jobs are cut counts."""
+        content = {key: value for key, value in self.config.items() if key != "jobs"}
+        content["study"] = {name: entry | {"agents": sorted(entry["agents"])} for name, entry in self["study"].items()}
+        content["agents"] = {
+            name: entry | {"grid": {key: sorted(values) for key, values in entry.get("grid", {}).items()}}
+            for name, entry in self["agents"].items()
+        }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def cases(self) -> list[tuple[str, str]]:
