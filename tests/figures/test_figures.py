@@ -478,8 +478,11 @@ def test_an_agent_has_the_same_colour_in_all_figures(sources, case_tables):
     assert own in colours("optimism", sources["optimism"])
 
 
-def test_known_agents_have_looks_of_their_own():
-    assert set(agents.catalogue.names()) <= set(style.LOOKS)
+def test_known_agents_have_looks_of_their_own_and_new_ones_get_one():
+    assert set(style.LOOKS) <= set(agents.catalogue.names())
+    new = style.look("newcomer", "newcomer")
+    assert (new["color"], new["marker"]) == style.spare("newcomer")
+    assert len({style.spare(f"new-{i}") for i in range(200)}) == len(style.SPARE) * len(style.SPARE_MARKERS)
     looks = {(to_hex(colour), marker) for colour, marker in style.LOOKS.values()}
     assert len(looks) == len(style.LOOKS)
     assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in style.SPARE}
@@ -604,14 +607,13 @@ def test_planners_are_shown_by_the_numbers_of_the_table(sources, kind):
     assert {text.get_text() for text in legend.get_texts()} == set(planners.catalogue.names())
 
 
-def test_estimators_and_planners_have_looks_of_their_own():
-    looks = figures.catalogue.module("estimators").LOOKS
-    assert sorted(looks) == estimators.catalogue.names()
+@pytest.mark.parametrize(("kind", "known"), [("estimators", estimators.catalogue), ("planners", planners.catalogue)])
+def test_estimators_and_planners_have_looks_of_their_own(kind, known):
+    """Those that are new get one from the spare colours, which nothing known has."""
+    looks = figures.catalogue.module(kind).LOOKS
+    assert set(looks) <= set(known.names())
     assert len(set(looks.values())) == len(looks)
-    looks = figures.catalogue.module("planners").LOOKS
-    # Exact planning is a line without a marker.
-    assert sorted([*looks, "exact"]) == planners.catalogue.names()
-    assert len(set(looks.values())) == len(looks)
+    assert not {colour for colour, _ in looks.values()} & set(style.SPARE)
 
 
 @pytest.mark.parametrize("kind", figures.catalogue.names())

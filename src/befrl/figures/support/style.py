@@ -36,7 +36,9 @@ LOOKS = {
     "rrl-mnl": (INDIGO, "^"),
     "orrl-mnl": (INDIGO, "D"),
 }
+# For what is new: its name picks one of these, whatever else is drawn.
 SPARE = (TEAL, YELLOW)
+SPARE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Variants of an algorithm have its colour and a hollow marker, chosen by the ending of their name.
 VARIANTS = {"step": "^", "steps": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
 VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "D", "features": "v"}
@@ -64,7 +66,13 @@ def colour(agent: str, algorithm: str = "") -> str:
     for known in (agent, algorithm):
         if known in LOOKS:
             return LOOKS[known][0]
-    return SPARE[zlib.crc32(agent.encode()) % len(SPARE)]
+    return spare(agent)[0]
+
+
+def spare(name: str) -> tuple[str, str]:
+    """Colour and marker of an agent, estimator or planner that has no look of its own."""
+    number = zlib.crc32(name.encode())
+    return SPARE[number % len(SPARE)], SPARE_MARKERS[number // len(SPARE) % len(SPARE_MARKERS)]
 
 
 def look(agent: str, algorithm: str) -> dict:
@@ -72,7 +80,7 @@ def look(agent: str, algorithm: str) -> dict:
     shade = colour(agent, algorithm)
     if agent in LOOKS:
         return {"color": shade, "marker": LOOKS[agent][1]}
-    own = LOOKS.get(algorithm, ("", ""))[1] or "o"
+    own = LOOKS[algorithm][1] or "o" if algorithm in LOOKS else spare(agent)[1]
     return {
         "color": shade,
         "marker": VARIANTS.get(agent.removeprefix(f"{algorithm}-"), own),
@@ -153,7 +161,7 @@ def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False
     """One line for each name in the column `key`: `column` over `size`, kept within the rims; handles by name."""
     handles = {}
     for name, part in table.groupby(key, sort=False):
-        colour, marker = looks.get(name, ("black", "v"))
+        colour, marker = looks.get(name) or spare(name)
         if shaded:
             low, high = part[f"{column}_low"], part[f"{column}_high"]
             axis.fill_between(part[size], low, high, color=colour, alpha=0.12, linewidth=0)
