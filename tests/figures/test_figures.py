@@ -345,6 +345,11 @@ def test_curves_are_those_of_the_table(sources):
         mean = curves[curves["variant"] == row.variant]["mean"]
         assert np.array_equal(line.get_ydata(), mean[mean > 0])
         assert line.get_label().startswith("_" if row.variant == "bef-rlsvi" else row.agent)
+    for band, row in zip(axes.collections, expected.sort_values("mean", ascending=False).itertuples(), strict=True):
+        curve = curves[(curves["variant"] == row.variant) & (curves["mean"] > 0)]
+        edge = band.get_paths()[0].vertices[:, 1]
+        assert np.isin(curve["high"], edge).all()
+        assert np.isin(curve["low"].clip(lower=axes.get_ylim()[0]), edge).all()
     labels = sorted(text.get_text() for text in axes.get_legend().get_texts())
     assert labels == ["bef-rlsvi", "greedy", "newcomer", "random"]
 
