@@ -40,7 +40,9 @@ def untracked(function):
 
 def settings(values):
     """Settings {"x": 3} as words of a command line, x=3; the order of the keys does not matter."""
-    return " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(values.items()))
+    return " ".join(
+        shlex.quote(f"{key}={value}") for key, value in sorted(values.items())
+    )
 
 
 try:
