@@ -129,7 +129,7 @@ def _check_experiment(config, module, where, experiment, names):
             raise InputError(f"{where}.{experiment}: {unknown('instance', name, config['study'])}")
         if module.TRACK not in config["study"][name]["tracks"]:
             raise InputError(
-                f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source asks for"
+                f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source uses"
             )
 
 
