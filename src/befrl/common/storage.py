@@ -23,7 +23,7 @@ def check_target(path):
             if not parent.is_dir():
                 raise InputError(f"{path}: cannot be written, {parent} is not a folder")
             if not os.access(parent, os.W_OK):
-                raise InputError(f"{path}: cannot be written, {parent} is not yours to write to")
+                raise InputError(f"{path}: cannot be written, you have no write permission for {parent}")
             return
 
 
@@ -102,5 +102,5 @@ def _read(path, kind, only):
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
         raise InputError(f"{path}: not a befrl {kind} file of format {FORMAT}: delete it and run again")
     if meta.pop("arrays", None) != sorted({*arrays} - {"meta"}) and only is None:
-        raise InputError(f"{path}: damaged, it does not have the arrays that it should: delete it and run again")
+        raise InputError(f"{path}: damaged, it does not contain the arrays that it lists: delete it and run again")
     return arrays

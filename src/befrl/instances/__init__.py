@@ -120,6 +120,6 @@ def load(path):
     for key in ("theta_p", "theta_r"):
         if not np.array_equal(arrays[key], getattr(instance, key)):
             raise InputError(
-                f"{path}: {key} is not that of family '{meta['family']}' any more: make the instance again"
+                f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
     return meta["name"], instance
