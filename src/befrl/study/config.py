@@ -128,9 +128,7 @@ def _check_experiment(config, module, where, experiment, names):
         if name not in config["study"]:
             raise InputError(f"{where}.{experiment}: {unknown('instance', name, config['study'])}")
         if module.TRACK not in config["study"][name]["tracks"]:
-            raise InputError(
-                f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source uses"
-            )
+            raise InputError(f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source uses")
 
 
 @functools.cache
