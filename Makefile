@@ -1,17 +1,17 @@
-# One door to everything. `make` alone lists the targets.
+# The entry point to everything: `make` alone lists the targets.
 
-PYTHON ?= python3      # interpreter a new .venv is made from (3.11 or newer)
-UV ?= uv               # needed by `make lock` only; the set-up uses it when it is there
+PYTHON ?= python3      # interpreter for a new .venv (3.11 or newer)
+UV ?= uv               # required by `make lock` only; the set-up uses it if it is available
 SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--rerun-incomplete"
 PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
 LOCK_FLAGS ?=          # e.g. "--upgrade"
 
-# Rules call `python -m befrl`, so the environment has to come first on the PATH. Not a global `export`: the
-# set-up must not find the interpreter of the very .venv that it is about to replace.
+# Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
+# set-up must not find the interpreter of the .venv that it is about to replace.
 run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
-# With a thousand short jobs the default scheduler takes a third of a core for itself.
+# With a thousand short jobs the default scheduler uses a third of a core.
 snakemake := $(run) snakemake --cores all --scheduler greedy
-# Over all cores; tests that share what is expensive stay together (tests/conftest.py).
+# On all cores; tests that share an expensive fixture run in the same process (tests/conftest.py).
 pytest := $(run) pytest --numprocesses logical --dist loadgroup
 
 .DEFAULT_GOAL := help
@@ -20,34 +20,34 @@ pytest := $(run) pytest --numprocesses logical --dist loadgroup
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: .venv/.ready ## make .venv from requirements.lock (PYTHON=... picks the interpreter)
+setup: .venv/.ready ## create .venv from requirements.lock (PYTHON=... selects the interpreter)
 
-reproduce: .venv/.ready ## run the study of config/config.yaml (SNAKEMAKE_FLAGS=...)
+reproduce: .venv/.ready ## run the study in config/config.yaml (SNAKEMAKE_FLAGS=...)
 	$(snakemake) $(SNAKEMAKE_FLAGS)
 	@echo "Report: results/report.html"
 
 smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 	$(snakemake) $(SNAKEMAKE_FLAGS) --configfile config/smoke.yaml
 
-test: .venv/.ready ## run the tests, a few minutes (PYTEST_FLAGS=...)
+test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
 
-test-all: .venv/.ready ## run all tests, with the whole products of settings and instances (PYTEST_FLAGS=...)
+test-all: .venv/.ready ## run all tests, on every combination of settings and instances (PYTEST_FLAGS=...)
 	$(pytest) $(PYTEST_FLAGS)
 
-references: ## take the tables of build/smoke for the reference
+references: ## make the tables of build/smoke the reference
 	rm -rf tests/reference/smoke && mkdir -p tests/reference/smoke
 	cd build/smoke/results && find . -name '*.csv' ! -path './timings/*' ! -name claims.csv -print0 \
 	    | tar -cf - --null -T - | tar -xf - -C $(CURDIR)/tests/reference/smoke
 
-lint: .venv/.ready ## check style of Python and Snakemake files
+lint: .venv/.ready ## check the style of Python and Snakemake files, and the direction of imports
 	$(run) ruff check
 	.venv/bin/python tools/check_imports.py
 	$(run) ruff format --check
 	$(run) snakefmt --check Snakefile workflow
 	$(run) snakemake --lint
 
-format: .venv/.ready ## rewrite Python and Snakemake files in that style
+format: .venv/.ready ## format Python and Snakemake files
 	$(run) ruff check --fix-only
 	$(run) ruff format
 	$(run) snakefmt Snakefile workflow
@@ -55,20 +55,20 @@ format: .venv/.ready ## rewrite Python and Snakemake files in that style
 bench: .venv/.ready ## measure steps per second of every algorithm
 	$(run) befrl bench
 
-lock: ## renew requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
+lock: ## update requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
 	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock" $(LOCK_FLAGS) \
 	    requirements.in -o requirements.lock
 
-clean: ## remove .venv, build/ and caches; results/ and figures/ stay
+clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests workflow -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamp is written last: a set-up that was killed is made anew, a finished one is left alone.
+# The stamp is written last, so an interrupted set-up is repeated and a finished one is kept.
 .venv/.ready: requirements.lock pyproject.toml tools/setup.sh
 	@PYTHON="$(strip $(PYTHON))" sh tools/setup.sh
 
-# An environment holds absolute paths: a copied or moved project must not import the code of the old place.
+# An environment contains absolute paths: a copied or moved project must not import the code of its old folder.
 ifneq "$(shell cat .venv/.ready 2>/dev/null)" "$(CURDIR)"
 .venv/.ready: FORCE
 endif

@@ -1,16 +1,17 @@
-"""Fail when a room imports from a room above it: dependencies point one way.
+"""Fail if a room imports from a room above it: dependencies point one way.
 
-python tools/check_imports.py [SRC]      SRC is the folder of the package, src/befrl by default
+python tools/check_imports.py [SRC]      SRC is the folder of the package (default: src/befrl)
 
-A room may import from the rooms on the lines above its own, and from its own modules. An agent imports no other agent,
-an instance no other instance, and so on: modules of a catalogue know what they share, not each other.
+A room may import from its own modules and from the rooms below it, which are on earlier lines of `FLOORS`. An agent
+imports no other agent, an instance no other instance, and so on: modules of a catalogue import what they share, not
+each other.
 """
 
 import ast
 import sys
 from pathlib import Path
 
-# From the ground up. Rooms on one line do not know each other.
+# From the ground up. Rooms on the same line do not import from each other.
 FLOORS = (
     ("common",),
     ("numerics",),
@@ -25,12 +26,12 @@ FLOORS = (
     ("cli", "gym"),
     ("__main__",),
 )
-# Folders whose files are alternatives of each other; `base` and the subfolders are what they share.
+# Folders whose files are alternatives to each other; `base` and the subfolders hold what they share.
 CATALOGUES = ("instances", "agents", "analysis/components", "analysis/published", "cli/verbs")
 
 
 def imported(path):
-    """(line, dotted name below befrl) of every import of the package in a file."""
+    """Yield (line, dotted name below befrl) for every import of the package in a file."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
@@ -43,7 +44,7 @@ def imported(path):
 
 
 def complaints(package):
-    """A sentence for every import that goes the wrong way."""
+    """Yield a sentence for every import that goes the wrong way."""
     floor = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
     for path in sorted(package.rglob("*.py")):
         place = path.relative_to(package)
@@ -64,7 +65,7 @@ def complaints(package):
 
 
 def _siblings(package, place, name):
-    """Whether a file of a catalogue imports another file of it."""
+    """Whether a file of a catalogue imports another file of the same catalogue."""
     parent = place.parent.as_posix()
     if parent not in CATALOGUES or place.stem in ("__init__", "base"):
         return False

@@ -1,9 +1,8 @@
-"""Fail when tables drift from their reference: the same text, and numbers equal to one part in a million.
+"""Fail if tables drift from their reference: text must be the same, and numbers equal to one part in a million.
 
-python tools/compare_tables.py MADE REFERENCE      every csv file below REFERENCE is looked for below MADE
+python tools/compare_tables.py MADE REFERENCE      compares every csv file below REFERENCE with its namesake below MADE
 
-Columns of seconds, and of how they grow, are measured, not computed: they must be there, and their values are never
-compared.
+Columns of seconds and of their growth are measured, not computed: they must exist, but their values are not compared.
 """
 
 import sys
@@ -17,7 +16,7 @@ MEASURED = ("seconds", "exponent", "exponent_k", "exponent_d", "exponent_H")
 
 
 def differences(made, reference):
-    """What differs between two tables, in words."""
+    """The differences between two tables, as sentences."""
     a, b = (pd.read_csv(path, comment="#") for path in (made, reference))
     if list(a.columns) != list(b.columns) or len(a) != len(b):
         return [f"{len(a)} rows of {list(a.columns)}, the reference has {len(b)} of {list(b.columns)}"]

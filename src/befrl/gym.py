@@ -1,13 +1,13 @@
-"""Every instance as a Gymnasium environment, for agents from outside: `gymnasium.make("befrl/chain-v0", bins=5)`.
+"""Instances as Gymnasium environments, for agents from outside befrl: `gymnasium.make("befrl/chain-v0", bins=5)`.
 
 Importing this module registers `befrl/<name>-v0` for each family and preset of the catalogue; nothing else in befrl
-imports Gymnasium. An environment meets the random numbers of befrl's own runs: `reset(seed=i)` opens the stream of seed
-i of the instance `name` under `root_seed`, and a reset without a seed goes on with that stream's next episode, so that
-the same actions give the same states and rewards as in `befrl run`, bit for bit.
+imports Gymnasium. An environment uses the random numbers of befrl's own runs: `reset(seed=i)` opens the stream of seed
+i of the instance `name` under `root_seed`, and a reset without a seed continues with the next episode of that stream.
+The same actions therefore give the same states and rewards as in `befrl run`, bit for bit.
 
-Observations are states: whole numbers where there are finitely many, else vectors (dim,) of float64. An episode is
-*terminated*, not truncated, after H steps: the horizon belongs to the MDP, V_{H+1} = 0, and nothing is to be
-bootstrapped beyond it. Good policies depend on the step, which is no part of the state: `info["h"]` counts it from 0.
+Observations are states: integers if there are finitely many states, otherwise vectors (dim,) of float64. An episode is
+*terminated*, not truncated, after H steps: the horizon belongs to the MDP, V_{H+1} = 0, and there is nothing to
+bootstrap beyond it. Good policies depend on the step, which is not part of the state: `info["h"]` counts it from 0.
 """
 
 import gymnasium
@@ -21,10 +21,10 @@ from befrl.model.instance import Instance
 
 
 class BefEnv(gymnasium.Env):
-    """One copy of an instance: the name of a family or preset with parameters, or an `Instance`.
+    """One copy of an instance, given as an `Instance` or by the name of a family or preset and its parameters.
 
-    `name` is the instance's name in a study, which keys its random streams: that of the family or preset by default.
-    The truth is not told to the agent; who measures regret finds it in `instance`.
+    `name` is the instance's name in a study, which keys its random streams; by default, it is the name of the family or
+    preset. The true parameters are not part of the observations; to measure regret, read them from `instance`.
     """
 
     def __init__(self, instance, root_seed=ROOT_SEED, name=None, **parameters):
@@ -35,7 +35,7 @@ class BefEnv(gymnasium.Env):
                 )
             self.instance, key = instance, instance.family_name
         else:
-            # No need to search for constants: they are for agents of befrl.
+            # Only befrl's own agents need the constants, so they are not computed.
             self.instance, key = instances.rebuild(*instances.resolve(instance, parameters), {}), instance
         self.root_seed, self.name = root_seed, name or key
         self.action_space = gymnasium.spaces.Discrete(self.instance.model.n_actions)
@@ -44,7 +44,7 @@ class BefEnv(gymnasium.Env):
         self._h = self.instance.horizon
 
     def reset(self, *, seed=None, options=None):
-        """The next episode of the stream; a seed opens its stream anew. There are no options."""
+        """Start the next episode of the stream; a seed restarts its own stream. There are no options."""
         super().reset(seed=seed)
         if seed is not None or self._environment is None:
             self._environment = Environment(self.instance, self.root_seed, self.name, [self.np_random_seed])
@@ -54,7 +54,7 @@ class BefEnv(gymnasium.Env):
         return self._observation(), {"h": 0}
 
     def step(self, action):
-        """Reward of the present state and the action, and the next state."""
+        """Take one step: the reward of the present state and the action, and the next state."""
         if self._h == self.instance.horizon:
             raise gymnasium.error.ResetNeeded("no episode is under way: call reset() before step()")
         if not self.action_space.contains(action):
@@ -74,7 +74,7 @@ class BefEnv(gymnasium.Env):
 
 
 def observation_space(space):
-    """Gymnasium's word for a state space of befrl."""
+    """The Gymnasium space of the states of a befrl space."""
     if space.discrete:
         return gymnasium.spaces.Discrete(space.n_cells)
     low, high = (space.low, space.high) if not space.unbounded else (-np.inf, np.inf)

@@ -480,4 +480,4 @@ def test_a_stored_instance_that_is_not_the_codes_any_more_is_refused(befrl, file
     storage.write_arrays("old.npz", "instance", arrays | {"theta_p": arrays["theta_p"] + 1}, meta)
     code, _, err = befrl(f"run --instance old.npz --agent greedy {OUT}")
     assert code == 2
-    assert "theta_p is not that of family 'chain' any more" in err
+    assert "theta_p differs from that of the present family 'chain'" in err

@@ -1,4 +1,4 @@
-# Claims: each put to the test by itself, then the ledger.
+# Claims: one job tests each claim, then the ledger collects them.
 
 
 @checked

@@ -1,4 +1,4 @@
-# The study, checked before anything runs, and what several rules share.
+# The study, checked before anything runs, and the helpers that several rules share.
 import functools
 import json
 import shlex
@@ -15,13 +15,13 @@ ENVIRONMENT = "../../environment.yml"
 
 
 def refuse(error):
-    """One sentence and exit code 2, before any job starts."""
+    """End the workflow with one sentence and exit code 2, before any job starts."""
     print(f"befrl: {error}", file=sys.stderr)
     sys.exit(2)
 
 
 def checked(function):
-    """A function of wildcards whose bad input ends the workflow with a sentence instead of a traceback."""
+    """Make bad input to a function of wildcards end the workflow with a sentence instead of a traceback."""
 
     @functools.wraps(function)
     def guarded(wildcards):
@@ -34,13 +34,15 @@ def checked(function):
 
 
 def untracked(function):
-    """A parameter that changes no result: Snakemake reruns nothing when one that is derived from the input changes."""
+    """A parameter that changes no result: one derived from `input` does not trigger reruns when it changes."""
     return lambda wildcards, input: function(wildcards)
 
 
 def settings(values):
-    """{"x": 3} as words of a command line, x=3; the order of the keys does not count."""
-    return " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(values.items()))
+    """Settings {"x": 3} as words of a command line, x=3; the order of the keys does not matter."""
+    return " ".join(
+        shlex.quote(f"{key}={value}") for key, value in sorted(values.items())
+    )
 
 
 try:
@@ -49,13 +51,13 @@ except InputError as error:
     refuse(error)
 
 OUTPUT, LAYOUT = STUDY["output"], STUDY.layout
-# What a job asks a cluster for; local rules ask for nothing.
+# The resources that a job requests from a cluster; local rules request none.
 RESOURCES = STUDY.resources()
 FIGURES = STUDY.figures()
 
 
 def case_tables(cases, *tables):
-    """Regret tables of some cases."""
+    """The regret tables of some cases."""
     return [
         LAYOUT.regret(table, instance, track)
         for instance, track in cases

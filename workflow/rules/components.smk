@@ -1,8 +1,8 @@
-# Components by themselves: one rule for each kind of study, one job for each instance.
+# Studies of single components: one rule for each kind of study, one job for each instance.
 
 
 def component_settings(kind):
-    """The settings of a study of components on the instance of the wildcards."""
+    """The settings of a component study on the instance of the wildcards."""
 
     @checked
     def found(wildcards):
@@ -15,7 +15,7 @@ def component_settings(kind):
 
 
 def component_code(kind):
-    """Its own code, the instance's, and that of the agents, estimators and planners that it uses."""
+    """Hash of the code of a component study, its instance and the agents, estimators and planners that it uses."""
     study = components.catalogue.module(kind)
 
     def found(wildcards):
@@ -31,7 +31,7 @@ def component_code(kind):
 
 
 def component_timings(kind):
-    """The table of measured seconds, if the study measures some."""
+    """The table of measured seconds, if the study measures time."""
     return (
         [LAYOUT.component_timings(kind)] if "timings" in components.tables(kind) else []
     )
@@ -76,7 +76,7 @@ def unknown_component(wildcards):
     return STUDY.component(wildcards.kind)
 
 
-# A target of a kind that does not exist is refused with a sentence.
+# Refuses a target of an unknown kind with a sentence.
 rule component:
     input:
         unknown_component,

@@ -1,4 +1,4 @@
-# Figures: drawn from the tables, three files each.
+# Figures: drawn from tables, three files per figure.
 
 
 @checked
@@ -17,7 +17,7 @@ def figure_tables(wildcards):
 
 
 def figure_headline(wildcards):
-    """Table 1 and the regret figures of the study's headline instances open the report."""
+    """The flag of the figures that open the report: Table 1 and the regret figures of headline instances."""
     kind, shown = figure_entry(wildcards)
     first = kind == "table1" or (
         kind in ("ordering", "regret") and STUDY["study"][shown[0][0]]["headline"]

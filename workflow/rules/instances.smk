@@ -1,4 +1,4 @@
-# Instances: theta*, constants, V*, gap; and the table of them all.
+# Instances: theta*, constants, V* and gap, and a table of all instances.
 
 
 @checked

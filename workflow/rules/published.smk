@@ -1,4 +1,4 @@
-# Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes these alone.
+# Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes only these.
 
 
 @checked

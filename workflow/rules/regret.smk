@@ -1,4 +1,4 @@
-# Regret: the runs of one case put together into tidy tables.
+# Regret: tidy tables of all runs of a case.
 
 
 @checked

@@ -1,4 +1,4 @@
-# The report: one page with everything that the study made.
+# The report: one page with everything that the study produced.
 
 
 localrules:

@@ -1,4 +1,4 @@
-# Table 1 of the paper, measured: the study's own cases, and how seconds grow with the size of an instance.
+# A measured version of the paper's Table 1: the study's own cases, and how run time grows with the size of an instance.
 
 
 rule table1:

@@ -1,8 +1,8 @@
 """The ledger: every checkable statement of the paper, attacked by computation.
 
 One module per section of the paper, one function per claim (see `toolbox.registry.claim`); a new module in this
-folder is found by itself. Verdicts: `holds` as printed; `corrected`: false or ill-posed as printed, and the
-stated correction survives the same attack; `fails`: there is a counterexample and no repair of the statement
+folder needs no registration. Verdicts: `holds`: true as printed; `corrected`: false or ill-posed as printed, but
+the stated correction survives the same attack; `fails`: there is a counterexample and no repair of the statement
 survives; `open`: not decidable by computation.
 """
 
@@ -33,7 +33,7 @@ COLUMNS = {
 
 @functools.cache
 def _load() -> None:
-    """Import every section, whose claims enter themselves."""
+    """Import every section, which enters its claims in the ledger."""
     for section in catalogue.names():
         catalogue.module(section)
 
@@ -45,7 +45,7 @@ def names() -> list[str]:
 
 
 def describe(id: str) -> dict:
-    """What is claimed, where, and which module attacks it."""
+    """The statement of a claim, its place in the paper, and the module that attacks it."""
     entry = _entry(id)
     return {key: getattr(entry, key) for key in ("id", "section", "where", "statement", "module")}
 
@@ -79,14 +79,14 @@ def evaluate(id: str, trials: int, seed: int) -> dict:
 
 
 def record(value, where) -> dict:
-    """A value read from the file `where`, if it is the record of a claim."""
+    """The value read from the file `where`; raise if it is not the record of a claim."""
     if not isinstance(value, dict) or any(name not in value for name in COLUMNS):
         raise InputError(f"{where}: not the record of a claim, which has the keys {', '.join(COLUMNS)}")
     return value
 
 
 def table(records) -> str:
-    """The records as csv text; a block of '# ' lines says what each column is."""
+    """The records as CSV text, with the meaning of each column in '# ' lines before the header."""
     text = io.StringIO()
     for name, meaning in COLUMNS.items():
         text.write(f"# {name}: {meaning}\n")
@@ -104,7 +104,7 @@ def _entry(id):
 
 
 def _plain(value):
-    """numpy's numbers and arrays as Python's."""
+    """Convert numpy numbers and arrays to Python numbers and lists."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} cannot be written as json")

@@ -19,18 +19,19 @@ DIMENSIONS = (1, 2, 3, 5, 10, 30, 60)
     statement="For xi ~ N(0, I_d) and |u| = 1: P(u'xi >= 1) >= Phi(-1).",
 )
 def gaussian_anti_concentration(rng, trials):
-    """u'xi = sum u_i xi_i is N(0, |u|^2), so P(u'xi >= 1) = Phi(-1/|u|): an equality at |u| = 1.
+    """The claim is true, with equality: u'xi ~ N(0, |u|^2), so P(u'xi >= 1) = Phi(-1/|u|).
 
     Neither attack uses this: one inverts the product of the coordinates' characteristic functions, the other
-    draws noises and counts.
+    counts simulated noises.
     """
     return weakest_direction(rng, trials)
 
 
 def weakest_direction(rng, trials, length=1.0, first_deviation=1.0):
-    """Search for the direction u, |u| = length, with the smallest P(u'xi >= 1), xi_1 of sd `first_deviation`.
+    """Search for the direction u with the smallest P(u'xi >= 1), among those with |u| = length.
 
-    The lemma has both arguments equal to 1; other values show that the search finds what there is to find.
+    xi is standard normal, except that xi_1 has standard deviation `first_deviation`. In the lemma both arguments
+    are 1; other values show that the search detects violations.
     """
     bound = float(ndtr(-1.0))
     weakest, equality = Worst(), 0.0
@@ -66,12 +67,13 @@ def weakest_direction(rng, trials, length=1.0, first_deviation=1.0):
 
 
 def tail_probability(scales, level=1.0):
-    """P(sum_i scales_i xi_i >= level) for independent standard normal xi_i, by Gil-Pelaez:
+    """Tail probability of a weighted sum of independent standard normal xi_i, by Gil-Pelaez inversion.
 
-        1/2 - (1/pi) int_0^inf sin(t level) prod_i exp(-scales_i^2 t^2 / 2) / t dt.
+        P(sum_i scales_i xi_i >= level)
+            = 1/2 - (1/pi) int_0^inf sin(t level) prod_i exp(-scales_i^2 t^2 / 2) / t dt.
 
-    Midpoint rule of step h: its error is the mass beyond 2 pi/h - level, here 125, and the integral beyond t
-    = 90; for 0.1 < |scales| < 10 both are far below rounding.
+    The error of the midpoint rule with step h is the mass beyond 2 pi/h - level, here 125, plus the integral
+    beyond t = 90; for 0.1 < |scales| < 10 both are far below rounding.
     """
     h = 0.05
     t = h * (np.arange(1800) + 0.5)
@@ -80,7 +82,7 @@ def tail_probability(scales, level=1.0):
 
 
 def _directions(rng, trials, length, first_deviation):
-    """Edge cases, random directions over many dimensions and shapes, and the ends of local searches."""
+    """Edge cases, random directions of many dimensions and shapes, and the results of local searches."""
     for d in DIMENSIONS:
         first = np.eye(d)[0] * length
         yield from (first, -first, np.eye(d)[-1] * length, np.full(d, length / np.sqrt(d)))
@@ -97,7 +99,7 @@ def _directions(rng, trials, length, first_deviation):
 
 
 def _direction(rng, d, length):
-    """Dense, sparse, nonnegative or geometrically decaying."""
+    """A random direction: dense, sparse, nonnegative or geometrically decaying."""
     v = rng.standard_normal(d)
     shape = rng.integers(4)
     if shape == 1:
@@ -121,14 +123,14 @@ def _spread(u, first_deviation):
 
 
 def _upper_limit(hits, draws, level):
-    """Clopper-Pearson: the largest probability that is not refuted by so few hits."""
+    """Clopper-Pearson upper confidence limit of a probability."""
     return 1.0 if hits == draws else float(betaincinv(hits + 1, draws - hits, 1 - level))
 
 
 def _other_readings(rng, trials):
-    """The smallest probability if |u| were another norm, and in the form that the algorithm uses.
+    """The smallest probabilities if |u| is another norm, and in the form that the algorithm uses.
 
-    Used form: xi ~ N(0, x G^-1) and P(u'xi >= sqrt(x) |u|_{G^-1}). Were only the norm that of G^-1, with
+    The algorithm uses P(u'xi >= sqrt(x) |u|_{G^-1}) with xi ~ N(0, x G^-1). With the norm of G^-1 but
     xi ~ N(0, I), the probability would depend on G.
     """
     l1 = largest = used = mixed = 1.0

@@ -6,7 +6,7 @@ from befrl.claims.toolbox.registry import Finding, Worst, claim, decide
 
 SECTION = "Optimism and regret"
 TOLERANCE = 1e-9
-# What might save the bound of C46; 'factor n' allows n times the right side.
+# Candidate repairs of the bound of C46; 'factor n' multiplies its right side by n.
 REPAIRS = ("factor n", "nonnegative features", "products of one sign")
 
 
@@ -18,19 +18,19 @@ REPAIRS = ("factor n", "nonnegative features", "products of one sign")
     "(A_i phi(s_h, a_h))_i, summed over steps and averaged over trajectories.",
 )
 def sum_inside_the_norm(rng, trials):
-    """With y_i = a_i'x the squared sides are sum_i y_i^2 and (sum_i y_i)^2: false where the y_i cancel.
+    """The bound is false where the products y_i = a_i'x cancel.
 
-    Where all y_i >= 0 the bound is true of vectors. But the proof puts an expectation inside,
-    sum_h E|U_h x|^2 against |sum_h E U_h x|^2, and there Jensen's inequality goes the other way, even for
-    one step and y >= 0.
+    Its squared sides are sum_i y_i^2 and (sum_i y_i)^2. If all y_i >= 0, it is true for vectors. But the proof
+    has an expectation inside, sum_h E|U_h x|^2 against |sum_h E U_h x|^2, where Jensen's inequality goes the
+    other way, even for one step and y >= 0.
     """
     return attack_sum_inside_norm(rng, trials)
 
 
 def attack_sum_inside_norm(rng, trials, hypothesis="", averaged=True):
-    """The bound for vectors under a hypothesis (printed: none), and each repair.
+    """Attack the bound for vectors under a hypothesis (the paper states none), and each repair.
 
-    A repair must stand in the form that the proof uses (`averaged`: matrices, with an expectation inside),
+    A repair must hold in the form that the proof uses (`averaged`: matrices, with an expectation inside),
     not only for fixed vectors.
     """
     printed = _worst_share(rng, trials, hypothesis, averaged=False)
@@ -77,13 +77,19 @@ def attack_sum_inside_norm(rng, trials, hypothesis="", averaged=True):
 
 
 def both_sides(U, probability, x):
-    """sum_h E|U_h x|^2 and |sum_h E U_h x|^2; U (H, outcomes, p, d), probability (H, outcomes)."""
+    """Both sides of the bound, sum_h E|U_h x|^2 and |sum_h E U_h x|^2.
+
+    U (H, outcomes, p, d), probability (H, outcomes).
+    """
     y = U @ x
     return (probability[..., None] * y**2).sum(), ((probability[..., None] * y).sum((0, 1)) ** 2).sum()
 
 
 def _worst_share(rng, trials, hypothesis, averaged):
-    """Edge cases, random features with random and worst x, and a climb from the worst of them."""
+    """The largest uncovered share that a search finds.
+
+    It tries edge cases and random features with a random and the worst x, then climbs from the worst of them.
+    """
     worst = Worst()
 
     def see(U, probability, x):
@@ -96,7 +102,7 @@ def _worst_share(rng, trials, hypothesis, averaged):
 
     for a, x in _plain_vectors(hypothesis):
         see(a[:, None, None], np.ones((len(a), 1)), x)
-    if averaged:  # one step, one number: 1 once in a thousand times, 0 otherwise
+    if averaged:  # one step and one feature, which is 1 with probability 0.001 and otherwise 0
         see(np.array([1.0, 0.0]).reshape(1, 2, 1, 1), np.array([[1e-3, 1 - 1e-3]]), np.ones(1))
     for _ in range(trials):
         U, probability = _draw(rng, averaged, nonnegative=hypothesis == "nonnegative features")
@@ -114,7 +120,7 @@ def _worst_share(rng, trials, hypothesis, averaged):
 
 
 def _plain_vectors(hypothesis):
-    """Counterexamples that need no computer, the last one one-hot."""
+    """Small cases (a, x) that can be checked by hand; in the last one the a_i are one-hot."""
     if hypothesis != "nonnegative features":
         yield np.array([[1.0], [-1.0]]), np.array([1.0])
     yield np.array([[1.0], [1.0]]), np.array([1.0])
@@ -122,7 +128,10 @@ def _plain_vectors(hypothesis):
 
 
 def _draw(rng, averaged, nonnegative):
-    """U (H, outcomes, p, d) of many shapes and scales, some one-hot; vectors have one outcome and p = 1."""
+    """Random U (H, outcomes, p, d) of many shapes and scales, some one-hot, and probabilities (H, outcomes).
+
+    If not `averaged`, there is one outcome and p = 1.
+    """
     H, d = int(rng.integers(1, 7)), int(rng.integers(1, 7))
     outcomes, p = (int(rng.integers(1, 4)), int(rng.integers(1, 4))) if averaged else (1, 1)
     U = rng.standard_normal((H, outcomes, p, d)) * 10.0 ** rng.uniform(-3, 3)
@@ -144,7 +153,7 @@ def _worst_direction(U, probability):
 
 
 def _how_often(rng, trials):
-    """How often the proof's bound is false when x is distributed as an estimation error, N(0, Gbar^-1)."""
+    """How often the proof's bound fails for x distributed like an estimation error, N(0, Gbar^-1)."""
     broken = 0
     for _ in range(trials):
         U, probability = _draw(rng, averaged=True, nonnegative=True)
@@ -155,7 +164,7 @@ def _how_often(rng, trials):
 
 
 def _design_root(rng, U):
-    """Cholesky factor of a Gbar of the same scale: a multiple of the identity and a few past features."""
+    """Cholesky factor of a random Gbar of U's scale: a multiple of the identity plus a few past features."""
     d = U.shape[-1]
     rows = U.reshape(-1, d)
     past = rng.integers(0, 5, size=(3, len(rows))) @ rows
@@ -174,9 +183,10 @@ def _second_moment(U, probability):
 
 
 def _conclusion(rng, trials, averaged):
-    """What the proof goes on to conclude, |x|^2_{sum E G} <= |u_k|^2_{Gbar^-1} |x|^2_Gbar, at its worst x.
+    """Attack the proof's conclusion |x|^2_{sum E G} <= |u_k|^2_{Gbar^-1} |x|^2_Gbar at its worst x.
 
-    The share is 1 - |u_k|^2_{Gbar^-1} / lambda; features are nonnegative, present and past ones.
+    Returns the largest uncovered share, 1 - |u_k|^2_{Gbar^-1} / lambda; present and past features are
+    nonnegative.
     """
     largest = -np.inf
     for _ in range(trials):
@@ -203,7 +213,7 @@ def _true_inequalities(rng, trials):
                 reverse = max(reverse, right / (H * left) - 1.0)
                 spectral = max(spectral, left / (values[-1] * np.square(root.T @ x).sum()) - 1.0)
         y = rng.standard_normal(d)
-        equal = np.broadcast_to(y, (H, 1, 1, d))  # all steps alike: the reverse inequality is an equality
+        equal = np.broadcast_to(y, (H, 1, 1, d))  # equal steps, where the reverse inequality is an equality
         left, right = both_sides(equal, np.ones((H, 1)), y)
         reverse = max(reverse, right / (H * left) - 1.0)
     return float(reverse), float(spectral)

@@ -34,21 +34,23 @@ TINY = 1e-100  # stands in for 0 in denominators
     "1/2 (theta - theta')'Hess Z(theta~)(theta - theta') for some theta~ in the hypercube [theta, theta'].",
 )
 def derivatives_and_divergences(rng, trials):
-    """Z(theta) = log sum w exp(T'theta) has gradient E T and Hessian Cov T. Along the segment, with
+    """The derivatives of Z are moments of T, and KL is the remainder of a Taylor expansion of Z.
+
+    Z(theta) = log sum w exp(T'theta) has gradient E T and Hessian Cov T. Along the segment, with
     f(t) = Z(theta + t (theta' - theta)):
 
         KL = E_theta log(p_theta / p_theta') = f(1) - f(0) - f'(0) = f''(t)/2 for some t in (0, 1), by Taylor.
 
-    The point lies on the segment, inside the hypercube. That it exists says nothing of the order of the
+    The point lies on the segment, hence in the hypercube. Its existence does not determine the order of the
     arguments, since KL(theta, theta') and KL(theta', theta) both lie between the extremes of f''/2; the
-    order is tested apart.
+    order is tested separately.
     """
     return attack_derivatives(rng, trials)
 
 
 @dataclass(frozen=True)
 class Formulas:
-    """The numbers in the lemmas and the order of KL's arguments; no other value should survive."""
+    """The constants in the lemmas and the order of KL's arguments; the attack should refute all other values."""
 
     gradient: float = 1.0
     hessian: float = 1.0
@@ -60,7 +62,7 @@ PRINTED = Formulas()
 
 
 def attack_derivatives(rng, trials, formulas=PRINTED, families=REWARDS):
-    """Random laws, then a climb from the worst one."""
+    """Attack the formulas with random laws, then climb from the worst one."""
     worst, by_part, positions = Worst(), {}, []
 
     def see(case):
@@ -121,7 +123,7 @@ def derivative_errors(case, formulas=PRINTED, families=REWARDS):
 
 
 def _first_and_second(model, theta, T, log_weights, formulas):
-    """Gradient and Hessian entries against Cauchy's integral, in units of the statistic's size and spread."""
+    """Errors of gradient and Hessian against Cauchy's integral, in units of the statistic's size and spread."""
     d = len(theta)
     size = np.maximum(np.abs(T).max(0), TINY)
     spread = np.ptp(T, axis=0)
@@ -138,7 +140,7 @@ def _first_and_second(model, theta, T, log_weights, formulas):
 
 
 def _moved(rng, case, step):
-    """The case with its parameters moved by a share of their own size, within reach of the quadratures."""
+    """The case with its parameters moved in proportion to their size, within the range of the quadratures."""
     case = {key: value for key, value in case.items() if key != "part"}
     parameters = np.stack([case["theta"], case["other"]])
     parameters = parameters + step * np.abs(parameters).max() * rng.standard_normal(parameters.shape)
@@ -153,19 +155,21 @@ def _moved(rng, case, step):
     "E_1[r] - E_2[r] = Var_3(r)/2 * B'M_{theta_1 - theta_2} phi.",
 )
 def reward_transportation(rng, trials):
-    """E_theta[r] is m(c) with c = x'theta, x_i = B'A_i phi and m' = Var, so by the mean value theorem
+    """By the mean value theorem the factor is 1, not 1/2.
 
-        E_1[r] - E_2[r] = Var_3(r) (c_1 - c_2) for some theta_3 on the segment: the factor is 1, not 1/2.
+    E_theta[r] is m(c) with c = x'theta, x_i = B'A_i phi and m' = Var, so
 
-    With 1/2 one needs a theta_3 whose variance is twice the mean variance of the segment: never for Gaussian
-    rewards, whose variance is constant, nor for bounded ones near the largest variance. Since the mean
-    variance is itself attained, the relative gap is at most 1/2.
+        E_1[r] - E_2[r] = Var_3(r) (c_1 - c_2) for some theta_3 on the segment.
+
+    The factor 1/2 needs a theta_3 whose variance is twice the mean variance on the segment. It does not exist
+    for Gaussian rewards, whose variance is constant, nor for bounded rewards near the largest variance. Since
+    the mean variance itself is attained, the relative gap is at most 1/2.
     """
     return attack_transportation(rng, trials)
 
 
 def attack_transportation(rng, trials, factor=0.5, families=REWARDS):
-    """The printed factor over the whole hypercube, and factor 1 on the segment alone."""
+    """Attack the printed factor over the whole hypercube, and the factor 1 on the segment alone."""
     printed, corrected = Worst(), Worst()
     tally = {name: {"laws": 0, "gap": 0.0, "held": 0, "rescued": 0} for name in families}
 
@@ -187,7 +191,7 @@ def attack_transportation(rng, trials, factor=0.5, families=REWARDS):
         see(_draw_pair(rng, families))
     searches = max(1, trials // 20)
     for _ in range(searches):
-        # The two gaps are pushed up separately: the worst case of the one is none of the other.
+        # The two gaps are maximised separately, since their worst cases differ.
         see(_push(rng, families, lambda case: cube_gap(case, factor, families)))
         see(_push(rng, families, lambda case: segment_gap(case, 1.0, families)))
     missed = max(_missed_by_cube_gap(rng, factor, families) for _ in range(searches))
@@ -222,16 +226,16 @@ def attack_transportation(rng, trials, factor=0.5, families=REWARDS):
 
 
 def segment_gap(case, factor, families=REWARDS):
-    """min over theta_3 on the segment of |E_1 - E_2 - factor Var_3 (c_1 - c_2)| / |E_1 - E_2|."""
+    """Smallest relative gap on the segment, min over theta_3 of |E_1 - E_2 - factor Var_3 (c_1-c_2)| / |E_1 - E_2|."""
     c1, c2, _, _ = _natural_parameters(case)
     return _gap(families[case["kind"]], c1, c2, factor, np.linspace(min(c1, c2), max(c1, c2), 257))
 
 
 def cube_gap(case, factor, families=REWARDS):
-    """The same over the hypercube, whose image under x' is an interval.
+    """Smallest relative gap over the hypercube, by a line search.
 
-    It goes from sum_i min(x_i theta_1i, x_i theta_2i) to the sum of the maxima; a line search over it is
-    therefore exhaustive. The points are denser near c = 0, where the variance changes.
+    The image of the hypercube under x' is the interval from sum_i min(x_i theta_1i, x_i theta_2i) to the sum of
+    the maxima, so the line search is exhaustive. The points are denser near c = 0, where the variance changes.
     """
     c1, c2, low, high = _natural_parameters(case)
     points = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 513))
@@ -254,7 +258,7 @@ def _natural_parameters(case):
 
 
 def _weighable(case, families):
-    """Whether the means differ by more than rounding; under deeper saturation both sides are 0."""
+    """Whether the means differ by more than rounding; under deeper saturation both sides of the claim are 0."""
     c1, c2, _, _ = _natural_parameters(case)
     family = families[case["kind"]]
     mean1, mean2 = family.mean(c1), family.mean(c2)
@@ -262,15 +266,17 @@ def _weighable(case, families):
 
 
 def _plain_cases(families):
-    """d = 1 and features 1, parameters close, opposite or saturated: the gap can be read off by hand."""
+    """Cases with d = 1, features 1 and close, opposite or saturated parameters; their gaps can be checked by hand."""
     for kind in sorted(families):
         for theta, other in ((1.0, 0.0), (8.0, -8.0), (12.0, 10.0)):
             yield {"kind": kind, "phi": [1.0], "A": [[[1.0]]], "B": [1.0], "theta": [theta], "other": [other]}
 
 
 def _draw_pair(rng, families):
-    """A reward law; at times with a hypercube much larger than its segment, the printed lemma's best chance:
-    theta_1 and theta_2 nearly agree along x and differ across it."""
+    """A random reward law, sometimes with a hypercube that is much larger than the segment.
+
+    There theta_1 and theta_2 nearly agree along x and differ across it: the best chance of the printed lemma.
+    """
     case = draw_reward(rng, families)
     x = reward_vector(case)
     if len(x) > 1 and x @ x > 0 and rng.random() < 0.6:
@@ -285,7 +291,7 @@ def _draw_pair(rng, families):
 
 
 def _push(rng, families, gap):
-    """Move theta_1 and theta_2 so as to enlarge a gap."""
+    """A law whose theta_1 and theta_2 are moved to enlarge a gap."""
     case = _draw_pair(rng, families)
     d = len(case["theta"])
 
@@ -300,7 +306,7 @@ def _push(rng, families, gap):
 
 
 def _missed_by_cube_gap(rng, factor, families):
-    """By how much a search over theta_3 in the box, from corners and inner points, beats `cube_gap`."""
+    """How far a search over theta_3 in the hypercube, from corners and inner points, gets below `cube_gap`."""
     case = _draw_pair(rng, families)
     if not _weighable(case, families):
         return 0.0

@@ -17,14 +17,14 @@ from befrl.common.errors import InputError, NotConverged
 
 
 class Parser(argparse.ArgumentParser):
-    """One sentence and exit code 2 for a wrong command line."""
+    """Reports a wrong command line in one sentence, with exit code 2."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
 def build_parser():
-    """The parser of all verbs; each says in its own file which arguments it takes."""
+    """Build the parser of all verbs; each verb declares its arguments in its own file."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog="befrl", description=__doc__, formatter_class=raw)
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -49,6 +49,6 @@ def main(argv=None):
         print(f"befrl: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader of the output has gone away, as `head` does: that is not an error.
+        # The reader of the output has closed the pipe, as `head` does: this is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

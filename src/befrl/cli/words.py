@@ -1,7 +1,6 @@
-"""What the verbs share: reading words of the command line, and printing.
+"""Shared by the verbs: parsing the words of the command line, and printing.
 
-Imports of what a verb needs stay inside its functions: `befrl --help` and each job of a workflow load only what they
-use.
+Verbs import inside their functions, so that `befrl --help` and each job of a workflow load only what they use.
 """
 
 import argparse
@@ -11,7 +10,7 @@ from befrl.common.errors import InputError
 
 
 def pairs(texts):
-    """['x=3', 'reward=bernoulli'] -> {'x': 3, 'reward': 'bernoulli'}; who takes the values checks them."""
+    """['x=3', 'reward=bernoulli'] -> {'x': 3, 'reward': 'bernoulli'}; values are not checked here."""
     found = {}
     for text in texts or ():
         key, equals, value = text.partition("=")
@@ -27,26 +26,26 @@ def pairs(texts):
 
 
 def whole(text, least=1):
-    """A whole number from 1."""
+    """A whole number that is at least `least`."""
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from {least}")
     return int(text)
 
 
 def natural(text):
-    """A whole number from 0."""
+    """A whole number that is at least 0."""
     return whole(text, least=0)
 
 
 def episodes(text):
-    """A whole number up to the largest that a config allows."""
+    """A number of episodes, up to the largest that a config allows."""
     if whole(text) > 10_000_000:
         raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from 1 to 10000000")
     return int(text)
 
 
 def target(path):
-    """The file to write, refused before any work if it cannot be written."""
+    """The path of an output file; raise before any work starts if it cannot be written."""
     from befrl.common.storage import check_target
 
     if path:
@@ -55,7 +54,7 @@ def target(path):
 
 
 def write_tables(paths, texts):
-    """Write tables, {name: text}, to their paths."""
+    """Write tables {name: text} to the paths {name: path}."""
     from befrl.common import storage
 
     for name, text in texts.items():
@@ -70,7 +69,7 @@ def show(rows):
 
 
 def provenance(*modules):
-    """Code hash and versions, to be stored with a result."""
+    """Code hash and versions, which are stored with a result."""
     from befrl.study.provenance import code_hash, versions
 
     return {"code": code_hash(*modules), "versions": versions()}

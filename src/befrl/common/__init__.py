@@ -1,1 +1,1 @@
-"""What every room may use: errors, parameters, catalogues, files, tables and random streams."""
+"""Shared by all rooms: errors, parameters, catalogues, files, tables, the layout of results and random streams."""

@@ -1,4 +1,4 @@
-"""Finding an instance or agent by its name: one module per name, loaded when asked for."""
+"""Catalogues find a component by its name: one module per name, imported on demand."""
 
 import importlib
 import pkgutil
@@ -7,7 +7,7 @@ from befrl.common.errors import unknown
 
 
 class Catalogue:
-    """The modules of a package, each with a `Parameters` dataclass; `bef-rlsvi` is the module `bef_rlsvi`."""
+    """The modules of a package by name: `bef-rlsvi` is the module `bef_rlsvi`."""
 
     def __init__(self, kind, package, path):
         self.kind, self.package, self.path = kind, package, path
@@ -25,6 +25,6 @@ class Catalogue:
         return importlib.import_module(self.module_name(name))
 
     def summary(self, name: str) -> str:
-        """First line of the module's docstring."""
+        """The first line of the module's docstring."""
         text = (self.module(name).__doc__ or "").strip()
         return text.splitlines()[0] if text else ""

@@ -1,4 +1,7 @@
-"""What ends a command with one sentence: bad input, exit code 2, or a computation that failed, exit code 1."""
+"""Exceptions that end a command with a one-sentence message.
+
+Bad input gives exit code 2, a failed computation exit code 1.
+"""
 
 
 class InputError(ValueError):
@@ -6,13 +9,13 @@ class InputError(ValueError):
 
 
 class Refused(InputError):
-    """A pairing of parts that cannot work together, known before anything runs."""
+    """Components that cannot work together, refused before anything runs."""
 
 
 class NotConverged(RuntimeError):
-    """A solver did not reach its goal; no fault of the input that anybody could name."""
+    """The solver did not converge on valid input."""
 
 
 def unknown(kind: str, name, allowed) -> InputError:
-    """The sentence for a name that is not one of the allowed ones."""
+    """The error for an unknown name; its message lists the allowed names."""
     return InputError(f"unknown {kind} '{name}': choose one of {', '.join(map(str, allowed))}")

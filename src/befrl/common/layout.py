@@ -1,8 +1,8 @@
-"""Where each result of a study lies: the only place that spells these paths.
+"""The paths of all result files of a study, defined here and nowhere else.
 
-Every method gives the path of one file. Its arguments default to Snakemake's wildcards, so that `layout.run()` is the
-pattern of all run files and `layout.run("chain-8", "U", "greedy", "30-59")` is one of them. What is measured by the
-clock lies below `timings/`, apart from what code and config determine.
+Every method returns the path of one file. Its arguments default to Snakemake's wildcards, so that `layout.run()` is the
+pattern of all run files and `layout.run("chain-8", "U", "greedy", "30-59")` is one of them. Measured times are stored
+below `timings/`, apart from the results that code and config determine.
 """
 
 from pathlib import PurePath
@@ -12,7 +12,7 @@ PUBLISHED_TABLES = ("values", "curves")
 
 
 class Layout:
-    """The files of the study whose `results/` and `figures/` are below `output`."""
+    """The files of a study, in the folders `results/` and `figures/` of `output`."""
 
     def __init__(self, output="."):
         self.results = (PurePath(output) / "results").as_posix()
@@ -68,5 +68,5 @@ class Layout:
 
 
 def folder(path):
-    """The folder of a file."""
+    """The folder that contains a file."""
     return PurePath(path).parent.as_posix()

@@ -1,7 +1,7 @@
-"""Parameters of instances and agents: declared once, read from the config and from `--set`, checked in one place.
+"""Parameters of instances and agents: declared once, checked in one place, set in the config or with `--set`.
 
-A parameter is a dataclass field made by `number`, `integer`, `choice` or `optional`; `read` turns a mapping of
-user values into the dataclass or raises an `InputError` that names the key and what it may be.
+A parameter is a dataclass field made by `number`, `integer`, `choice`, `optional` or `scale`; `read` turns a mapping of
+user values into the dataclass or raises an `InputError` that names the key and its allowed values.
 """
 
 import dataclasses
@@ -21,22 +21,22 @@ def integer(default, low, high, text):
 
 
 def choice(default, choices, text):
-    """One of a few words."""
+    """One of the given words."""
     return _field(default, text, kind=str, choices=tuple(choices))
 
 
 def optional(low, high, text):
-    """A real number in [low, high], or nothing."""
+    """A real number in [low, high], or None."""
     return _field(None, text, kind=float, low=low, high=high)
 
 
 def scale(text):
-    """The word `theory` or a multiple of the theory's constants."""
+    """A multiple of the theory's constants, or the word `theory`."""
     return _field("theory", text, kind=float, low=0.0, high=1e6, choices=("theory",))
 
 
 def multiple_of(scale):
-    """The multiple of the theory's constants that a `scale` stands for: 1 for the word `theory`."""
+    """The multiple of the theory's constants that a `scale` denotes: 1 for the word `theory`."""
     return 1.0 if scale == "theory" else scale
 
 
@@ -68,7 +68,7 @@ def describe(cls) -> list[dict]:
 
 
 def read(cls, values, where: str):
-    """The dataclass `cls` filled from `values`; `where` names the place in the sentence of an error."""
+    """Fill the dataclass `cls` from `values`; error messages start with `where`, the origin of the values."""
     fields = {f.name: f for f in _fields(cls)}
     if not isinstance(values, dict):
         raise InputError(f"{where}: expected a mapping of parameters, got {values!r}")

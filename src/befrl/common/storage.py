@@ -1,4 +1,4 @@
-"""Result files: written whole or not at all, and read with a clear sentence when they are not what they should be."""
+"""Read and write result files: writes are atomic, and unreadable files raise an `InputError`."""
 
 import json
 import os
@@ -14,7 +14,7 @@ FORMAT = "befrl-1"
 
 
 def check_target(path):
-    """Refuse a place where no file can be written; to be asked before the work, not after it."""
+    """Raise if no file can be written at `path`; called before the work starts."""
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path}: cannot be written, it is a folder: name a file")
@@ -23,13 +23,13 @@ def check_target(path):
             if not parent.is_dir():
                 raise InputError(f"{path}: cannot be written, {parent} is not a folder")
             if not os.access(parent, os.W_OK):
-                raise InputError(f"{path}: cannot be written, {parent} is not yours to write to")
+                raise InputError(f"{path}: cannot be written, you have no write permission for {parent}")
             return
 
 
 @contextmanager
 def replacing(path, mode="wb"):
-    """A temporary file in the same folder that takes the name of `path` when all went well."""
+    """Write to a temporary file in the same folder, which is renamed to `path` on success and removed on failure."""
     path = Path(path)
     check_target(path)
     try:
@@ -38,7 +38,7 @@ def replacing(path, mode="wb"):
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
-        # Not mkstemp's private mode: results are for everybody that the user's umask lets read.
+        # mkstemp creates private files; results get the permissions that the user's umask allows.
         umask = os.umask(0)
         os.umask(umask)
         os.fchmod(handle, 0o666 & ~umask)
@@ -71,36 +71,36 @@ def read_json(path) -> dict:
 
 
 def write_arrays(path, kind: str, arrays: dict, meta: dict):
-    """Arrays and what made them, in one npz file without pickles."""
+    """Write arrays and their metadata to one npz file, without pickles."""
     text = json.dumps({"format": FORMAT, "kind": kind, "arrays": sorted(arrays), **meta}, allow_nan=False)
     with replacing(path) as file:
         np.savez_compressed(file, meta=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
 
 
 def read_arrays(path, kind: str):
-    """Arrays and meta of a file of that kind."""
+    """Read the arrays and the metadata of a file of the given kind."""
     arrays = _read(path, kind, only=None)
     return arrays, arrays.pop("meta")
 
 
 def read_meta(path, kind: str) -> dict:
-    """What made a file, without reading its arrays."""
+    """Read the metadata of a file without its arrays."""
     return _read(path, kind, only=("meta",))["meta"]
 
 
 def _read(path, kind, only):
     try:
-        # Opened here, since np.load leaves a damaged file open.
+        # Opened here because np.load leaves a damaged file open.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in only or stored.files}
         arrays["meta"] = meta = json.loads(arrays["meta"].tobytes())
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except Exception:
-        # Damaged bytes make the readers of zip, npy and JSON fail in every way that there is.
+        # Corrupt files raise many kinds of exception in the readers of zip, npy and JSON.
         raise InputError(f"{path}: truncated, or not a befrl {kind} file: delete it and run again") from None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
         raise InputError(f"{path}: not a befrl {kind} file of format {FORMAT}: delete it and run again")
     if meta.pop("arrays", None) != sorted({*arrays} - {"meta"}) and only is None:
-        raise InputError(f"{path}: damaged, it does not have the arrays that it should: delete it and run again")
+        raise InputError(f"{path}: damaged, it does not contain the arrays that it lists: delete it and run again")
     return arrays

@@ -1,9 +1,9 @@
-"""Random numbers: one stream per seed and purpose, never shared between seeds.
+"""Random streams: one per seed and purpose, never shared between seeds.
 
-`SeedSequence(root, spawn_key=(instance, seed, purpose))` gives each seed of an instance its environment's stream
-apart from its agent's, so that all agents meet the same environment noise and differences between them are paired.
-Numbers are drawn ahead in chunks; a generator fills in order, so a seed's numbers depend neither on the chunk nor
-on the other seeds.
+`SeedSequence(root, spawn_key=(instance, seed, purpose))` gives each seed of an instance separate streams for the
+environment and the agent, so that all agents meet the same environment noise and differences between them are paired.
+Numbers are drawn ahead in chunks; a generator fills each chunk in order, so a seed's numbers depend neither on the
+chunk size nor on the other seeds.
 """
 
 import zlib
@@ -15,12 +15,12 @@ CHUNK = 1 << 14
 
 
 def instance_key(name: str) -> int:
-    """A number for an instance's name that is the same in every Python process."""
+    """The integer key of an instance's name, the same in every Python process."""
     return zlib.crc32(name.encode())
 
 
 class Stream:
-    """Standard draws for n seeds in lock step: `take(m)` gives (n, m)."""
+    """Standard normal or uniform draws for n seeds in lock step: `take(m)` returns (n, m)."""
 
     def __init__(self, root, instance_name, seeds, purpose):
         key = instance_key(instance_name)

@@ -1,6 +1,6 @@
-"""Tidy tables as CSV files with a comment line for each column that states its meaning and unit.
+"""Tidy tables as CSV files, with a comment line that states the meaning and unit of each column.
 
-`SUMMARY`, `CURVES`, `PAIRED`, `ORDER` and `TIMINGS` are the tables of a case, that is of an instance and a track.
+`SUMMARY`, `CURVES`, `PAIRED`, `ORDER` and `TIMINGS` are the tables of a case, which is an (instance, track).
 """
 
 import io
@@ -117,7 +117,7 @@ def read(path, columns=()) -> pd.DataFrame:
 
 
 def joined(left, right, on, what) -> pd.DataFrame:
-    """The rows of `left`, each with the columns of its only partner in `right`; `what` names the tables in an error."""
+    """Join each row of `left` with its only match in `right`; error messages call the tables `what`."""
     if right.duplicated(on).any():
         raise InputError(f"{what} cannot be joined: {_key(right[right.duplicated(on)], on)} has several rows")
     table = left.merge(right, on=on, how="left", indicator=True, validate="many_to_one")

@@ -1,1 +1,1 @@
-"""What a run is, and how it is made: the episode loop, seeds in lock step and run files."""
+"""Runs of an agent on an instance: the episode loop, seeds in lock step, exact regret and run files."""

@@ -1,7 +1,7 @@
 """The true MDP, played by many seeds in lock step.
 
-Each seed has its own stream of uniforms. An episode takes one of them for the start, then those of all next states
-(one per step and dimension), then those of all rewards, whatever the agent does: agents meet the same noise.
+Each seed has its own stream of uniforms. Every episode takes one for the first state, then one per step and dimension
+for the next states, then one per step for the rewards, whatever the agent does: all agents meet the same noise.
 """
 
 import numpy as np
@@ -19,14 +19,14 @@ class Environment:
         self.laws = SmoothLaws(instance) if instance.model.smooth else CellLaws(instance)
 
     def uniforms(self):
-        """Uniforms of one episode: start (n,), next states (H, n) or (H, n, dim), rewards (n, H)."""
+        """Uniforms of one episode: first state (n,), next states (H, n) or (H, n, dim), rewards (n, H)."""
         H, dim = self.instance.horizon, self.instance.model.space.dim
         u = self.stream.take(1 + (dim + 1) * H)
         u_next = u[:, 1 : 1 + dim * H].reshape(len(u), H, dim).swapaxes(0, 1)
         return u[:, 0], np.ascontiguousarray(u_next[..., 0] if dim == 1 else u_next), u[:, 1 + dim * H :]
 
     def rollout(self, agent, policy):
-        """One episode of every seed."""
+        """Play one episode of every seed."""
         instance, space = self.instance, self.instance.model.space
         H = instance.horizon
         u_start, u_next, u_reward = self.uniforms()
@@ -39,13 +39,13 @@ class Environment:
             actions[h] = a = agent.act(h, cell, policy)
             states[h + 1] = s = self.laws.next_state(s, cell, a, u_next[h])
         states, cells, actions = states.swapaxes(0, 1), cells.T, actions.T
-        # Rewards do not steer the episode, so they are drawn for all its steps at once.
+        # Rewards do not influence the episode, so they are drawn for all its steps at once.
         rewards = self.laws.reward(states[:, :-1], cells, actions, u_reward)
         return Trajectory(states[:, :-1], cells, actions, rewards, states[:, 1:])
 
 
 class CellLaws:
-    """The true laws where features are constant on cells: tables."""
+    """The true laws of next states and rewards, tabulated: features are constant on cells."""
 
     def __init__(self, instance):
         model = instance.model
@@ -61,7 +61,7 @@ class CellLaws:
 
 
 class SmoothLaws:
-    """The true laws where features vary within cells: phi at the state itself."""
+    """The true laws of next states and rewards, with phi at the state itself: features vary within cells."""
 
     def __init__(self, instance):
         self.model = instance.model
@@ -70,7 +70,7 @@ class SmoothLaws:
         self._reward_row = instance.model.B @ features.matrix(instance.theta_r)
 
     def _phi(self, s, action):
-        """(..., q) for states (...,), or (..., dim), and actions (...,)."""
+        """phi(s, a) of shape (..., q), for states (...,) or (..., dim) and actions (...,)."""
         flat = np.asarray(s).reshape(action.size, -1) if self.model.space.dim > 1 else np.ravel(s)
         phi = self.model.phi(flat)[np.arange(action.size), action.ravel()]
         return phi.reshape(*action.shape, -1)

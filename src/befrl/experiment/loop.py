@@ -1,4 +1,7 @@
-"""The episode loop: plan, play, log, learn, for all seeds of a run in lock step. It knows no algorithm by name."""
+"""The episode loop: plan, play, log and learn, for all seeds of a run in lock step.
+
+The loop knows no algorithm by name.
+"""
 
 import time
 
@@ -16,13 +19,13 @@ SATURATION = 0.01
 
 
 class Lookup:
-    """Functions on anchors, read at the states of a trajectory: by cell, or interpolated within it."""
+    """Evaluates functions on anchors at the states of a trajectory: by cell, or interpolated within it."""
 
     def __init__(self, space):
         self.space = space
 
     def first(self, values, trajectory):
-        """(n, N) -> (n,) at the first states."""
+        """Values at the first states, (n, N) -> (n,)."""
         space, rows, cells = self.space, np.arange(len(values)), trajectory.cells[:, 0]
         if space.per_cell == 1:
             return values[rows, cells]
@@ -30,7 +33,7 @@ class Lookup:
         return (near * space.interpolation(trajectory.states[:, 0])).sum(-1)
 
     def visits(self, values, trajectory):
-        """(n, N, A) -> (n, H) at the visited states and actions."""
+        """Values at the visited states and actions, (n, N, A) -> (n, H)."""
         space, rows = self.space, np.arange(len(values))[:, None]
         if space.per_cell == 1:
             return values[rows, trajectory.cells, trajectory.actions]
@@ -40,7 +43,7 @@ class Lookup:
 
 
 def make_agent(spec):
-    """The agent of a run, told what its track allows."""
+    """Make the agent of a run; only in track K is it given the true reward parameter."""
     instance = spec.instance
     cls = agents.catalogue.module(spec.algorithm).Agent
     cls.specification(instance.model, spec.parameters)
@@ -65,9 +68,9 @@ def make_agent(spec):
 
 
 def run(spec, tick=None):
-    """Play all episodes of every seed; returns a dictionary of (n, K) and, for the cost, (K,) arrays.
+    """Play all episodes of every seed and return a dictionary of (n, K) arrays and, for the cost, (K,) arrays.
 
-    `tick(steps)` is called after every episode with the number of steps that were taken.
+    `tick(steps)` is called after every episode with the number of steps taken.
     """
     instance, n, episodes = spec.instance, len(spec.seeds), spec.episodes
     environment = Environment(instance, spec.root_seed, spec.name, spec.seeds)
@@ -78,7 +81,7 @@ def run(spec, tick=None):
     best = instance.optimum[1][0]
     at = Lookup(instance.model.space)
     for k in range(episodes):
-        # Processor time: what else the machine does is not the agent's cost.
+        # Processor time does not count other load on the machine.
         start = time.process_time()
         plan = agent.plan(k)
         planned = time.process_time()

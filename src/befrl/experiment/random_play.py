@@ -6,7 +6,7 @@ from befrl.experiment.spec import RunSpec
 
 
 def random_play(instance, name, seeds, episodes, root_seed):
-    """Yield the trajectories of all seeds, one episode after the other."""
+    """Yield the trajectories of all seeds, episode by episode."""
     spec = RunSpec.of(instance, name, "random", {}, episodes, seeds, root_seed=root_seed)
     actor, environment = make_agent(spec), Environment(instance, root_seed, name, seeds)
     for k in range(episodes):

@@ -21,7 +21,7 @@ class Regret:
         self._waiting, self._first = [], 0
 
     def add(self, policy, trajectory):
-        # Tables of actions and of probabilities are evaluated apart.
+        # Deterministic policies (actions) and random ones (probabilities) have different shapes.
         if self._waiting and self._waiting[0][0].ndim != policy.ndim:
             self.flush()
         self._waiting.append((policy, trajectory.states[:, 0], trajectory.cells[:, 0]))
@@ -43,7 +43,7 @@ class Regret:
         return self.instance.optimum[1][0][cells] - reached
 
     def _smooth(self, policies, starts, cells):
-        """With the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors of p(x | s_1, a) V_2(x)."""
+        """Regret with the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors x of p(x | s_1, a) V_2(x)."""
         instance, A = self.instance, self.instance.model.n_actions
         n, C = cells.shape
         later = bellman.evaluate(policies[:, :, 1:], instance.R, instance.P)

@@ -1,4 +1,4 @@
-"""Run files: what is logged per seed and episode, and reading and writing it."""
+"""Run files: the quantities logged per seed and episode, and how to read and write them."""
 
 from befrl.common import storage
 from befrl.common.errors import InputError
@@ -16,7 +16,7 @@ SECONDS = {
     "planning": "seconds of processor time per episode and seed spent in plan()",
     "acting": "seconds of processor time per episode and seed spent in the H steps",
 }
-# By episode alone, all seeds of a block together.
+# One number per episode, averaged over the seeds that run in lock step.
 COST = SECONDS | {"plans": "backward inductions in plan(), per seed"}
 
 META = (
@@ -31,7 +31,7 @@ def save(path, log, meta):
 
 
 def load(path):
-    """Log and meta of a run file, with every array that it must have."""
+    """Read the log and the metadata of a run file; raise if it is incomplete."""
     log, meta = storage.read_arrays(path, "run")
     missing = [key for key in (*LOGGED, *COST) if key not in log] + [key for key in META if key not in meta]
     if missing or log["regret"].shape != (len(meta["seeds"]), meta["episodes"]):

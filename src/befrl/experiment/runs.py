@@ -1,4 +1,4 @@
-"""Seeds of a run: groups in lock step, spread over processes, and the description that is stored with them."""
+"""Run seeds in lock-step groups, spread over processes, and describe the run in its metadata."""
 
 import time
 from dataclasses import asdict, replace
@@ -13,21 +13,21 @@ from befrl.experiment.run_file import COST, LOGGED
 
 
 def run_seeds(spec, lockstep, threads=1, tick=None):
-    """Play a run in groups of `lockstep` seeds; returns the log as in `loop.run`, seeds first, and the seconds.
+    """Play a run in groups of `lockstep` seeds; return the log as in `loop.run`, seeds first, and the seconds.
 
-    The groups are the same whatever the number of threads, and a seed's bits do not depend on its group.
-    `tick(steps)` is called as work is done, with the number of steps of all seeds since the last call.
+    The groups do not depend on the number of threads, and a seed's bits do not depend on its group. `tick(steps)` is
+    called as the work proceeds, with the number of steps of all seeds since the last call.
     """
     groups = spec.groups(lockstep)
     start = time.perf_counter()
     if threads == 1 or len(groups) == 1:
         logs = [loop.run(group, tick) for group in groups]
     else:
-        # An instance holds functions, which cannot be sent: workers build it again from its family and parameters.
+        # An instance holds functions, which cannot be pickled: workers rebuild it from its family and parameters.
         recipe = (spec.instance.family_name, spec.instance.parameters, spec.instance.constants)
         jobs = [delayed(_run_group)(recipe, replace(group, instance=None)) for group in groups]
         logs = []
-        # One BLAS thread per worker: more would change the last bits, and Snakemake exports its own number.
+        # One BLAS thread per worker: more would change the last bits, and Snakemake exports the job's thread count.
         with parallel_config(backend="loky", inner_max_num_threads=1):
             for group, log in zip(groups, Parallel(n_jobs=threads, return_as="generator")(jobs), strict=True):
                 logs.append(log)
@@ -57,12 +57,12 @@ def _check(spec, regret):
 
 
 def facts(spec):
-    """The numbers that the agent derives before it starts, such as x_k."""
+    """Numbers that the agent derives before it starts, such as x_k."""
     return loop.make_agent(replace(spec, seeds=(0,))).facts()
 
 
 def describe(spec, seconds):
-    """The meta of a run: everything needed to make it again."""
+    """The metadata of a run: everything needed to repeat it."""
     instance = spec.instance
     return {
         "instance": spec.name,

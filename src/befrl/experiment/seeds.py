@@ -6,7 +6,7 @@ MOST = 1_000_000
 
 
 def parse(text: str) -> range:
-    """The seeds that a text stands for."""
+    """The range of seeds that a text denotes."""
     parts = str(text).split("-")
     if len(parts) <= 2 and all(part.isdecimal() for part in parts):
         seeds = range(int(parts[0])) if len(parts) == 1 else range(int(parts[0]), int(parts[1]) + 1)
@@ -16,5 +16,5 @@ def parse(text: str) -> range:
 
 
 def batch(seeds: range) -> str:
-    """The text of a range of seeds, which names a batch."""
+    """The name of a batch of seeds: its range as text."""
     return f"{seeds[0]}-{seeds[-1]}"

@@ -1,4 +1,4 @@
-"""What a run is: who plays which instance, for how long, and with which random numbers."""
+"""The specification of a run: which agent plays which instance, for how long, and with which random numbers."""
 
 from dataclasses import dataclass, replace
 
@@ -12,12 +12,12 @@ ROOT_SEED = 20221005
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run of one algorithm on one instance, by some seeds.
+    """A run of one algorithm on one instance with some seeds.
 
     name        the instance's name in the study; it keys the random streams
     parameters  the algorithm's parameters, checked (`agents.parameters`)
-    track       U: the reward is unknown to the agent; K: the true mean reward is given to it
-    label       the name of the variant in the study; the algorithm's by default
+    track       U: the reward is unknown to the agent; K: the agent is given the true mean reward
+    label       the name of the variant in the study; by default, the algorithm's name
     """
 
     instance: Instance
@@ -38,14 +38,14 @@ class RunSpec:
 
     @classmethod
     def of(cls, instance, name, algorithm, values, episodes, seeds, **options):
-        """A run with parameters as the user gives them."""
+        """Make a run from the user's parameter values, which are checked."""
         return cls(instance, name, algorithm, agents.parameters(algorithm, values), episodes, seeds, **options)
 
     def groups(self, size):
-        """The same run cut into groups of `size` seeds."""
+        """The same run split into groups of `size` seeds."""
         return [replace(self, seeds=self.seeds[i : i + size]) for i in range(0, len(self.seeds), size)]
 
     @property
     def steps(self):
-        """Steps of all seeds and episodes."""
+        """The number of steps of all seeds and episodes together."""
         return len(self.seeds) * self.episodes * self.instance.horizon

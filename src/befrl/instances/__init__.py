@@ -1,7 +1,7 @@
-"""MDPs that lie exactly in the bilinear exponential family: one file each.
+"""MDPs that lie exactly in the bilinear exponential family, one file each.
 
 A family's module has a `Parameters` dataclass and `build(parameters) -> Instance`; constants, V*, sampling and planning
-follow from these. Putting the file here is enough: `riverswim` in a config or on the command line means
+follow from these. A file in this folder needs no registration: `riverswim` in a config or on the command line means
 `befrl/instances/riverswim.py`.
 """
 
@@ -28,7 +28,7 @@ PRESETS = {
 
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:
-    """The family and the parameters of a family or preset; the user's values override the preset's."""
+    """The family and the parameters that a name denotes; the user's values override those of a preset."""
     if name in PRESETS:
         family, preset = PRESETS[name]
         return family, preset | values
@@ -38,7 +38,7 @@ def resolve(name: str, values: dict) -> tuple[str, dict]:
 
 
 def check(name: str, values: dict, where: str):
-    """The parameters of an instance, checked as in `build`."""
+    """The checked parameters of an instance, without building it."""
     family, values = resolve(name, values)
     return read(catalogue.module(family).Parameters, values, where)
 
@@ -49,17 +49,17 @@ def module_name(name: str) -> str:
 
 
 def modules(name: str, values: dict) -> list[str]:
-    """The modules that an instance is built from: its family's, and its reward law's where that is a parameter."""
+    """The modules that an instance is built from: its family and, if the reward law is a parameter, that law."""
     family, values = resolve(name, values)
     chosen = values.get("reward", getattr(catalogue.module(family).Parameters, "reward", None))
     return [catalogue.module_name(family), *([rewards.catalogue.module_name(chosen)] if chosen else [])]
 
 
 def build(family: str, values: dict, where: str | None = None):
-    """The instance of a family or preset with the user's parameters, with its constants."""
+    """Build the instance of a family or preset with the user's parameters, and compute its constants."""
     where = where or f"instance '{family}'"
     instance = _without_constants(*resolve(family, values), where)
-    # The search for the constants is random, with a fixed seed of its own, so that an instance is the same everywhere.
+    # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
     return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
 
@@ -70,13 +70,13 @@ def _without_constants(family, values, where):
     try:
         instance = module.build(parameters)
     except InputError as error:
-        # The module that builds an instance does not know its name; the type of the exception is kept.
+        # The module does not know the instance's name: put it into the message, and keep the type of the exception.
         raise type(error)(str(error).replace(f"instance '{Instance.family_name}'", where)) from None
     return replace(instance, family_name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):
-    """Build the same instance again without searching for its constants."""
+    """Rebuild an instance whose constants are known."""
     return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants)
 
 
@@ -100,7 +100,7 @@ def facts(name, instance) -> dict:
 
 
 def save(path, name, instance, provenance: dict):
-    """Write an instance: its arrays, and the parameters from which its model is built again."""
+    """Write an instance: its arrays, and the parameters from which its model can be rebuilt."""
     Q, V = instance.optimum
     arrays = {
         "theta_p": instance.theta_p,
@@ -114,12 +114,12 @@ def save(path, name, instance, provenance: dict):
 
 
 def load(path):
-    """The name and the instance of a file made by `save`; raise if its theta* is not that of the present code."""
+    """Read the name and the instance from a file made by `save`; raise if the present code gives another theta*."""
     arrays, meta = storage.read_arrays(path, "instance")
     instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
     for key in ("theta_p", "theta_r"):
         if not np.array_equal(arrays[key], getattr(instance, key)):
             raise InputError(
-                f"{path}: {key} is not that of family '{meta['family']}' any more: make the instance again"
+                f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
     return meta["name"], instance

@@ -1,1 +1,1 @@
-"""What a study is: its config, checked before any work, and what its results depend on."""
+"""Studies: the config, checked before any work starts, and the code and packages that results depend on."""

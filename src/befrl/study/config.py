@@ -1,6 +1,6 @@
-"""Reading a study's config: everything is checked before any work starts.
+"""Read a study's config and check all of it before any work starts.
 
-The first thing that is wrong raises an `InputError` whose sentence names the key and what it may be.
+The first mistake raises an `InputError` that names the key and its allowed values.
 """
 
 import copy
@@ -19,9 +19,9 @@ from befrl.common.errors import InputError, Refused, unknown
 from befrl.common.parameters import read
 from befrl.study.study import Study
 
-# The schema is part of the project's folder, beside the configs and the files that these include.
+# The schema is stored in the project's folder, beside the configs and the files that they include.
 SCHEMA = Path(__file__).parents[3] / "config" / "schema.yaml"
-# What an included file may hold.
+# The keys of an included file.
 SHARED = ("agents", "groups")
 
 
@@ -38,9 +38,9 @@ def load(path, schema_path) -> Study:
 
 
 def check(config, schema, folder=SCHEMA.parent) -> Study:
-    """Fill in the defaults; raise an InputError that names the key at the first thing that is wrong.
+    """Check a config and fill in its defaults; the first mistake raises an `InputError` that names the key.
 
-    Files that the config includes are looked for in `folder`.
+    Included files are looked up in `folder`.
     """
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(schema['properties'])}")
@@ -85,7 +85,7 @@ def check(config, schema, folder=SCHEMA.parent) -> Study:
 
 
 def _with_included(config, folder):
-    """The config with the agents and groups of the files that it includes; its own go before theirs."""
+    """Add the agents and groups of the included files; the config's own entries take precedence."""
     shared = {key: {} for key in SHARED}
     files = config.get("include", [])
     for name in files if isinstance(files, list) else []:
@@ -103,7 +103,7 @@ def _with_included(config, folder):
 
 
 def _with_groups(config):
-    """The config with each group under `study` replaced by its agents."""
+    """Replace each group under `study` by its agents."""
     groups = config.pop("groups")
     config.pop("include")
     both = sorted(set(groups) & set(config["agents"]))
@@ -121,26 +121,24 @@ def _with_groups(config):
 
 
 def _check_experiment(config, module, where, experiment, names):
-    """A published experiment runs on instances of the study, on the track that its source asks for."""
+    """Check that a published experiment runs on instances of the study, and on the track of its source."""
     if experiment not in module.EXPERIMENTS:
         raise InputError(f"{where}: {unknown('experiment', experiment, module.EXPERIMENTS)}")
     for name in names:
         if name not in config["study"]:
             raise InputError(f"{where}.{experiment}: {unknown('instance', name, config['study'])}")
         if module.TRACK not in config["study"][name]["tracks"]:
-            raise InputError(
-                f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source asks for"
-            )
+            raise InputError(f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source uses")
 
 
 @functools.cache
 def _model(family, values):
-    """The model of an instance, made once for all agents that are asked about it."""
+    """The model of an instance, built once for all agents."""
     return instances.rebuild(*instances.resolve(family, json.loads(values)), {}).model
 
 
 def _check_pairing(config, name, agent):
-    """An agent, estimator or planner that cannot work on the instance is refused before anything runs."""
+    """Refuse an agent, estimator or planner that cannot work on the instance."""
     entry, given = config["agents"][agent], config["instances"][name]
     try:
         agents.specification(
@@ -153,9 +151,9 @@ def _check_pairing(config, name, agent):
 
 
 def _plain(value, where="config"):
-    """A copy whose keys are text and whose numbers are finite, whole ones without a decimal point.
+    """A copy with text as keys and finite numbers as values, the whole ones as integers.
 
-    YAML reads some names as numbers, and `3` and `3.0` are one value.
+    YAML reads some names as numbers, and `3` and `3.0` must be the same value.
     """
     if isinstance(value, dict):
         return {str(key): _plain(item, f"{where}.{key}".removeprefix("config.")) for key, item in value.items()}
@@ -169,7 +167,7 @@ def _plain(value, where="config"):
 
 
 def _named(look_up, name, where):
-    """What a name stands for, or the sentence with the key that holds the name."""
+    """Look up a name; the error for an unknown name says which key holds it."""
     try:
         return look_up(name)
     except InputError as error:
@@ -197,7 +195,7 @@ _LIMITS = (
 
 
 def with_defaults(value, schema):
-    """The schema's defaults wherever a key is missing, at every depth."""
+    """Fill in the schema's default wherever a key is missing, at every depth."""
     if schema.get("type") == "integer":
         return int(value)
     if schema.get("type") == "array" and isinstance(value, list):

@@ -1,9 +1,9 @@
-"""What made a result: versions, and a hash of exactly the code and packages that the result depends on.
+"""The provenance of a result: versions, and a hash of exactly the code and packages that the result depends on.
 
-The hash of a module covers its syntax tree, so that comments and layout do not count, the syntax tree of every befrl
-module that it imports, directly or not, and the locked version of every package that these import, with the packages
-that those need. Rules carry the hash as a parameter: editing a module, or locking another version of a package, reruns
-the jobs that use it and no others.
+The hash of a module covers its syntax tree (comments, docstrings and layout do not count), the syntax tree of every
+befrl module that it imports, directly or indirectly, and the locked version of every package that any of them imports,
+with that package's dependencies. Rules carry the hash as a parameter: editing a module, or locking another version of a
+package, reruns the jobs that use it and no others.
 """
 
 import ast
@@ -49,7 +49,7 @@ def _without_docstrings(tree):
 
 @cache
 def fingerprint(module: str) -> str:
-    """Hash of one module's syntax tree, docstrings left out, and of the files that lie beside a package's code."""
+    """Hash of one module's syntax tree without docstrings and, for a package, of the data files in its folder."""
     tree, folders = _tree(module)
     digest = hashlib.sha256(ast.dump(_without_docstrings(ast.parse(ast.unparse(tree)))).encode())
     for folder in folders:
@@ -61,10 +61,10 @@ def fingerprint(module: str) -> str:
 
 @cache
 def _imported(module: str) -> frozenset[str]:
-    """All names that a module imports anywhere in its text; `from a import b` counts as a and as a.b."""
+    """All names that a module imports anywhere in its source; `from a import b` counts as both a and a.b."""
     tree, folders = _tree(module)
     parts = module.split(".")
-    # Where relative names start from: a package itself, or the package of a module.
+    # Relative imports start from the package itself, or from the package that contains the module.
     here = parts if folders else parts[:-1]
     found = set()
     for node in ast.walk(tree):
@@ -79,20 +79,20 @@ def _imported(module: str) -> frozenset[str]:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Modules of the same package that a module imports, and the packages that it lives in."""
+    """Modules of the same package that a module imports, and the packages that contain it."""
     parts = module.split(".")
     found = _imported(module) | {".".join(parts[:i]) for i in range(1, len(parts))}
     return frozenset(name for name in found if name.split(".")[0] == parts[0] and _is_module(name))
 
 
 def external(module: str) -> set[str]:
-    """Packages outside of befrl and of Python itself that a module imports, by the name of the import."""
+    """Third-party packages that a module imports, by import name."""
     tops = {name.split(".")[0] for name in _imported(module)}
     return tops - {module.split(".")[0]} - set(sys.stdlib_module_names)
 
 
 def closure(*modules: str) -> set[str]:
-    """The modules and all that they import, directly or not."""
+    """The modules and all modules of their package that they import, directly or indirectly."""
     waiting, seen = list(modules), set()
     while waiting:
         module = waiting.pop()
@@ -104,7 +104,7 @@ def closure(*modules: str) -> set[str]:
 
 @cache
 def locked() -> dict[str, tuple[str, frozenset[str]]]:
-    """{package: (its requirement as locked, the packages that need it)}; empty where there is no lock."""
+    """{package: (its locked requirement, the packages that need it)}; empty if there is no lock file."""
     found, name = {}, None
     for line in LOCK.read_text().splitlines() if LOCK.exists() else ():
         if entry := re.match(r"([A-Za-z0-9._-]+)==", line):
@@ -117,7 +117,7 @@ def locked() -> dict[str, tuple[str, frozenset[str]]]:
 
 @cache
 def requirements(package: str) -> frozenset[str]:
-    """The locked requirements of an imported package and of all that it needs."""
+    """The locked requirements of an imported package and of all its dependencies."""
     distributions = metadata.packages_distributions().get(package, [package])
     needed = {name.lower().replace("_", "-") for name in distributions} & locked().keys()
     while more := {name for name, (_, users) in locked().items() if users & needed} - needed:
@@ -126,7 +126,7 @@ def requirements(package: str) -> frozenset[str]:
 
 
 def code_hash(*modules: str) -> str:
-    """Hash of the closure of some modules and of the locked packages that it imports."""
+    """Hash of some modules, all that they import from befrl, and the locked packages that these use."""
     found = closure(*modules)
     lines = [f"{module} {fingerprint(module)}" for module in sorted(found)]
     packages = set().union(*(external(module) for module in found))

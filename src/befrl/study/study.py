@@ -1,8 +1,9 @@
-"""A study, asked for its cases, variants, batches and figures.
+"""A study: its cases, variants, batches of seeds and figures.
 
-A *case* is an (instance, track). An agent has a *variant* at the values it is given (the theory's by default) and
-one at each point of its grid, named like `bef-rlsvi@x=3`. Seeds 0 .. tuning-1 choose among the points of a grid; the
-seeds after them are what is shown. A *batch* is a range of seeds that one job runs, named like `30-59`.
+A *case* is an (instance, track). An agent has one *variant* at the values that the config gives it (by default, the
+theory's) and one at each point of its grid, named like `bef-rlsvi@x=3`. Seeds 0 .. tuning-1 select the best point of a
+grid; the seeds after them give the results that are shown. A *batch* is a range of seeds that one job runs, named like
+`30-59`.
 """
 
 import hashlib
@@ -17,13 +18,13 @@ from befrl.common.layout import Layout
 from befrl.experiment import seeds
 from befrl.experiment.settings import label
 
-# The keys of `jobs` that say how work is cut into jobs; no result depends on them.
+# The keys of `jobs` that divide the work; no result depends on them.
 CUTS = ("seeds_per_job", "lockstep", "threads")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """An agent with its parameters; `varied` is the parameter that its grid varies, if it is on one."""
+    """An agent with its parameters; `varied` is the parameter that its grid varies, or None off the grid."""
 
     label: str
     agent: str
@@ -34,7 +35,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Study:
-    """A checked config with all its defaults (`config.check`)."""
+    """A checked config with all defaults filled in (`config.check`)."""
 
     config: dict
 
@@ -47,7 +48,7 @@ class Study:
 
     @property
     def hash(self) -> str:
-        """Hash of what decides the results: neither the order of agents and grids nor how jobs are cut counts."""
+        """Hash of everything that decides the results; the order of agents and grids and the `jobs` do not count."""
         content = {key: value for key, value in self.config.items() if key != "jobs"}
         content["study"] = {name: entry | {"agents": sorted(entry["agents"])} for name, entry in self["study"].items()}
         content["agents"] = {
@@ -66,7 +67,7 @@ class Study:
             raise unknown("track", track, self["study"][instance]["tracks"])
 
     def variants(self, instance: str) -> dict[str, Variant]:
-        """By label, those of each agent together."""
+        """All variants on an instance by label, grouped by agent."""
         found = {}
         for name in self["study"][instance]["agents"]:
             entry = self["agents"][name]
@@ -88,7 +89,7 @@ class Study:
         return self["study"][instance].get("seeds", self["seeds"])
 
     def batches(self, instance: str, variant: Variant) -> list[str]:
-        """Ranges of seeds; only points of a grid need the tuning seeds."""
+        """The batches of seeds of a variant; only points of a grid need the tuning seeds."""
         tuning = self.seeds(instance)["tuning"]
         total = tuning + self.seeds(instance)["evaluation"]
         first = 0 if variant.varied else tuning
@@ -97,11 +98,11 @@ class Study:
         return [seeds.batch(range(a, b)) for a, b in pairwise(cuts)]
 
     def resources(self) -> dict:
-        """What a job asks a cluster for: all keys of `jobs` but those that say how work is cut into jobs."""
+        """The resources that a job requests from a cluster: all keys of `jobs` except `CUTS`."""
         return {key: value for key, value in self["jobs"].items() if key not in CUTS}
 
     def component(self, kind: str) -> dict[str, dict]:
-        """The settings of a study of components, by instance."""
+        """The settings of a component study, by instance."""
         if kind not in self["components"]:
             raise unknown("component study", kind, self["components"])
         settings = dict(self["components"][kind])
@@ -111,7 +112,7 @@ class Study:
         return {name: settings for name in settings.pop("instances")}
 
     def components(self) -> list[tuple[str, str]]:
-        """(kind, instance) of every study of components."""
+        """The (kind, instance) of every component study."""
         return [(kind, name) for kind in self["components"] for name in self.component(kind)]
 
     def compared_cases(self) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""What all claims share: the record of a finding, random laws, derivatives and searches."""
+"""Shared by all claims: the record of a finding, random laws, derivatives and searches."""

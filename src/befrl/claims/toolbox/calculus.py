@@ -1,4 +1,4 @@
-"""Derivatives without differentiating, and roots without assuming monotonicity."""
+"""Derivatives by Cauchy's integral, and roots of functions that need not be monotone."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ def directional_derivatives(T, log_weights, theta, directions):
 
         f'(0) = mean of f(z)/z,    f''(0) = 2 mean of f(z)/z^2.
 
-    Within rho = 1/(spread of T'v) the sum has no zero, so the rule converges geometrically; no formula for a
-    moment is used. T (G, d), directions (m, d) -> two arrays (m,).
+    For |z| <= rho = 1/(spread of T'v) the sum has no zero, so the rule converges geometrically; no formula for
+    a moment is used. T (G, d), directions (m, d) -> two arrays (m,).
     """
     logits = T @ theta + log_weights
     mass = np.exp(logits - logits.max())
@@ -33,8 +33,8 @@ def directional_derivatives(T, log_weights, theta, directions):
 def nearest_to(target, function, points, rounds=6):
     """The point between points[0] and points[-1] where a continuous function comes nearest to `target`.
 
-    Returns (point, |function - target|). Where the function crosses the target the first crossing is refined
-    until the distance is rounding; otherwise the nearest point of the grid is refined.
+    Returns (point, |function - target|). If the function crosses the target, the first crossing is refined down
+    to rounding error; otherwise the nearest grid point is refined.
     """
     for _ in range(rounds):
         difference = function(points) - target

@@ -1,9 +1,9 @@
-"""Random members of the bilinear exponential family, each in two forms that are computed apart.
+"""Random members of the bilinear exponential family, each in two forms that are computed independently.
 
 A *case* is a JSON-able dict: features, matrices A_i, two parameters `theta` and `other`, and the kind of
 law. `definition(case, theta)` writes the law as a plain weighted sum, p(x) ~ exp(T(x)'theta + log w(x)),
 with T(x)_i = psi(x)'A_i phi for transitions and r B'A_i phi for rewards; `Model(case)` evaluates the printed
-formulas for its derivatives with the package's own families.
+formulas for the derivatives of its log-partition function with the package's own families.
 """
 
 import numpy as np
@@ -21,13 +21,13 @@ REWARDS = {
     "gaussian": gaussian.Law(),
     "gaussian, sd 3": gaussian.Law(3.0),
 }
-# The largest spread of the exponent over the support: saturated, but within reach of both quadratures.
+# The largest spread of the exponent over the support: saturated, but within the range of both quadratures.
 LARGEST_SPREAD = {"finite": 300.0, "cosines": 30.0, "truncated normal": 100.0}
 LARGEST_REWARD_PARAMETER = 30.0
 
 
 def draw_features(rng, p=None):
-    """phi (q,), A (d, p, q): dense or one-hot, signed or nonnegative, A_i of scales from 1e-3 to 1e3."""
+    """Random phi (q,) and A (d, p, q): dense or one-hot, phi signed or nonnegative, A_i of many scales."""
     if p is None:
         p = int(rng.integers(1, 5))
     if rng.random() < 0.2:
@@ -41,7 +41,7 @@ def draw_features(rng, p=None):
 
 
 def draw_transition(rng):
-    """A transition law with two parameters."""
+    """A random transition law with two parameters."""
     kind = str(rng.choice(TRANSITIONS))
     p = 1 if kind == "truncated normal" else int(rng.integers(1, 5))
     phi, A = draw_features(rng, p)
@@ -65,14 +65,14 @@ def draw_transition(rng):
 
 
 def draw_reward(rng, families=REWARDS):
-    """A reward law with two parameters."""
+    """A random reward law with two parameters."""
     phi, A = draw_features(rng)
     case = {"kind": str(rng.choice(list(families))), "phi": phi, "A": A, "B": rng.standard_normal(A.shape[1])}
     return _draw_parameters(rng, case)
 
 
 def _draw_parameters(rng, case):
-    """theta and other, at times close together, with exponents that spread at random within reach."""
+    """Add random `theta` and `other`, sometimes close together, with a random spread of the exponents."""
     theta, other = rng.standard_normal((2, len(case["A"])))
     if rng.random() < 0.3:
         other = theta + 10.0 ** rng.uniform(-3, 0) * other
@@ -82,9 +82,10 @@ def _draw_parameters(rng, case):
 
 
 def with_parameters(case, theta, other, largest=None, stretch=False):
-    """The case with these parameters, shrunk (or stretched too) so that the exponents spread over `largest`.
+    """The case with these parameters, scaled so that the exponents spread over at most `largest`.
 
-    The spread is that of T(x)'theta over the support; for rewards |c|, their natural parameter.
+    Parameters are only shrunk, unless `stretch` is true. The spread is the range of T(x)'theta over the support;
+    for rewards it is |c|, with c the natural parameter.
     """
     if largest is None:
         largest = LARGEST_SPREAD.get(case["kind"], LARGEST_REWARD_PARAMETER)
@@ -101,12 +102,12 @@ def reward_vector(case):
 
 
 def _listed(case):
-    """Arrays as lists, so that a case can be written down."""
+    """The case with lists in place of arrays, ready for JSON."""
     return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in case.items()}
 
 
 def definition(case, theta, families=REWARDS):
-    """T (G, d) and log w (G,) with Z(theta) = log sum exp(T theta + log w): the paper's equations."""
+    """The paper's definition of a law: T (G, d) and log w (G,) with Z(theta) = log sum exp(T theta + log w)."""
     phi, A = np.asarray(case["phi"]), np.asarray(case["A"])
     if "B" in case:
         x = reward_vector(case)
@@ -127,12 +128,12 @@ def definition(case, theta, families=REWARDS):
 
 
 def log_sum(T, log_weights, theta):
-    """log sum exp(T theta + log w)."""
+    """The log-partition function, log sum exp(T theta + log w)."""
     return float(np.logaddexp.reduce(T @ theta + log_weights))
 
 
 def _reward_nodes(family, c):
-    """Nodes and log weights of the base measure of a reward family, where exp(r c) puts its mass."""
+    """Nodes and log weights of the base measure of a reward family, placed where exp(r c) has its mass."""
     if isinstance(family, bernoulli.Law):
         return np.array([0.0, 1.0]), np.zeros(2)
     if isinstance(family, truncated_exponential.Law):
@@ -152,14 +153,14 @@ def _panels(edges, order):
 
 
 def cosines(case, s):
-    """psi(s)_j = offset + cos(frequency_j s + phase_j); nonnegative when the offset is 1."""
+    """Features psi(s)_j = offset + cos(frequency_j s + phase_j), nonnegative if the offset is 1."""
     return case["offset"] + np.cos(np.multiply.outer(s, case["frequency"]) + case["phase"])
 
 
 class Model:
-    """Log-partition and the printed formulas of its derivatives, by the package's families.
+    """The log-partition function and the printed formulas of its derivatives, by the package's families.
 
-    `features` has one cell and one action; theta may be (d,) or, for curvatures, (n, d).
+    `features` has one cell and one action; theta is (d,) or, for curvatures, (n, d).
     """
 
     def __init__(self, case, families=REWARDS):
@@ -186,19 +187,19 @@ class Model:
         return float(self._moments(theta[None])[0][0, 0, 0])
 
     def gradient(self, theta):
-        """E[psi]'A_i phi, or E[r] B'A_i phi."""
+        """The gradient of Z: E[psi]'A_i phi for transitions, E[r] B'A_i phi for rewards."""
         if self.reward is not None:
             return self.reward.mean(self.x @ theta) * self.x
         return self.features.pull(self._moments(theta[None])[1])[0]
 
     def hessian(self, theta):
-        """phi'A_i' Cov[psi] A_j phi, or Var(r) phi'A_i'B B'A_j phi."""
+        """The Hessian of Z: phi'A_i' Cov[psi] A_j phi for transitions, Var(r) phi'A_i'B B'A_j phi for rewards."""
         if self.reward is not None:
             return self.reward.variance(self.x @ theta) * np.outer(self.x, self.x)
         return self.features.sandwich(self._moments(theta[None])[2])[0, 0]
 
     def curvature(self, thetas, delta):
-        """delta' Hessian(theta) delta for many thetas (n, d) -> (n,)."""
+        """The curvature delta' Hessian(theta) delta for many thetas, (n, d) -> (n,)."""
         if self.reward is not None:
             return self.reward.variance(thetas @ self.x) * (self.x @ delta) ** 2
         direction = self.features.natural(delta[None])[0, 0, 0]

@@ -1,8 +1,7 @@
-"""What a claim is, what checking it yields, and how numbers become a verdict.
+"""Claims, findings, and the rule that turns violations into a verdict.
 
-A claim is a function `(rng, trials) -> Finding` under the decorator `@claim(...)`. It attacks one statement
-of the paper with `trials` random instances and a search; the verdict follows from the violations that it
-met.
+A claim is a function `(rng, trials) -> Finding` with the decorator `@claim(...)`. It attacks one statement of
+the paper with `trials` random instances and a search; the verdict follows from the violations that it finds.
 """
 
 import math
@@ -18,9 +17,9 @@ class Finding:
     """The outcome of one attack.
 
     verdict     one of VERDICTS
-    worst_case  the number that decides, at the worst instance found
+    worst_case  the deciding number, at the worst instance found
     meaning     what that number is, with its threshold
-    instance    JSON-able: enough to compute the worst case again
+    instance    JSON-able: enough to recompute the worst case
     rule        one sentence: how the verdict follows from the numbers
     correction  the statement that replaces the printed one, or ''
     details     further numbers
@@ -80,10 +79,10 @@ def number_of(id: str) -> tuple[int, ...]:
 
 
 def decide(printed: float, corrected: float | None = None, *, tolerance: float) -> str:
-    """The verdict from two violations, that of the printed statement and that of its best correction.
+    """The verdict, given the violations of the printed statement and of its best correction.
 
-    A violation is a number that is at most 0 where a statement is true; `tolerance` allows for rounding and
-    for the stated error of the numerical method.
+    A violation is a number that is at most 0 if the statement is true; `tolerance` allows for rounding and for
+    the stated error of the numerical method.
     """
     if printed <= tolerance:
         return "holds"
@@ -94,7 +93,7 @@ def decide(printed: float, corrected: float | None = None, *, tolerance: float) 
 
 @dataclass
 class Worst:
-    """Keeps the largest value seen and the instance that attained it; of equal ones (to 1e-9) the first."""
+    """Keeps the largest value seen and the instance that attains it; of equal values (to 1e-9), the first."""
 
     value: float = -math.inf
     instance: dict | None = None

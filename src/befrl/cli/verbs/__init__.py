@@ -1,6 +1,6 @@
-"""The verbs of `befrl`, one file each: its arguments, and the function of the package that it calls.
+"""The verbs of `befrl`, one file each; a verb declares its arguments and calls one function of the package.
 
-A verb's module has a docstring whose first line is its help, an `EXAMPLE`, `arguments(parser)` and `call(args)`.
+Its module has a docstring, whose first line is the verb's help, an `EXAMPLE`, `arguments(parser)` and `call(args)`.
 """
 
 from befrl.common.catalogue import Catalogue

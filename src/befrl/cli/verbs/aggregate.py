@@ -13,10 +13,10 @@ EXAMPLE = (
 
 def arguments(parser):
     parser.add_argument("--runs", required=True, help="folder with LABEL/BATCH.npz")
-    parser.add_argument("--labels", nargs="+", required=True, help="variants; AGENT@PARAMETER=VALUE is on a grid")
-    parser.add_argument("--batches", nargs="+", required=True, help="batches of seeds of variants off the grid")
-    parser.add_argument("--grid-batches", nargs="*", default=[], help="batches of seeds of variants on a grid")
-    parser.add_argument("--tuning", type=natural, default=0, help="seeds below this choose the best of each grid")
+    parser.add_argument("--labels", nargs="+", required=True, help="variants; AGENT@PARAMETER=VALUE for a grid point")
+    parser.add_argument("--batches", nargs="+", required=True, help="batches of seeds of the variants off the grid")
+    parser.add_argument("--grid-batches", nargs="*", default=[], help="batches of seeds of the variants on a grid")
+    parser.add_argument("--tuning", type=natural, default=0, help="tuning seeds, which select the best grid point")
     parser.add_argument("--resamples", type=whole, default=2000, help="bootstrap resamples (default 2000)")
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (default 0.95)")
     parser.add_argument("--out", required=True, help="folder for summary.csv, curves.csv, paired.csv and order.csv")

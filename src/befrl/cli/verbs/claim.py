@@ -1,4 +1,4 @@
-"""Put claims of the paper to the test."""
+"""Test claims of the paper."""
 
 import json
 
@@ -10,8 +10,8 @@ SHOWN = ("id", "statement", "verdict", "worst_case", "meaning", "correction", "r
 
 
 def arguments(parser):
-    parser.add_argument("id", nargs="+", help="a claim of `befrl list claims`")
-    parser.add_argument("--trials", type=whole, default=200, help="random instances (default 200)")
+    parser.add_argument("id", nargs="+", help="claims, as in `befrl list claims`")
+    parser.add_argument("--trials", type=whole, default=200, help="random instances per claim (default 200)")
     parser.add_argument("--seed", type=natural, default=20221005, help="seed of the search")
     parser.add_argument("--out", help="json file to write")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -1,4 +1,4 @@
-"""Study components by themselves: next-state laws, estimators, planners, exploration or growth of seconds."""
+"""Study one component: next-state laws, estimators, planners, exploration or the scaling of run time."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def arguments(parser):
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="settings, as in the config; lists as JSON")
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
     parser.add_argument("--out", required=True, help="folder for the study's tables")
-    parser.add_argument("--timings", help="csv file for the measured seconds, if the study measures some")
+    parser.add_argument("--timings", help="csv file for the measured seconds, if the study measures time")
 
 
 def call(args):

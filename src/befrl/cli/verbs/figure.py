@@ -9,9 +9,9 @@ EXAMPLE = (
 def arguments(parser):
     parser.add_argument("kind", help="a figure of `befrl list figures`")
     parser.add_argument("--tables", nargs="+", required=True, help="the csv files that the figure reads")
-    parser.add_argument("--out", required=True, help="path without ending: .svg, .png and .json are written")
+    parser.add_argument("--out", required=True, help="path without suffix: .svg, .png and .json are written")
     parser.add_argument("--command", default="", help="the command that the report shows beside the figure")
-    parser.add_argument("--headline", action="store_true", help="show it first in the report")
+    parser.add_argument("--headline", action="store_true", help="show the figure first in the report")
 
 
 def call(args):

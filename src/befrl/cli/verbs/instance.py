@@ -1,4 +1,4 @@
-"""Make an instance: theta*, constants, V* and gap."""
+"""Build an instance: theta*, constants, V* and gap."""
 
 import json
 
@@ -10,7 +10,7 @@ EXAMPLE = "befrl instance riverswim --set kernel=cho states=4 horizon=12 --json"
 def arguments(parser):
     parser.add_argument("family", help="a family of `befrl list instances`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the family")
-    parser.add_argument("--name", help="name in the study; the family's by default")
+    parser.add_argument("--name", help="name in the study (default: the family's name)")
     parser.add_argument("--out", help="npz file to write")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

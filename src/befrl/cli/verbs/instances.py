@@ -8,7 +8,7 @@ EXAMPLE = "befrl instances --output . --names chain-8 riverswim-4 --explored cha
 def arguments(parser):
     parser.add_argument("--output", default=".", help="folder of the study's results/ and figures/")
     parser.add_argument("--names", nargs="+", required=True, help="instances of the study")
-    parser.add_argument("--explored", nargs="*", default=[], help="those on which greedy met the best tuned agent")
+    parser.add_argument("--explored", nargs="*", default=[], help="instances with a study of exploration")
     parser.add_argument("--out", required=True, help="csv file to write")
 
 

@@ -1,4 +1,4 @@
-"""Put the records of claims together into one table."""
+"""Collect the records of claims in one table."""
 
 from befrl.cli.words import target
 
@@ -7,7 +7,7 @@ EXAMPLE = "befrl ledger results/claims/C31.json results/claims/C39.json --out re
 
 def arguments(parser):
     parser.add_argument("records", nargs="+", help="json files made by `befrl claim`")
-    parser.add_argument("--out", help="csv file to write; printed if none is named")
+    parser.add_argument("--out", help="csv file to write (default: print the table)")
 
 
 def call(args):

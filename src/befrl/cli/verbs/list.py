@@ -22,7 +22,7 @@ def call(args):
 
 
 def _described(catalogue, parameters=False):
-    """Names and summaries of a catalogue, with parameters if its entries have some."""
+    """Names and summaries of a catalogue's entries and, on request, their parameters."""
     from befrl.common.parameters import describe
 
     return [

@@ -7,7 +7,7 @@ EXAMPLE = "befrl report --study config/config.yaml --out results/report.html"
 
 def arguments(parser):
     parser.add_argument("--study", required=True, help="config file, or the config itself as JSON")
-    parser.add_argument("--schema", help="schema of the config; config/schema.yaml of the project by default")
+    parser.add_argument("--schema", help="schema of the config (default: the project's config/schema.yaml)")
     parser.add_argument("--out", required=True, help="html file to write")
 
 

@@ -21,7 +21,7 @@ def arguments(parser):
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
     parser.add_argument("--lockstep", type=whole, default=50, help="seeds per group in lock step (default 50)")
     parser.add_argument("--threads", type=whole, default=1, help="processes (default 1); results do not depend on it")
-    parser.add_argument("--label", help="name of the variant in the study; the agent's by default")
+    parser.add_argument("--label", help="name of the variant in the study (default: the agent's name)")
     parser.add_argument("--out", help="npz file to write")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -43,7 +43,7 @@ def call(args):
 
 
 def read_spec(args):
-    """The run that the words ask for."""
+    """The run that the arguments describe."""
     from befrl import agents, instances
     from befrl.experiment import seeds
     from befrl.experiment.spec import TRACKS, RunSpec
@@ -65,7 +65,7 @@ def read_spec(args):
 
 @contextmanager
 def progress(args, total):
-    """A progress bar that counts steps, or nothing when nobody watches."""
+    """A progress bar that counts steps; none if the output is quiet, JSON or not a terminal."""
     if args.quiet or args.json or not sys.stderr.isatty():
         yield None
         return
@@ -76,7 +76,7 @@ def progress(args, total):
 
 
 def report(args, final, meta):
-    """Print the regret of all seeds after the last episode, with a bootstrap interval of its mean."""
+    """Print the mean over seeds of the final regret, with a bootstrap interval, and its quantiles."""
     import numpy as np
 
     from befrl.analysis import statistics

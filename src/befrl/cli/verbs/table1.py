@@ -1,4 +1,4 @@
-"""Make Table 1 of the paper, measured: its marks beside the numbers of a study."""
+"""Make a measured version of the paper's Table 1: its marks beside the numbers of a study."""
 
 from befrl.cli.words import target
 from befrl.common.errors import InputError
@@ -10,8 +10,8 @@ EXAMPLE = (
 
 def arguments(parser):
     parser.add_argument("--output", default=".", help="folder of the study's results/ and figures/")
-    parser.add_argument("--cases", nargs="+", required=True, help="instance_track")
-    parser.add_argument("--scaled", nargs="*", default=[], help="instances whose seconds were measured at other sizes")
+    parser.add_argument("--cases", nargs="+", required=True, help="cases of the study, as INSTANCE_TRACK")
+    parser.add_argument("--scaled", nargs="*", default=[], help="instances with a study of scaling")
     parser.add_argument("--out", required=True, help="csv file to write")
     parser.add_argument("--timings", required=True, help="csv file for the measured seconds")
 
