@@ -177,7 +177,7 @@ def test_the_truth_is_not_told():
 
 def test_only_this_module_loads_gymnasium():
     modules = ", ".join(
-        f"befrl.{name}" for name in ("cli", "verbs", "config", "interaction", "instances", "runs", "agents")
+        f"befrl.{name}" for name in ("cli", "cli.verbs.run", "study.config", "experiment.runs", "instances", "agents")
     )
     alone = f"import sys, {modules}; assert 'gymnasium' not in sys.modules"
     by_name = (
