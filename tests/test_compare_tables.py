@@ -109,7 +109,10 @@ def test_a_table_that_was_not_made_is_drift_and_one_without_reference_is_none(co
     (made / "more.csv").write_text(TABLE)
     assert compare(made, reference)[0] == 0
     (made / "inner" / "table.csv").unlink()
-    assert compare(made, reference) == (1, ["inner/table.csv: not made", f"1 tables compared with {reference}: DRIFT"])
+    assert compare(made, reference) == (
+        1,
+        ["inner/table.csv: not made", f"1 tables compared with {reference}, 0 the same to the byte: DRIFT"],
+    )
 
 
 def test_no_references_at_all_is_a_mistake(compare, folders, tmp_path):
