@@ -11,6 +11,7 @@ import pytest
 from befrl.model.model import Model
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config, items):
     """Tests that share a fixture of their module stay together in one process; the others go wherever there is room."""
     if not config.pluginmanager.hasplugin("xdist"):

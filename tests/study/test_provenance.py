@@ -155,7 +155,7 @@ def test_files_beside_a_packages_code_count(toys):
 
 def test_caches_of_the_interpreter_do_not_count(toys):
     before = toys.hash()
-    (toys.folder / "__pycache__").mkdir()
+    (toys.folder / "__pycache__").mkdir(exist_ok=True)
     toys.write("__pycache__/main.cpython-311.pyc", "bytes")
     assert toys.hash() == before
 
