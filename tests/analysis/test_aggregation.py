@@ -10,9 +10,9 @@ import pytest
 
 from befrl import instances
 from befrl.analysis.aggregation import POINTS, aggregate
+from befrl.analysis.regret_columns import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS
 from befrl.common import tidy
 from befrl.common.errors import InputError
-from befrl.common.tidy import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS
 from befrl.experiment import run_file, runs
 from befrl.experiment.spec import RunSpec
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from befrl import agents, instances
-from befrl.analysis import table1
+from befrl.analysis import regret_columns, table1
 from befrl.analysis.aggregation import aggregate
 from befrl.analysis.components import scaling
 from befrl.common import storage, tidy
@@ -118,7 +118,7 @@ def test_surrogate_constants_are_named(layout, tmp_path):
 
 
 def test_both_scales_are_those_of_the_summary(layout, table):
-    summary = tidy.read(path_of(layout, "summary"), tidy.SUMMARY)
+    summary = tidy.read(path_of(layout, "summary"), regret_columns.SUMMARY)
     for agent in ("bef-rlsvi", "shared"):
         mine = summary[summary["agent"] == agent].set_index("role")
         for role in ("theory", "tuned"):
@@ -134,7 +134,7 @@ def test_both_scales_are_those_of_the_summary(layout, table):
 
 
 def test_cost_is_that_of_the_tuned_variant(layout, table, timings):
-    seconds = tidy.read(path_of(layout, "timings"), tidy.TIMINGS).set_index("variant")
+    seconds = tidy.read(path_of(layout, "timings"), regret_columns.TIMINGS).set_index("variant")
     tuned = f"bef-rlsvi@x={table.loc['bef-rlsvi', 'value']:g}"
     for agent, variant in (("bef-rlsvi", tuned), ("greedy", "greedy")):
         assert timings.loc[agent, "variant"] == variant

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from befrl import agents, claims, cli, figures, instances
-from befrl.analysis import benchmark, components, instance_table, published, table1
+from befrl.analysis import benchmark, components, instance_table, published, regret_columns, table1
 from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.errors import Refused
@@ -146,7 +146,7 @@ def test_aggregate_and_figure_write_their_files(good, tmp_path):
         "timings": tmp_path / "seconds.csv"
     }
     for name, path in paths.items():
-        assert ",".join(getattr(tidy, name.upper())) in path.read_text().splitlines()
+        assert ",".join(getattr(regret_columns, name.upper())) in path.read_text().splitlines()
     good(
         "figure regret --tables tables/summary.csv tables/curves.csv --out drawn/regret --command 'make it' --headline"
     )

@@ -12,10 +12,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from befrl.analysis import instance_table
+from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
-from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import assemble, build, svg, wording
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 
-from befrl.analysis import statistics
+from befrl.analysis import regret_columns, statistics
 from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.experiment import run_file, settings
@@ -81,11 +81,11 @@ def aggregate(paths, tuning, resamples, level):
     ]
     order = [names | row for row in _order(rows, finals, weights, level)]
     return {
-        "summary": tidy.text(rows, tidy.SUMMARY),
-        "curves": tidy.text(curves, tidy.CURVES),
-        "paired": tidy.text(paired, tidy.PAIRED),
-        "order": tidy.text(order, tidy.ORDER),
-        "timings": tidy.text(timings, tidy.TIMINGS),
+        "summary": tidy.text(rows, regret_columns.SUMMARY),
+        "curves": tidy.text(curves, regret_columns.CURVES),
+        "paired": tidy.text(paired, regret_columns.PAIRED),
+        "order": tidy.text(order, regret_columns.ORDER),
+        "timings": tidy.text(timings, regret_columns.TIMINGS),
     }
 
 

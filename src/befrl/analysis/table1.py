@@ -7,12 +7,13 @@ their growth have a table of their own, joined by instance, track and agent.
 
 from dataclasses import asdict
 
+from befrl.analysis import regret_columns
 from befrl.analysis.components import scaling
 from befrl.analysis.printed import PRINTED, Printed
 from befrl.common import tidy
 from befrl.common.errors import InputError
 
-KEYS = {name: tidy.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
+KEYS = {name: regret_columns.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "optimistic")
 COLUMNS = {
     **KEYS,
@@ -23,23 +24,23 @@ COLUMNS = {
     "free_of_clipping": "mark as printed",
     "assumes": "model and assumptions as printed",
     "rewards": "whether the algorithm knows the rewards, as printed",
-    "specification": tidy.SUMMARY["specification"],
-    "seeds": tidy.SUMMARY["seeds"],
-    "episodes": tidy.SUMMARY["episodes"],
+    "specification": regret_columns.SUMMARY["specification"],
+    "seeds": regret_columns.SUMMARY["seeds"],
+    "episodes": regret_columns.SUMMARY["episodes"],
     "constants": "constants of the columns theory_*: theory, surrogate (of another bound, as the source's are not "
     "known), set (by the config) or baseline (none)",
-    **{f"theory_{name}": f"without tuning: {tidy.SUMMARY[name]}" for name in MEASURED},
+    **{f"theory_{name}": f"without tuning: {regret_columns.SUMMARY[name]}" for name in MEASURED},
     "parameter": "parameter that was tuned; empty for an agent without a grid",
     "value": "best value of that parameter, chosen on other seeds",
-    "at_edge": tidy.SUMMARY["at_edge"],
-    **{f"tuned_{name}": f"tuned: {tidy.SUMMARY[name]}" for name in MEASURED},
-    "plans": f"{tidy.SUMMARY['plans']}; of the tuned variant if there is a grid",
+    "at_edge": regret_columns.SUMMARY["at_edge"],
+    **{f"tuned_{name}": f"tuned: {regret_columns.SUMMARY[name]}" for name in MEASURED},
+    "plans": f"{regret_columns.SUMMARY['plans']}; of the tuned variant if there is a grid",
 }
 TIMINGS = {
     **KEYS,
     "variant": "variant whose seconds are given: the tuned one if the agent has a grid",
-    "seconds": tidy.TIMINGS["seconds_per_episode"],
-    "exponent_k": tidy.TIMINGS["exponent_k"],
+    "seconds": regret_columns.TIMINGS["seconds_per_episode"],
+    "exponent_k": regret_columns.TIMINGS["exponent_k"],
     "exponent_d": "power of d with which they grow, on larger instances of the family; empty if not measured",
     "exponent_H": "power of H with which they grow, on the same instance; empty if not measured",
 }
@@ -57,7 +58,7 @@ def timings(layout, cases, scaled) -> list[dict]:
     for instance, track in cases:
         shown = [tuned or first for first, tuned in _agents(layout, instance, track)]
         path = layout.regret_timings(instance, track)
-        seconds = tidy.read(path, tidy.TIMINGS).set_index("variant")
+        seconds = tidy.read(path, regret_columns.TIMINGS).set_index("variant")
         for row in shown:
             if row["variant"] not in seconds.index:
                 raise InputError(f"{path}: there is no row of '{row['variant']}': delete it and run again")
@@ -70,7 +71,7 @@ def timings(layout, cases, scaled) -> list[dict]:
 
 def _agents(layout, instance, track):
     """The variant of each agent off its grid, and the tuned one or None, as rows of the summary."""
-    summary = _with_settings(tidy.read(layout.regret("summary", instance, track), tidy.SUMMARY))
+    summary = _with_settings(tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY))
     for _, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
         tuned = by_role.pop("tuned", None)

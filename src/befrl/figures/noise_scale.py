@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from befrl.analysis import regret_columns
 from befrl.analysis.statistics import NO_REGRET
-from befrl.common import tidy
 from befrl.figures.support import style
 
 SCOPE = "study"
-TABLES = {"summary": tidy.SUMMARY}
+TABLES = {"summary": regret_columns.SUMMARY}
 
 
 def grid_of(summary):

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from befrl.common import tidy
+from befrl.analysis import regret_columns
 from befrl.figures.noise_scale import drawable, finish, grid_of, sizes
 from befrl.figures.support import style
 
 SCOPE = "study"
-TABLES = {"summary": tidy.SUMMARY}
+TABLES = {"summary": regret_columns.SUMMARY}
 PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
 
 

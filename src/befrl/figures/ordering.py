@@ -1,10 +1,10 @@
 """The order of the agents of a case, each compared with the next best one on the same seeds."""
 
-from befrl.common import tidy
+from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "case"
-TABLES = {"summary": tidy.SUMMARY, "order": tidy.ORDER}
+TABLES = {"summary": regret_columns.SUMMARY, "order": regret_columns.ORDER}
 
 
 def draw(tables):

@@ -1,11 +1,11 @@
 """Cumulative regret against the episode, of every agent at its theory's constants and tuned."""
 
+from befrl.analysis import regret_columns
 from befrl.analysis.statistics import NO_REGRET
-from befrl.common import tidy
 from befrl.figures.support import style
 
 SCOPE = "case"
-TABLES = {"summary": tidy.SUMMARY, "curves": tidy.CURVES}
+TABLES = {"summary": regret_columns.SUMMARY, "curves": regret_columns.CURVES}
 # A group with more agents is split into one panel for each algorithm.
 CROWD = 8
 

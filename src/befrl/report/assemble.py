@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from befrl import claims, figures, report
-from befrl.analysis import instance_table, published
+from befrl.analysis import instance_table, published, regret_columns
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
@@ -25,7 +25,7 @@ def write(text, schema, out):
     """Build the report of a study from its files and write it to `out`."""
     study = read_study(text, schema)
     layout = study.layout
-    summaries = {case: tidy.read(layout.regret("summary", *case), tidy.SUMMARY) for case in study.cases()}
+    summaries = {case: tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY) for case in study.cases()}
     ledger = [_claim(layout.claim(name)) for name in study.claim_ids()]
     costs = [_cost(layout, case, summary) for case, summary in summaries.items()]
     page = report.build(
@@ -55,7 +55,7 @@ def _instances(layout, names):
 
 def _cost(layout, case, summary):
     """The timings of a case, with the agent, role and parameter of each variant."""
-    timings = tidy.read(layout.regret_timings(*case), tidy.TIMINGS)
+    timings = tidy.read(layout.regret_timings(*case), regret_columns.TIMINGS)
     names = summary[["variant", "agent", "role", "parameter", "value"]]
     return tidy.joined(names, timings, ["variant"], f"summary and timings of '{'_'.join(case)}'")
 

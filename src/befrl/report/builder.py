@@ -7,8 +7,8 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.claims.toolbox.registry import VERDICTS
-from befrl.common.tidy import SUMMARY, TIMINGS
 from befrl.report import svg, wording
 
 ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "baseline")  # all grid points would be too many rows

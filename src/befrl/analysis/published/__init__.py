@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from befrl.analysis import regret_columns
 from befrl.common import storage, tidy
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
@@ -29,7 +30,7 @@ COLUMNS = {
     "instance": "name of the instance in the study",
     "quantity": "quantity that is compared, or that a curve shows",
     "algorithm": "name of the algorithm; empty for a quantity of the instance",
-    "variant": tidy.SUMMARY["variant"],
+    "variant": regret_columns.SUMMARY["variant"],
     "role": "theory, surrogate, set, tuned, grid or baseline, as in the regret tables",
     "episode": "episode that the number belongs to; empty where there is none",
     "ours": "our number; for returns, regret and reward, the mean over seeds",
@@ -96,9 +97,9 @@ def _read(layout, instance, track):
     return Rerun(
         instance=instance,
         optimal_value=storage.read_meta(layout.instance(instance), "instance")["optimal_value"],
-        summary=tidy.read(layout.regret("summary", instance, track), tidy.SUMMARY),
-        curves=tidy.read(layout.regret("curves", instance, track), tidy.CURVES),
-        timings=tidy.read(layout.regret_timings(instance, track), tidy.TIMINGS),
+        summary=tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY),
+        curves=tidy.read(layout.regret("curves", instance, track), regret_columns.CURVES),
+        timings=tidy.read(layout.regret_timings(instance, track), regret_columns.TIMINGS),
     )
 
 
