@@ -11,7 +11,7 @@ from befrl.model import rewards
 from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
 from helpers import derivative
 
-LAWS = [bernoulli.Law(), truncated_exponential.Law(), gaussian.Law(0.5), gaussian.Law(2.0)]
+LAWS = [*(rewards.make(name, 0.5) for name in rewards.catalogue.names()), gaussian.Law(2.0)]
 GRID = np.array([-30.0, -5.0, -1.0, -0.15, -0.05, 0.0, 1e-3, 0.05, 0.15, 0.7, 3.0, 12.0, 40.0])
 EXPONENTIAL = truncated_exponential.Law()
 
@@ -22,15 +22,12 @@ def name_of(law):
 
 def test_every_law_is_found_by_its_name():
     """Laws that have a standard deviation take it; their variance is its square whatever c is."""
-    assert rewards.catalogue.names() == ["bernoulli", "gaussian", "truncated-exponential"]
-    assert [rewards.make(name, 0.3) for name in rewards.catalogue.names()] == [
-        bernoulli.Law(),
-        gaussian.Law(0.3),
-        EXPONENTIAL,
-    ]
+    known = {"bernoulli": bernoulli.Law(), "gaussian": gaussian.Law(0.3), "truncated-exponential": EXPONENTIAL}
+    assert set(known) <= set(rewards.catalogue.names())
+    assert {name: rewards.make(name, 0.3) for name in known} == known
     assert rewards.make("gaussian", 0.3).variance(7.0) == pytest.approx(0.09)
     with pytest.raises(InputError, match="reward law"):
-        rewards.make("poisson", 0.3)
+        rewards.make("nothing", 0.3)
 
 
 def high_precision(c):
@@ -53,7 +50,7 @@ def test_moments_are_derivatives_of_the_log_partition(law, c):
     curvature = derivative(lambda x: law.mean(x)[0], at)[0]
     # The difference quotient carries the rounding of Z, or of Z', divided by the step of 1e-3.
     assert law.mean(at)[0] == pytest.approx(slope, abs=1e-10 + 5e-13 * abs(law.log_partition(c)))
-    assert law.variance(at)[0] == pytest.approx(curvature, abs=1e-10)
+    assert law.variance(at)[0] == pytest.approx(curvature, abs=1e-10 + 5e-13 * abs(law.mean(at)[0]))
 
 
 @pytest.mark.parametrize("c", [-6.0, -0.3, 0.0, 0.02, 2.0, 9.0])

@@ -27,8 +27,6 @@ rule report:
         LAYOUT.log("report"),
     conda:
         ENVIRONMENT
-    resources:
-        **RESOURCES,
     params:
         study=untracked(lambda wildcards: json.dumps(STUDY.config)),
         decided_by=STUDY.hash,

@@ -47,7 +47,7 @@ def check(config, schema, folder=SCHEMA.parent) -> Study:
     config = _with_included(_plain(config), Path(folder))
     errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.absolute_path)))
     if errors:
-        raise InputError(_sentence(errors[0]))
+        raise InputError(storage.one_line(_sentence(errors[0])))
     config = _with_groups(with_defaults(config, schema))
     for name, entry in config["instances"].items():
         _named(instances.module_name, entry["family"], f"instances.{name}.family")
