@@ -11,17 +11,6 @@ import pytest
 from befrl.model.model import Model
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(config, items):
-    """Tests that share a fixture of their module stay together in one process; the others go wherever there is room."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        fixtures = [fixture for each in item._fixtureinfo.name2fixturedefs.values() for fixture in each]
-        if any(fixture.scope == "module" for fixture in fixtures):
-            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
-
-
 @pytest.fixture
 def rng():
     return np.random.default_rng(20230207)
