@@ -11,14 +11,9 @@ LOCK_FLAGS ?=          # e.g. "--upgrade"
 run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
 # With a thousand short jobs the default scheduler uses a third of a core.
 snakemake := $(run) snakemake --cores all --scheduler greedy
-<<<<<<< HEAD
-# On all cores; tests that share an expensive fixture run in the same process (tests/conftest.py).
-pytest := $(run) pytest --numprocesses logical --dist loadgroup
-=======
-# Over all cores, file by file, so that what the tests of a file share is made once. In the order of the folders: by the
-# number of tests the workflow's, few and long, would come last and be waited for.
+# On all cores, file by file, so that what the tests of a file share is made once. In the order of the folders: ordered by
+# their number of tests, the few long tests of the workflow would come last, and everything would wait for them.
 pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
->>>>>>> tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce smoke test test-all references lint format bench lock clean
