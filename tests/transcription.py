@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from befrl.agents.shared import regression
 from befrl.agents.shared.regression import OneHot
 from befrl.experiment import loop
 
@@ -89,16 +90,16 @@ def played(agent, problem, seeds, episodes):
     return plans, trajectories
 
 
-def spy_on_values(module, monkeypatch):
-    """The Q (n, S, A) of every step that an agent of this module plans with, latest first: [h = H - 1, ..., 0]."""
-    seen, original = [], module.value_iteration
+def spy_on_values(monkeypatch):
+    """The Q (n, S, A) of every step that a linear agent plans with, latest first: [h = H - 1, ..., 0]."""
+    seen, original = [], regression.value_iteration
 
-    def value_iteration(regression, value):
+    def value_iteration(owner, value):
         def kept(h, step):
             seen.append(np.array(value(h, step)))
             return seen[-1]
 
-        return original(regression, kept)
+        return original(owner, kept)
 
-    monkeypatch.setattr(module, "value_iteration", value_iteration)
+    monkeypatch.setattr(regression, "value_iteration", value_iteration)
     return seen

@@ -46,7 +46,7 @@ def test_perturbed_histories_have_the_derived_law(name, values, rng):
 def test_values_have_the_law_of_the_largest_perturbed_prediction(name, values, rng, monkeypatch):
     """Clipped Q of the last step: two-sample Kolmogorov-Smirnov at the level 1e-6, 4000 draws of either kind."""
     problem = light(name, horizon=2)
-    seen = spy_on_values(lsvi_phe, monkeypatch)
+    seen = spy_on_values(monkeypatch)
     agent = trained("lsvi-phe", problem, seeds=(0,), sigma=SIGMA, members=MEMBERS, **values)
     history = random_episodes(problem, (0,), 5)
     for k in range(4000):

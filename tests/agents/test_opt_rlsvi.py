@@ -50,7 +50,7 @@ def test_plans_are_the_printed_ones_without_noise(name, track):
 
 
 def test_noise_reaches_the_linear_regime_only(monkeypatch):
-    seen = spy_on_values(opt_rlsvi, monkeypatch)
+    seen = spy_on_values(monkeypatch)
     problem = light("chain", horizon=2)
     agent = trained("opt-rlsvi", problem, seeds=range(50), same_data=True, episodes=20, sigma=1.0, alpha_u=0.5)
     for k in range(100):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from befrl.agents.shared import mnl
+from befrl.agents.shared import mirror_descent, mnl
 from helpers import full, full_U, play, random_episodes, trained
 from helpers import light as instance
 
@@ -35,7 +35,7 @@ def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, e
     problem = instance(name, **values)
     reachable = mnl.Reachable(problem.model, problem.constants)
     L = reachable.L_theta = 1.2 if lam else reachable.L_theta
-    estimator = mnl.MirrorDescent(reachable, 2, lam, eta)
+    estimator = mirror_descent.MirrorDescent(reachable, 2, lam, eta)
     eta, trace = estimator.eta, full(problem.model.features.trace)
     B = [estimator.lam * trace for _ in range(2)]
     names, edges = ("states", "cells", "actions", "rewards", "next_states"), 0

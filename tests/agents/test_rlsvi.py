@@ -29,7 +29,7 @@ def test_weights_are_drawn_from_the_printed_normal_law(name, values, monkeypatch
     50 seeds with the same data and 300 plans are 15,000 draws; 5 standard errors.
     """
     problem, sigma, lam, n = light(name, horizon=3), 0.6, 0.8, 50
-    seen = spy_on_values(rlsvi, monkeypatch)
+    seen = spy_on_values(monkeypatch)
     agent = trained("rlsvi", problem, seeds=range(n), same_data=True, sigma=sigma, lam=lam, **values)
     if values:  # the same features for all
         regression = agent.regression

@@ -28,8 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.errors import InputError
 from befrl.common.parameters import multiple_of, number, optional, scale
 
@@ -54,16 +53,11 @@ def theory_members(d, delta):
     return int(np.ceil(d * np.log(delta / 9) / special.log_ndtr(1.0)))
 
 
-class Agent(BaseAgent):
+class Agent(LinearAgent):
     surrogate = "sigma has the order H sqrt(d) with the logarithm of LSVI-UCB, and M the order d quoted by Cho et al."
-
-    @classmethod
-    def specification(cls, model, parameters):
-        return EXACT if exact(model, parameters) else MISSPECIFIED
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.regression = regression_for(problem, parameters)
         d = self.regression.D
         self.sigma = parameters.sigma
         if self.sigma is None:
@@ -77,10 +71,7 @@ class Agent(BaseAgent):
         def Q(h, step):
             return np.clip(step.mean() + self.sigma * step.noise(self.M), 0.0, H - h)
 
-        return Plan(*value_iteration(self.regression, Q))
+        return self.value_iteration(Q)
 
     def facts(self):
         return {"d": self.regression.D, "sigma": self.sigma, "M": self.M}
-
-    def update(self, trajectory):
-        self.regression.update(trajectory)

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.parameters import multiple_of, number, scale
 
 
@@ -35,14 +34,9 @@ def theory_beta(d, H, K, delta):
     return float(d * H * np.sqrt(np.log(2 * d * K * H / delta)))
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        return EXACT if exact(model, parameters) else MISSPECIFIED
-
+class Agent(LinearAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.regression = regression_for(problem, parameters)
         multiple = multiple_of(parameters.scale)
         self.beta = multiple * theory_beta(self.regression.D, problem.horizon, problem.episodes, parameters.delta)
 
@@ -52,10 +46,7 @@ class Agent(BaseAgent):
         def Q(h, step):
             return np.minimum(step.mean() + self.beta * step.width(), H)
 
-        return Plan(*value_iteration(self.regression, Q))
+        return self.value_iteration(Q)
 
     def facts(self):
         return {"d": self.regression.D, "beta": self.beta}
-
-    def update(self, trajectory):
-        self.regression.update(trajectory)

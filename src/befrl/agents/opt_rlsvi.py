@@ -27,8 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.errors import InputError
 from befrl.common.parameters import multiple_of, number, optional, scale
 
@@ -58,15 +57,7 @@ def default_share(widths, alpha_U):
     return np.clip((widths - alpha_L) / alpha_L, 0.0, 1.0)
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        return EXACT if exact(model, parameters) else MISSPECIFIED
-
-    def __init__(self, problem, parameters):
-        super().__init__(problem, parameters)
-        self.regression = regression_for(problem, parameters)
-
+class Agent(LinearAgent):
     def constants(self, k):
         """sigma and alpha_U of episode k, from 0."""
         d, H, parameters = self.regression.D, self.problem.horizon, self.parameters
@@ -86,11 +77,8 @@ class Agent(BaseAgent):
             default = default_share(step.width(), alpha_U)
             return (1 - default) * (step.mean() + sigma * step.noise()) + default * (H - h)
 
-        return Plan(*value_iteration(self.regression, Q))
+        return self.value_iteration(Q)
 
     def facts(self):
         sigma, alpha_U = self.constants(self.problem.episodes - 1)
         return {"d": self.regression.D, "sigma_last": sigma, "alpha_U_last": alpha_U}
-
-    def update(self, trajectory):
-        self.regression.update(trajectory)

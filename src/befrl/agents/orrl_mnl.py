@@ -1,7 +1,7 @@
 """ORRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): noise on values along centred features, and a second-order bonus.
 
 With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, fbar(s') = f(s') - E_theta f, and theta and B of
-the online mirror descent in `mnl.py` (eq. 5 and 6), one step for each transition,
+the online mirror descent in `mirror_descent.py` (eq. 5 and 6), one step for each transition,
 
     xi_h^(m) ~ N(0, sigma^2 B^-1),   m <= M, for each h;   xi^s' = the xi^(m) with the largest fbar(s,a,s')' xi^(m)
     nu_h     = sum_s' P_theta(s') fbar(s,a,s')' xi_h^s' + 3 H beta^2 max_s' |f(s,a,s')|^2_{B^-1}
@@ -27,55 +27,27 @@ union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified c
 clip is kept.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.special import log_ndtr
 
-from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import multiple_of, number, optional, scale
-from befrl.learning.data import Data
+from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
 from befrl.numerics import bellman
 
-
-@dataclass(frozen=True)
-class Parameters(RewardParameters):
-    scale: float | str = scale("multiple of the radius beta; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, the theory's with scale theory, else 1")
-    eta: float | None = optional(1e-6, 1e6, "step size; if none, the theory's with scale theory, else 1")
-    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+Parameters = MirrorParameters
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        mnl.check_finite(model, "orrl-mnl")
-        return EXACT
-
+class Agent(MirrorAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        lam, eta = parameters.lam, parameters.eta
-        self.multiple = multiple_of(parameters.scale)
-        if parameters.scale != "theory":
-            lam, eta = (1.0 if value is None else value for value in (lam, eta))
-        self.reachable = mnl.Reachable(problem.model, problem.constants)
-        self.estimator = mnl.MirrorDescent(self.reachable, problem.n, lam, eta)
         tries = problem.horizon * self.reachable.U
         self.samples = int(np.ceil(1 - np.log(tries) / log_ndtr(1.0)))
-        self.data = Data(problem.model, problem.n)
-        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
-
-    def radius(self, k):
-        """beta, with k from 0."""
-        H = self.problem.horizon
-        return self.multiple * self.estimator.radius(k * H + 1, H, self.parameters.delta)
 
     def plan(self, k):
-        model, r, H, n = self.problem.model, self.reachable, self.problem.horizon, self.problem.n
+        model, r, H = self.problem.model, self.reachable, self.problem.horizon
         B, beta = self.estimator.B, self.radius(k)
-        kernel = model.kernel(self.estimator.theta.reshape(n, -1))
+        kernel = self.kernel()
         P = r.probabilities(kernel)
         second = 3 * H * beta**2 * r.norms(B).max(-1)
         # f is zero for s'_0, the first of the reachable states, which therefore has no noise of its own.
@@ -92,15 +64,4 @@ class Agent(BaseAgent):
         return Plan(bellman.cell_policy(Q, model.space), V, R)
 
     def facts(self):
-        return {
-            "lam": float(self.estimator.lam),
-            "eta": float(self.estimator.eta),
-            "L_f": self.reachable.L_f,
-            "samples": self.samples,
-            "beta": float(self.radius(self.problem.episodes - 1)),
-        }
-
-    def update(self, trajectory):
-        self.estimator.update(trajectory)
-        self.data.add(trajectory)
-        self.rewards.update()
+        return super().facts() | {"samples": self.samples}

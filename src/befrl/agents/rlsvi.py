@@ -25,8 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
-from befrl.agents.shared.regression import RegressionParameters, exact, regression_for, value_iteration
+from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.errors import InputError
 from befrl.common.parameters import multiple_of, optional, scale
 
@@ -46,15 +45,7 @@ def theory_sigma(d, A, H, k):
     return float(np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * k)))
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        return EXACT if exact(model, parameters) else MISSPECIFIED
-
-    def __init__(self, problem, parameters):
-        super().__init__(problem, parameters)
-        self.regression = regression_for(problem, parameters)
-
+class Agent(LinearAgent):
     def sigma(self, k):
         """The noise scale of episode k, counted from 0."""
         problem, parameters = self.problem, self.parameters
@@ -69,11 +60,8 @@ class Agent(BaseAgent):
         def Q(h, step):
             return step.mean() + sigma * step.noise()
 
-        return Plan(*value_iteration(self.regression, Q))
+        return self.value_iteration(Q)
 
     def facts(self):
         last = self.problem.episodes - 1
         return {"d": self.regression.D, "sigma_first": self.sigma(0), "sigma_last": self.sigma(last)}
-
-    def update(self, trajectory):
-        self.regression.update(trajectory)

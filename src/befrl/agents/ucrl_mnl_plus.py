@@ -1,7 +1,7 @@
 """UCRL-MNL+ (Cho, Hwang, Lee, Oh, NeurIPS 2024, Appendix E): ORRL-MNL with a bonus in place of the noise.
 
 With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, fbar(s') = f(s') - E_theta f, and theta and B of
-the online mirror descent in `mnl.py` (eq. 5 and 6), one step for each transition,
+the online mirror descent in `mirror_descent.py` (eq. 5 and 6), one step for each transition,
 
     nu   = H beta sum_s' P_theta(s') |fbar(s,a,s')|_{B^-1} + 3 H beta^2 max_s' |f(s,a,s')|^2_{B^-1}
     Q_h  = r + P_theta V_{h+1} + nu,   V_h = min( max_a Q_h, H )                                           (eq. 104)
@@ -26,48 +26,17 @@ union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified c
 (`planned_rewards.py`). Rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import multiple_of, number, optional, scale
-from befrl.learning.data import Data
+from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
 from befrl.numerics import bellman
 
-
-@dataclass(frozen=True)
-class Parameters(RewardParameters):
-    scale: float | str = scale("multiple of the radius beta; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, the theory's with scale theory, else 1")
-    eta: float | None = optional(1e-6, 1e6, "step size; if none, the theory's with scale theory, else 1")
-    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
+Parameters = MirrorParameters
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        mnl.check_finite(model, "ucrl-mnl-plus")
-        return EXACT
-
-    def __init__(self, problem, parameters):
-        super().__init__(problem, parameters)
-        lam, eta = parameters.lam, parameters.eta
-        self.multiple = multiple_of(parameters.scale)
-        if parameters.scale != "theory":
-            lam, eta = (1.0 if value is None else value for value in (lam, eta))
-        self.reachable = mnl.Reachable(problem.model, problem.constants)
-        self.estimator = mnl.MirrorDescent(self.reachable, problem.n, lam, eta)
-        self.data = Data(problem.model, problem.n)
-        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
-
-    def radius(self, k):
-        """beta, with k from 0."""
-        H = self.problem.horizon
-        return self.multiple * self.estimator.radius(k * H + 1, H, self.parameters.delta)
-
+class Agent(MirrorAgent):
     def bonus(self, k, P):
         """nu, (n, N, A), for P (n, N, A, R) on the reachable states."""
         r, H, beta = self.reachable, self.problem.horizon, self.radius(k)
@@ -77,22 +46,9 @@ class Agent(BaseAgent):
         return H * beta * first + 3 * H * beta**2 * second
 
     def plan(self, k):
-        model, H, n = self.problem.model, self.problem.horizon, self.problem.n
-        kernel = model.kernel(self.estimator.theta.reshape(n, -1))
+        model, H = self.problem.model, self.problem.horizon
+        kernel = self.kernel()
         nu = self.bonus(k, self.reachable.probabilities(kernel))
         R = self.rewards.means()
         Q, V = mnl.plan(R, kernel, [nu] * H, low=-np.inf, clip_values=True)
         return Plan(bellman.cell_policy(Q, model.space), V, R)
-
-    def facts(self):
-        return {
-            "lam": float(self.estimator.lam),
-            "eta": float(self.estimator.eta),
-            "L_f": self.reachable.L_f,
-            "beta": float(self.radius(self.problem.episodes - 1)),
-        }
-
-    def update(self, trajectory):
-        self.estimator.update(trajectory)
-        self.data.add(trajectory)
-        self.rewards.update()

@@ -192,57 +192,6 @@ def hessian(f, P):
     return np.swapaxes(fbar, -1, -2) @ (P[..., None] * fbar)
 
 
-class MirrorDescent:
-    """The estimator of ORRL-MNL and UCRL-MNL+ (Cho et al., eq. 5 and 6), one step for each transition t.
-
-        theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_{B~_t}/(2 eta) + theta' grad l_t(theta_t)
-        B~_t = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A
-
-    theta (n, blocks, m), B (n, blocks, m, m). `lam` and `eta` are Lemma 12's unless given, and so is the radius.
-    """
-
-    def __init__(self, reachable, n, lam, eta):
-        self.reachable, self.n = reachable, n
-        L_f, L_theta, d = reachable.L_f, reachable.L_theta, reachable.d
-        self.alpha = np.log(reachable.U) + 2 * (1 + L_f * L_theta)
-        self.lam = max(12 * np.sqrt(2) * L_f**3 * self.alpha, 48 * L_f**2 * d * self.alpha) if lam is None else lam
-        self.eta = self.alpha / 2 if eta is None else eta
-        features = reachable.features
-        self.theta = np.zeros((n, features.n_blocks, features.m))
-        self.B = np.broadcast_to(self.lam * features.trace, (n, *features.trace.shape)).copy()
-        self._rows = np.arange(n)
-
-    def radius(self, t, H, delta):
-        """beta_t of eq. 53 with the constants of Lemmas 14 and 15, after t - 1 transitions."""
-        reachable, lam, alpha = self.reachable, self.lam, self.alpha
-        L_f, L_theta, d, U = reachable.L_f, reachable.L_theta, reachable.d, reachable.U
-        size = 3 * np.log(U * t) + L_f * L_theta
-        gamma_A = 5 / 4 * size * lam + 4 * size * np.log(H * np.sqrt(1 + 2 * t) / delta) + 2
-        gamma_B = np.sqrt(6) * (2 * alpha / 3) * d * np.log1p(2 * t * L_f**2 / (d * lam))
-        return float(np.sqrt(alpha * (gamma_A + gamma_B) + lam * L_theta**2))
-
-    def update(self, trajectory):
-        reachable, rows = self.reachable, self._rows
-        for h in range(trajectory.cells.shape[1]):
-            s, a = trajectory.cells[:, h], trajectory.actions[:, h]
-            f, base, _, block = reachable.visit(s, a)
-            at = (rows, block)
-            theta, B = self.theta[at], self.B[at]
-            P = laws(f, base, theta)
-            y = reachable.chosen(s, a, trajectory.next_states[:, h])
-            gradient = ((P - y)[..., None] * f).sum(1)
-            B_tilde = B + self.eta * hessian(f, P)
-            self.theta[at] = theta - self.eta * np.linalg.solve(B_tilde, gradient[..., None])[..., 0]
-            reachable.project(self.theta, lambda some, B=B_tilde, b=block: self._with(some, b, B))
-            self.B[at] = B + hessian(f, laws(f, base, self.theta[at]))
-
-    def _with(self, rows, block, B_tilde):
-        """B~ of the seeds `rows`, which differs from B in the visited block only."""
-        whole = self.B[rows]
-        whole[np.arange(len(rows)), block[rows]] = B_tilde[rows]
-        return whole
-
-
 def plan(R, P, bonuses, low, clip_values=False):
     """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; returns Q (n, H, N, A) and V_1 (n, N).
 

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.common.parameters import choice, integer, number
 from befrl.numerics import bellman
@@ -58,6 +59,25 @@ def regression_for(problem, parameters):
     """The regression of the parameters' presentation."""
     kind = OneHot if parameters.presentation == "one-hot" else RandomFeatures
     return kind(problem, parameters)
+
+
+class LinearAgent(BaseAgent):
+    """An agent whose Q_h is made of the regression of each step: `plan` calls `value_iteration`."""
+
+    @classmethod
+    def specification(cls, model, parameters):
+        return EXACT if exact(model, parameters) else MISSPECIFIED
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.regression = regression_for(problem, parameters)
+
+    def value_iteration(self, value) -> Plan:
+        """The plan with Q_h = value(h, step), with `step` the regression of step h."""
+        return Plan(*value_iteration(self.regression, value))
+
+    def update(self, trajectory):
+        self.regression.update(trajectory)
 
 
 def value_iteration(regression, value):
