@@ -236,7 +236,9 @@ def root_mean_square_errors(name, problem, counts, shrink, seeds):
     return np.array(errors)
 
 
-@pytest.mark.parametrize(("where", "seeds"), [("dense", 400), ("jao", 400), ("circle", 60)])
+@pytest.mark.parametrize(
+    ("where", "seeds"), [("dense", 400), ("jao", 400), pytest.param("circle", 60, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", CONSISTENT)
 def test_errors_fall_with_the_root_of_the_number_of_features(name, where, seeds):
     """Slope -1/2 on log-log scales, to 0.1: over a factor of 16 its standard error is 0.02, with 60 seeds 0.05."""
