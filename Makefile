@@ -46,7 +46,7 @@ lint: .venv/.ready ## check the style of Python and Snakemake files, and the dir
 	.venv/bin/python tools/check_imports.py
 	$(run) ruff format --check
 	$(run) snakefmt --check Snakefile workflow
-	$(run) snakemake --lint
+	.venv/bin/python tools/lint_workflow.py
 
 format: .venv/.ready ## format Python and Snakemake files
 	$(run) ruff check --fix-only
