@@ -10,6 +10,7 @@ import pytest
 import befrl
 from befrl import agents, claims, figures, instances
 from befrl.study import provenance
+from helpers import PROJECT
 
 MAIN = '''"""A module."""
 
@@ -205,6 +206,16 @@ def test_tools_hashes_and_comments_of_the_lock_do_not_count(lock):
     assert lock(version_of("ruff"), "ruff==0.0.1") == before
     assert lock("--hash=sha256:", "--hash=sha256:0") == before
     assert lock("# This file", "# That file") == before
+
+
+def test_every_package_that_the_code_imports_is_in_the_lock():
+    modules = [
+        ".".join(path.relative_to(PROJECT / "src").with_suffix("").parts).removesuffix(".__init__")
+        for path in (PROJECT / "src" / "befrl").rglob("*.py")
+    ]
+    packages = set().union(*(provenance.external(module) for module in modules))
+    assert {"numpy", "yaml", "matplotlib", "joblib"} <= packages
+    assert [package for package in packages if not provenance.requirements(package)] == []
 
 
 def test_without_a_lock_only_code_counts(lock, monkeypatch, tmp_path):

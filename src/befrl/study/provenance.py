@@ -18,6 +18,8 @@ from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
 LOCK = Path(__file__).parents[3] / "requirements.lock"
+# Packages whose name in the lock is not the name of the import.
+DISTRIBUTIONS = {"yaml": "pyyaml"}
 
 
 def versions() -> dict[str, str]:
@@ -26,9 +28,10 @@ def versions() -> dict[str, str]:
 
 @cache
 def _tree(module: str):
+    """Syntax tree of a module without its docstrings, and the folders of a package."""
     spec = importlib.util.find_spec(module)
     with open(spec.origin, encoding="utf-8") as file:
-        return ast.parse(file.read()), list(spec.submodule_search_locations or ())
+        return _without_docstrings(ast.parse(file.read())), list(spec.submodule_search_locations or ())
 
 
 @cache
@@ -51,7 +54,7 @@ def _without_docstrings(tree):
 def fingerprint(module: str) -> str:
     """Hash of one module's syntax tree without docstrings and, for a package, of the data files in its folder."""
     tree, folders = _tree(module)
-    digest = hashlib.sha256(ast.dump(_without_docstrings(ast.parse(ast.unparse(tree)))).encode())
+    digest = hashlib.sha256(ast.dump(tree).encode())
     for folder in folders:
         for path in sorted(Path(folder).iterdir()):
             if path.is_file() and path.suffix != ".py":
@@ -118,8 +121,7 @@ def locked() -> dict[str, tuple[str, frozenset[str]]]:
 @cache
 def requirements(package: str) -> frozenset[str]:
     """The locked requirements of an imported package and of all its dependencies."""
-    distributions = metadata.packages_distributions().get(package, [package])
-    needed = {name.lower().replace("_", "-") for name in distributions} & locked().keys()
+    needed = {DISTRIBUTIONS.get(package, package)} & locked().keys()
     while more := {name for name, (_, users) in locked().items() if users & needed} - needed:
         needed |= more
     return frozenset(locked()[name][0] for name in needed)
