@@ -78,7 +78,7 @@ def test_nan_does_not_converge():
         value[broken], gradient[broken] = np.nan, np.nan
         return value, gradient, hessian
 
-    with pytest.raises(newton.NotConverged, match=r"rows \[1\] of the block"):
+    with pytest.raises(newton.NotConverged, match=r"rows \[1\] of the group"):
         newton.minimise(evaluate, np.ones((3, 1)))
 
 
@@ -89,7 +89,7 @@ def test_an_ascent_direction_does_not_converge():
         value, gradient, hessian = softplus(np.full((2, 1), 0.5))(theta, rows)
         return value, gradient * np.array([1.0, -1.0])[rows][:, None], hessian
 
-    with pytest.raises(newton.NotConverged, match=r"rows \[1\] of the block"):
+    with pytest.raises(newton.NotConverged, match=r"rows \[1\] of the group"):
         newton.minimise(evaluate, np.ones((2, 1)))
 
 

@@ -44,7 +44,7 @@ rule aggregate:
     resources:
         **RESOURCES,
     params:
-        runs=f"{LAYOUT.results}/runs/{{instance}}/{{track}}",
+        runs=LAYOUT.runs(),
         out=lambda wildcards, output: folder(output[0]),
         labels=untracked(case_labels),
         batches=untracked(case_batches(on_grid=False)),

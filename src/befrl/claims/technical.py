@@ -65,14 +65,14 @@ def attack_derivatives(rng, trials, formulas=PRINTED, families=REWARDS):
     """Attack the formulas with random laws, then climb from the worst one."""
     worst, by_part, positions = Worst(), {}, []
 
-    def see(case):
-        errors, position = derivative_errors(case, formulas, families)
+    def see(law):
+        errors, position = derivative_errors(law, formulas, families)
         positions.append(position)
-        side = "rewards" if "B" in case else "transitions"
+        side = "rewards" if "B" in law else "transitions"
         for part, error in errors.items():
             by_part[f"{part}, {side}"] = max(by_part.get(f"{part}, {side}", 0.0), error)
         part = max(errors, key=errors.get)
-        return worst.see(errors[part], case | {"part": part})
+        return worst.see(errors[part], law | {"part": part})
 
     for _ in range(trials):
         see(draw_transition(rng))
@@ -96,15 +96,15 @@ def attack_derivatives(rng, trials, formulas=PRINTED, families=REWARDS):
     )
 
 
-def derivative_errors(case, formulas=PRINTED, families=REWARDS):
+def derivative_errors(law, formulas=PRINTED, families=REWARDS):
     """The relative error of each printed formula on one law, and the position of theta~ on the segment."""
-    model = Model(case, families)
-    theta, other = np.asarray(case["theta"]), np.asarray(case["other"])
-    T, log_weights = definition(case, theta, families)
+    model = Model(law, families)
+    theta, other = np.asarray(law["theta"]), np.asarray(law["other"])
+    T, log_weights = definition(law, theta, families)
     errors = _first_and_second(model, theta, T, log_weights, formulas)
 
     log_p = T @ theta + log_weights - log_sum(T, log_weights, theta)
-    log_q = T @ other + log_weights - log_sum(*definition(case, other, families), other)
+    log_q = T @ other + log_weights - log_sum(*definition(law, other, families), other)
     kl = float(np.exp(log_p) @ (log_p - log_q))
 
     first, second = (other, theta) if formulas.swapped else (theta, other)
@@ -139,12 +139,12 @@ def _first_and_second(model, theta, T, log_weights, formulas):
     return {"gradient": gradient_error.max(), "Hessian": np.abs(hessian - printed).max()}
 
 
-def _moved(rng, case, step):
-    """The case with its parameters moved in proportion to their size, within the range of the quadratures."""
-    case = {key: value for key, value in case.items() if key != "part"}
-    parameters = np.stack([case["theta"], case["other"]])
+def _moved(rng, law, step):
+    """The law with its parameters moved in proportion to their size, within the range of the quadratures."""
+    law = {key: value for key, value in law.items() if key != "part"}
+    parameters = np.stack([law["theta"], law["other"]])
     parameters = parameters + step * np.abs(parameters).max() * rng.standard_normal(parameters.shape)
-    return with_parameters(case, *parameters)
+    return with_parameters(law, *parameters)
 
 
 @claim(
@@ -173,27 +173,27 @@ def attack_transportation(rng, trials, factor=0.5, families=REWARDS):
     printed, corrected = Worst(), Worst()
     tally = {name: {"laws": 0, "gap": 0.0, "held": 0, "rescued": 0} for name in families}
 
-    def see(case):
-        if not _weighable(case, families):
+    def see(law):
+        if not _weighable(law, families):
             return
-        gap, on_segment = cube_gap(case, factor, families), segment_gap(case, factor, families)
-        printed.see(gap, case)
-        corrected.see(segment_gap(case, 1.0, families), case)
-        row = tally[case["kind"]]
+        gap, on_segment = cube_gap(law, factor, families), segment_gap(law, factor, families)
+        printed.see(gap, law)
+        corrected.see(segment_gap(law, 1.0, families), law)
+        row = tally[law["kind"]]
         row["laws"] += 1
         row["gap"] = max(row["gap"], gap)
         row["held"] += on_segment <= TOLERANCE
         row["rescued"] += gap <= TOLERANCE < on_segment
 
-    for case in _plain_cases(families):
-        see(case)
+    for law in _plain_laws(families):
+        see(law)
     for _ in range(trials):
         see(_draw_pair(rng, families))
     searches = max(1, trials // 20)
     for _ in range(searches):
         # The two gaps are maximised separately, since their worst cases differ.
-        see(_push(rng, families, lambda case: cube_gap(case, factor, families)))
-        see(_push(rng, families, lambda case: segment_gap(case, 1.0, families)))
+        see(_push(rng, families, lambda law: cube_gap(law, factor, families)))
+        see(_push(rng, families, lambda law: segment_gap(law, 1.0, families)))
     missed = max(_missed_by_cube_gap(rng, factor, families) for _ in range(searches))
     verdict = decide(printed.value - missed, corrected.value, tolerance=TOLERANCE)
     corrections = {
@@ -225,22 +225,22 @@ def attack_transportation(rng, trials, factor=0.5, families=REWARDS):
     )
 
 
-def segment_gap(case, factor, families=REWARDS):
+def segment_gap(law, factor, families=REWARDS):
     """Smallest relative gap on the segment, min over theta_3 of |E_1 - E_2 - factor Var_3 (c_1-c_2)| / |E_1 - E_2|."""
-    c1, c2, _, _ = _natural_parameters(case)
-    return _gap(families[case["kind"]], c1, c2, factor, np.linspace(min(c1, c2), max(c1, c2), 257))
+    c1, c2, _, _ = _natural_parameters(law)
+    return _gap(families[law["kind"]], c1, c2, factor, np.linspace(min(c1, c2), max(c1, c2), 257))
 
 
-def cube_gap(case, factor, families=REWARDS):
+def cube_gap(law, factor, families=REWARDS):
     """Smallest relative gap over the hypercube, by a line search.
 
     The image of the hypercube under x' is the interval from sum_i min(x_i theta_1i, x_i theta_2i) to the sum of
     the maxima, so the line search is exhaustive. The points are denser near c = 0, where the variance changes.
     """
-    c1, c2, low, high = _natural_parameters(case)
+    c1, c2, low, high = _natural_parameters(law)
     points = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 513))
     points = np.union1d(points, np.clip([c1, c2, 0.0], low, high))
-    return _gap(families[case["kind"]], c1, c2, factor, points)
+    return _gap(families[law["kind"]], c1, c2, factor, points)
 
 
 def _gap(family, c1, c2, factor, points):
@@ -249,23 +249,23 @@ def _gap(family, c1, c2, factor, points):
     return float(distance / max(abs(difference), TINY))
 
 
-def _natural_parameters(case):
+def _natural_parameters(law):
     """c_1, c_2 and the range of x'theta_3 over the hypercube."""
-    x = reward_vector(case)
-    ends = np.stack([x * case["theta"], x * case["other"]])
+    x = reward_vector(law)
+    ends = np.stack([x * law["theta"], x * law["other"]])
     c1, c2 = ends.sum(1)
     return float(c1), float(c2), float(ends.min(0).sum()), float(ends.max(0).sum())
 
 
-def _weighable(case, families):
+def _weighable(law, families):
     """Whether the means differ by more than rounding; under deeper saturation both sides of the claim are 0."""
-    c1, c2, _, _ = _natural_parameters(case)
-    family = families[case["kind"]]
+    c1, c2, _, _ = _natural_parameters(law)
+    family = families[law["kind"]]
     mean1, mean2 = family.mean(c1), family.mean(c2)
     return bool(abs(c1 - c2) > 1e-4 and abs(mean1 - mean2) > 1e-8 * (1 + abs(mean1)))
 
 
-def _plain_cases(families):
+def _plain_laws(families):
     """Cases with d = 1, features 1 and close, opposite or saturated parameters; their gaps can be checked by hand."""
     for kind in sorted(families):
         for theta, other in ((1.0, 0.0), (8.0, -8.0), (12.0, 10.0)):
@@ -277,41 +277,41 @@ def _draw_pair(rng, families):
 
     There theta_1 and theta_2 nearly agree along x and differ across it: the best chance of the printed lemma.
     """
-    case = draw_reward(rng, families)
-    x = reward_vector(case)
+    law = draw_reward(rng, families)
+    x = reward_vector(law)
     if len(x) > 1 and x @ x > 0 and rng.random() < 0.6:
-        theta = np.asarray(case["theta"])
+        theta = np.asarray(law["theta"])
         theta = theta + x * (rng.uniform(-8, 8) - x @ theta) / (x @ x)
         across = rng.standard_normal(len(x))
         across -= x * (x @ across) / (x @ x)
         across *= 10.0 ** rng.uniform(-1, 1.5) / (np.linalg.norm(across) * np.linalg.norm(x))
         other = theta + across + 10.0 ** rng.uniform(-3, 0) * x / (x @ x)
-        case |= {"theta": theta.tolist(), "other": other.tolist()}
-    return case
+        law |= {"theta": theta.tolist(), "other": other.tolist()}
+    return law
 
 
 def _push(rng, families, gap):
     """A law whose theta_1 and theta_2 are moved to enlarge a gap."""
-    case = _draw_pair(rng, families)
-    d = len(case["theta"])
+    law = _draw_pair(rng, families)
+    d = len(law["theta"])
 
     def moved(v):
-        return case | {"theta": v[:d].tolist(), "other": v[d:].tolist()}
+        return law | {"theta": v[:d].tolist(), "other": v[d:].tolist()}
 
     def loss(v):
         return -gap(moved(v)) if _weighable(moved(v), families) else 1.0
 
-    start = np.concatenate([case["theta"], case["other"]])
+    start = np.concatenate([law["theta"], law["other"]])
     return moved(minimize(loss, start, method="Nelder-Mead", options={"maxfev": 100}).x)
 
 
 def _missed_by_cube_gap(rng, factor, families):
     """How far a search over theta_3 in the hypercube, from corners and inner points, gets below `cube_gap`."""
-    case = _draw_pair(rng, families)
-    if not _weighable(case, families):
+    law = _draw_pair(rng, families)
+    if not _weighable(law, families):
         return 0.0
-    family, x = families[case["kind"]], reward_vector(case)
-    ends = np.stack([case["theta"], case["other"]])
+    family, x = families[law["kind"]], reward_vector(law)
+    ends = np.stack([law["theta"], law["other"]])
     low, high = ends.min(0), ends.max(0)
     c1, c2 = ends @ x
     difference = family.mean(c1) - family.mean(c2)
@@ -326,4 +326,4 @@ def _missed_by_cube_gap(rng, factor, families):
 
     inner, corners = rng.random((2, len(x))), rng.integers(0, 2, (2, len(x))).astype(float)
     found = min(found_from(start) for start in (*inner, *corners))
-    return max(0.0, cube_gap(case, factor, families) - found)
+    return max(0.0, cube_gap(law, factor, families) - found)

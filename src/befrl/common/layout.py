@@ -24,8 +24,12 @@ class Layout:
     def instances(self):
         return f"{self.results}/instances.csv"
 
+    def runs(self, instance="{instance}", track="{track}"):
+        """The folder of a case's run files."""
+        return f"{self.results}/runs/{instance}/{track}"
+
     def run(self, instance="{instance}", track="{track}", variant="{variant}", batch="{batch}"):
-        return f"{self.results}/runs/{instance}/{track}/{variant}/{batch}.npz"
+        return run_below(self.runs(instance, track), variant, batch)
 
     def regret(self, table, instance="{instance}", track="{track}"):
         return f"{self.results}/regret/{instance}_{track}/{table}.csv"
@@ -65,6 +69,11 @@ class Layout:
 
     def log(self, name):
         return f"{self.results}/logs/{name}.log"
+
+
+def run_below(folder, variant, batch):
+    """The run file of a variant and batch in the folder of a case."""
+    return f"{folder}/{variant}/{batch}.npz"
 
 
 def folder(path):

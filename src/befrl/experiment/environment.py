@@ -76,8 +76,8 @@ class SmoothLaws:
         return phi.reshape(*action.shape, -1)
 
     def next_state(self, s, cell, action, u):
-        eta = (self._phi(s, action)[:, None, :] * self._M_p).sum(-1)
-        return self.model.family.quantile(eta, u)
+        natural = (self._phi(s, action)[:, None, :] * self._M_p).sum(-1)
+        return self.model.family.quantile(natural, u)
 
     def reward(self, s, cell, action, u):
         return self.model.reward.quantile((self._phi(s, action) * self._reward_row).sum(-1), u)

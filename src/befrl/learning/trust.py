@@ -23,7 +23,7 @@ def finite(vectors):
     """Return estimates or steps (n, d) unchanged; raise if one is not finite."""
     good = np.isfinite(vectors).all(-1)
     if not good.all():
-        raise NotConverged(f"the estimates of rows {np.flatnonzero(~good).tolist()} of the block are not finite")
+        raise NotConverged(f"the estimates of rows {np.flatnonzero(~good).tolist()} of the group are not finite")
     return vectors
 
 

@@ -5,7 +5,7 @@ With P(next anchor | anchor, action), exact where features are constant on cells
     Q_h = R + P V_{h+1},   V_h = max_a Q_h,   V_{H+1} = 0
 
 is a finite recursion for continuous states too. Products are taken seed by seed (stacked matmul), never across seeds:
-a seed's bits do not depend on its block.
+a seed's bits do not depend on its group.
 """
 
 import numpy as np

@@ -45,7 +45,7 @@ def minimise(evaluate, theta):
         taken = rows[accept]
         theta[taken], value[taken], hessian[taken] = trial[accept], new_value[accept], new_hessian[accept]
         direction[taken], decrement[taken] = step(gradient[accept], new_hessian[accept])
-    raise NotConverged(f"Newton's method did not converge for rows {rows.tolist()} of the block")
+    raise NotConverged(f"Newton's method did not converge for rows {rows.tolist()} of the group")
 
 
 def step(gradient, hessian):

@@ -86,15 +86,15 @@ def places(counts):
 def _law(model, theta, anchor, action):
     """Next states in increasing order, and their density or probability."""
     family, space = model.family, model.space
-    eta = model.features.natural(theta[None])[:, anchor : anchor + 1, action : action + 1]
+    natural = model.features.natural(theta[None])[:, anchor : anchor + 1, action : action + 1]
     if space.discrete:
-        return space.nodes, family.restricted(anchor, action).masses(eta)[0][0, 0, 0]
+        return space.nodes, family.restricted(anchor, action).masses(natural)[0][0, 0, 0]
     if space.dim == 1:
         x = np.linspace(space.low[0], space.high[0], 241)
         if space.unbounded:
             x = x[np.abs(x) < 0.5 * space.high[0]]
-        logs = family.statistic(x) @ eta[0, 0, 0] + family.log_base_at(x) - family.log_partition(eta)[0, 0, 0]
+        logs = family.statistic(x) @ natural[0, 0, 0] + family.log_base_at(x) - family.log_partition(natural)[0, 0, 0]
         return x, np.exp(logs)
     x = np.linspace(0.5 * space.low[0], 0.5 * space.high[0], 241)
     # All families in two dimensions are Gaussian, with independent components of psi.
-    return x, np.exp(-0.5 * (x / family.sigma - eta[0, 0, 0, 0]) ** 2) / (family.sigma * np.sqrt(2 * np.pi))
+    return x, np.exp(-0.5 * (x / family.sigma - natural[0, 0, 0, 0]) ** 2) / (family.sigma * np.sqrt(2 * np.pi))

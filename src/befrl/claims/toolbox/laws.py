@@ -1,8 +1,8 @@
 """Random members of the bilinear exponential family, each in two forms that are computed independently.
 
-A *case* is a JSON-able dict: features, matrices A_i, two parameters `theta` and `other`, and the kind of
-law. `definition(case, theta)` writes the law as a plain weighted sum, p(x) ~ exp(T(x)'theta + log w(x)),
-with T(x)_i = psi(x)'A_i phi for transitions and r B'A_i phi for rewards; `Model(case)` evaluates the printed
+A *law* is a JSON-able dict: features, matrices A_i, two parameters `theta` and `other`, and the kind of
+law. `definition(law, theta)` writes the law as a plain weighted sum, p(x) ~ exp(T(x)'theta + log w(x)),
+with T(x)_i = psi(x)'A_i phi for transitions and r B'A_i phi for rewards; `Model(law)` evaluates the printed
 formulas for the derivatives of its log-partition function with the package's own families.
 """
 
@@ -45,85 +45,85 @@ def draw_transition(rng):
     kind = str(rng.choice(TRANSITIONS))
     p = 1 if kind == "truncated normal" else int(rng.integers(1, 5))
     phi, A = draw_features(rng, p)
-    case = {"kind": kind, "phi": phi, "A": A}
+    law = {"kind": kind, "phi": phi, "A": A}
     if kind == "finite":
         psi = rng.standard_normal((rng.integers(2, 9), p))
         if rng.random() < 0.5:
             psi = np.abs(psi)
         elif p > 1 and rng.random() < 0.5:
             psi = np.eye(p)
-        case["psi"] = psi
+        law["psi"] = psi
     elif kind == "cosines":
-        case |= {
+        law |= {
             "frequency": rng.uniform(0, 6, p),
             "phase": rng.uniform(0, 6, p),
             "offset": float(rng.integers(2)),
         }
     else:
-        case["sigma"] = rng.uniform(0.2, 1.0)
-    return _draw_parameters(rng, case)
+        law["sigma"] = rng.uniform(0.2, 1.0)
+    return _draw_parameters(rng, law)
 
 
 def draw_reward(rng, families=REWARDS):
     """A random reward law with two parameters."""
     phi, A = draw_features(rng)
-    case = {"kind": str(rng.choice(list(families))), "phi": phi, "A": A, "B": rng.standard_normal(A.shape[1])}
-    return _draw_parameters(rng, case)
+    law = {"kind": str(rng.choice(list(families))), "phi": phi, "A": A, "B": rng.standard_normal(A.shape[1])}
+    return _draw_parameters(rng, law)
 
 
-def _draw_parameters(rng, case):
+def _draw_parameters(rng, law):
     """Add random `theta` and `other`, sometimes close together, with a random spread of the exponents."""
-    theta, other = rng.standard_normal((2, len(case["A"])))
+    theta, other = rng.standard_normal((2, len(law["A"])))
     if rng.random() < 0.3:
         other = theta + 10.0 ** rng.uniform(-3, 0) * other
-    largest = LARGEST_SPREAD.get(case["kind"], LARGEST_REWARD_PARAMETER)
+    largest = LARGEST_SPREAD.get(law["kind"], LARGEST_REWARD_PARAMETER)
     target = min(largest, 10.0 ** rng.uniform(-2, np.log10(largest) + 0.3))
-    return with_parameters(case, theta, other, target, stretch=True)
+    return with_parameters(law, theta, other, target, stretch=True)
 
 
-def with_parameters(case, theta, other, largest=None, stretch=False):
-    """The case with these parameters, scaled so that the exponents spread over at most `largest`.
+def with_parameters(law, theta, other, largest=None, stretch=False):
+    """The law with these parameters, scaled so that the exponents spread over at most `largest`.
 
     Parameters are only shrunk, unless `stretch` is true. The spread is the range of T(x)'theta over the support;
     for rewards it is |c|, with c the natural parameter.
     """
     if largest is None:
-        largest = LARGEST_SPREAD.get(case["kind"], LARGEST_REWARD_PARAMETER)
-    x = reward_vector(case) if "B" in case else None
-    T = definition(case, None)[0] if x is None else np.stack([0 * x, x])
+        largest = LARGEST_SPREAD.get(law["kind"], LARGEST_REWARD_PARAMETER)
+    x = reward_vector(law) if "B" in law else None
+    T = definition(law, None)[0] if x is None else np.stack([0 * x, x])
     scale = largest / max(np.ptp(T @ theta), np.ptp(T @ other), 1e-12)
     scale = scale if stretch else min(1.0, scale)
-    return _listed(case | {"theta": scale * theta, "other": scale * other})
+    return _listed(law | {"theta": scale * theta, "other": scale * other})
 
 
-def reward_vector(case):
+def reward_vector(law):
     """x_i = B'A_i phi, so that c = x'theta is the natural parameter of the reward."""
-    return np.einsum("p,ipq,q->i", case["B"], case["A"], case["phi"])
+    return np.einsum("p,ipq,q->i", law["B"], law["A"], law["phi"])
 
 
-def _listed(case):
-    """The case with lists in place of arrays, ready for JSON."""
-    return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in case.items()}
+def _listed(law):
+    """The law with lists in place of arrays, ready for JSON."""
+    return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in law.items()}
 
 
-def definition(case, theta, families=REWARDS):
+def definition(law, theta, families=REWARDS):
     """The paper's definition of a law: T (G, d) and log w (G,) with Z(theta) = log sum exp(T theta + log w)."""
-    phi, A = np.asarray(case["phi"]), np.asarray(case["A"])
-    if "B" in case:
-        x = reward_vector(case)
-        r, log_weights = _reward_nodes(families[case["kind"]], x @ theta)
+    phi, A = np.asarray(law["phi"]), np.asarray(law["A"])
+    if "B" in law:
+        x = reward_vector(law)
+        r, log_weights = _reward_nodes(families[law["kind"]], x @ theta)
         return r[:, None] * x, log_weights
-    if case["kind"] == "finite":
-        psi, log_weights = np.asarray(case["psi"]), np.zeros(len(case["psi"]))
+    if law["kind"] == "finite":
+        psi, log_weights = np.asarray(law["psi"]), np.zeros(len(law["psi"]))
     else:
         s, weights = _panels(np.linspace(0.0, 1.0, 33), 10)
         log_weights = np.log(weights)
-        if case["kind"] == "cosines":
-            psi = cosines(case, s)
+        if law["kind"] == "cosines":
+            psi = cosines(law, s)
         else:
-            z = (s - 0.5) / case["sigma"]
+            z = (s - 0.5) / law["sigma"]
             psi = z[:, None]
-            log_weights = log_weights - 0.5 * z**2 - 0.5 * np.log(2 * np.pi * case["sigma"] ** 2)
+            log_weights = log_weights - 0.5 * z**2 - 0.5 * np.log(2 * np.pi * law["sigma"] ** 2)
     return np.einsum("gp,ipq,q->gi", psi, A, phi), log_weights
 
 
@@ -152,9 +152,9 @@ def _panels(edges, order):
     return (edges[:-1, None] + width * (x + 1) / 2).ravel(), (w * width / 2).ravel()
 
 
-def cosines(case, s):
+def cosines(law, s):
     """Features psi(s)_j = offset + cos(frequency_j s + phase_j), nonnegative if the offset is 1."""
-    return case["offset"] + np.cos(np.multiply.outer(s, case["frequency"]) + case["phase"])
+    return law["offset"] + np.cos(np.multiply.outer(s, law["frequency"]) + law["phase"])
 
 
 class Model:
@@ -163,20 +163,20 @@ class Model:
     `features` has one cell and one action; theta is (d,) or, for curvatures, (n, d).
     """
 
-    def __init__(self, case, families=REWARDS):
-        A = np.asarray(case["A"])
-        self.features = Features.dense(np.asarray(case["phi"])[None, None], A)
-        self.reward = families[case["kind"]] if "B" in case else None
+    def __init__(self, law, families=REWARDS):
+        A = np.asarray(law["A"])
+        self.features = Features.dense(np.asarray(law["phi"])[None, None], A)
+        self.reward = families[law["kind"]] if "B" in law else None
         if self.reward is not None:
-            self.x = self.features.U[0, 0].T @ np.asarray(case["B"])
-        elif case["kind"] == "finite":
-            psi = np.asarray(case["psi"])
+            self.x = self.features.U[0, 0].T @ np.asarray(law["B"])
+        elif law["kind"] == "finite":
+            psi = np.asarray(law["psi"])
             self.family = Family(FiniteSpace(len(psi)), psi, np.zeros(len(psi)))
-        elif case["kind"] == "cosines":
+        elif law["kind"] == "cosines":
             space = BinnedInterval(4)
-            self.family = Family(space, cosines(case, space.nodes), np.zeros(len(space.nodes)))
+            self.family = Family(space, cosines(law, space.nodes), np.zeros(len(space.nodes)))
         else:
-            self.family = TruncatedNormal(BinnedInterval(1), case["sigma"])
+            self.family = TruncatedNormal(BinnedInterval(1), law["sigma"])
 
     def _moments(self, thetas):
         return self.family.moments(self.features.natural(thetas))

@@ -25,6 +25,7 @@ def arguments(parser):
 
 def call(args):
     from befrl.analysis import aggregation
+    from befrl.common.layout import run_below
     from befrl.experiment.settings import split
 
     on_grid = {label: split(label)[1] is not None for label in args.labels}
@@ -32,7 +33,7 @@ def call(args):
         raise InputError("--grid-batches is missing: name the batches of seeds of the labels with '@', such as 0-59")
     paths = {"timings": target(args.timings)}
     runs = [
-        Path(args.runs) / label / f"{batch}.npz"
+        run_below(args.runs, label, batch)
         for label in args.labels
         for batch in (args.grid_batches if on_grid[label] else args.batches)
     ]

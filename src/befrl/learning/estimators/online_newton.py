@@ -56,7 +56,7 @@ class Estimator(base.Estimator):
                 break
             length = np.where(lower, length, 0.5 * length)
         else:
-            raise NotConverged(f"no step lowers the objective of rows {np.flatnonzero(~lower).tolist()} of the block")
+            raise NotConverged(f"no step lowers the objective of rows {np.flatnonzero(~lower).tolist()} of the group")
         self.theta = self.theta - step
         self.curvature = self.curvature + hessian
         return self.theta
