@@ -7,17 +7,10 @@ import pytest
 from scipy.special import expit
 
 from befrl import claims
-from befrl.claims.technical import (
-    NOISE,
-    Formulas,
-    attack_derivatives,
-    attack_transportation,
-    cube_gap,
-    derivative_errors,
-    segment_gap,
-)
+from befrl.claims.technical import NOISE, Formulas, attack_derivatives, derivative_errors
 from befrl.claims.toolbox.calculus import directional_derivatives, nearest_to
 from befrl.claims.toolbox.laws import REWARDS
+from befrl.claims.transportation import attack_transportation, cube_gap, segment_gap
 from befrl.model.rewards import bernoulli, gaussian
 
 

@@ -30,9 +30,11 @@ def draw(tables):
     left.set_xlim(left=rows["mean"].min() / 3 if len(rows) else None)
     left.xaxis.set_minor_formatter("")
     right.axvline(0.0, color="black", linestyle=":", linewidth=0.9)
-    right.set(xlabel="relative gap to\nthe next best agent", xlim=(-1.05, 1.05))
+    right.set(xlabel="relative gap to\nthe next best agent")
+    # From -1 to 1, and further where an interval is longer.
+    right.set_xlim(min(-1.05, 1.05 * order["gap_low"].min()), max(1.05, 1.05 * order["gap_high"].max()))
     right.tick_params(axis="y", length=0)
-    figure.suptitle(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}", fontsize=8.5)
+    figure.suptitle(style.heading(summary.iloc[0]), fontsize=8.5)
     return figure
 
 

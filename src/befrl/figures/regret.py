@@ -55,10 +55,10 @@ def draw(tables):
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
         axis.set_xlim(1, summary["episodes"].max())
         axis.set_ylim(bottom, max(summary["high"].max() * 1.6, 10 * bottom))
-        axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}" if alone else title)
+        axis.set_title(style.heading(summary.iloc[0]) if alone else title)
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=2.2, columnspacing=1.2)
     if not alone:
-        figure.suptitle(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}", fontsize=8.5)
+        figure.suptitle(style.heading(summary.iloc[0]), fontsize=8.5)
     return figure
 
 

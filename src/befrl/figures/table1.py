@@ -67,7 +67,7 @@ def draw(tables):
         axis.tick_params(axis="y", length=0)
         axis.grid(axis="y", linewidth=0.3)
     first = rows.iloc[0]
-    figure.suptitle(f"{first['instance']}, {style.track(first['track'])}", fontsize=8.5)
+    figure.suptitle(style.heading(first), fontsize=8.5)
     return figure
 
 

@@ -140,6 +140,11 @@ def track(letter: str) -> str:
     return {"U": "reward unknown", "K": "reward known"}[letter]
 
 
+def heading(row) -> str:
+    """The heading of a drawing of one case: instance, track, episodes and seeds, from a row of its summary."""
+    return f"{row['instance']}, {track(row['track'])}, K = {row['episodes']}, {row['seeds']} seeds"
+
+
 def panels(count, height=2.1, most=2):
     """A figure with at most `most` axes in a row, so that each is readable at column width."""
     columns = min(most, max(1, count))
