@@ -9,6 +9,8 @@ cells, with N(s,a,s') visits:
 
     P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
 
+as their text says. In their code V_{h+1} comes from the previous episode's Q, 0 in the first (`backup: previous`).
+
 Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
 
 **Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. Ayoub et al.
@@ -35,6 +37,9 @@ class Parameters(LearnerParameters, PlannerParameters):
     model: str = choice(
         "family", ("family", "counts"), "the model to plan in: the family's estimate, or a table of counts"
     )
+    backup: str = choice(
+        "same", ("same", "previous"), "with counts, whether V_{h+1} is that of the same plan or of the previous episode's"
+    )
 
 
 def mixture(greedy, epsilon, A):
@@ -52,6 +57,7 @@ class Agent(BaseAgent):
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
         self.counts = cells.Counts(problem, "steps")
+        self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
 
     def plan(self, k):
         model, learner = self.problem.model, self.learner
@@ -69,13 +75,16 @@ class Agent(BaseAgent):
         H, epsilon = self.problem.horizon, self.parameters.epsilon
         expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
 
+        previous = self.parameters.backup == "previous"
+
         def step(h, V):
-            return np.clip(R + expected(V), 0.0, float(H))
+            return np.clip(R + expected(self.last_V[h + 1] if previous else V), 0.0, float(H))
 
         def value(Q):
             return (1.0 - epsilon) * bellman.largest(Q) + epsilon * Q.mean(-1)
 
         Q, V = bellman.recursion(step, H, R.shape, value)
+        self.last_V = V.swapaxes(0, 1)
         return Q, V[:, 0]
 
     def facts(self):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.common.errors import InputError
-from befrl.common.parameters import choice, integer, number
+from befrl.common.parameters import choice, integer, number, optional
 from befrl.model.families.softmax import Softmax
 from befrl.model.features import Features
 from befrl.model.instance import Instance
@@ -43,11 +43,13 @@ class Parameters:
     horizon: int = integer(20, 1, 10000, "steps per episode H")
     leak: float = number(0.0, 0.0, 0.1, "uniform mass mixed into every row; 0 keeps the structural zeros as a mask")
     reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the Gaussian rewards")
+    small: float | None = optional(0.0, 1.0, "mean reward of swimming left in the first state; the kernel's if none")
 
 
-def transition_matrix(kernel, S, leak=0.0):
+def transition_matrix(kernel, S, leak=0.0, small=None):
     """P (S, 2, S) and mean rewards (S, 2)."""
-    first, middle, last, small = KERNELS[kernel]
+    first, middle, last, printed = KERNELS[kernel]
+    small = printed if small is None else small
     P = np.zeros((S, 2, S))
     P[np.arange(S), 0, np.maximum(np.arange(S) - 1, 0)] = 1.0
     P[0, 1, :2] = first
@@ -75,7 +77,7 @@ def least_norm_parameters(P):
 
 def build(parameters: Parameters) -> Instance:
     S = parameters.states
-    P, R = transition_matrix(parameters.kernel, S, parameters.leak)
+    P, R = transition_matrix(parameters.kernel, S, parameters.leak, parameters.small)
     if not np.allclose(P.sum(-1), 1.0, atol=1e-12):
         raise InputError(f"instance 'riverswim': the rows of kernel '{parameters.kernel}' do not sum to 1")
     with np.errstate(divide="ignore"):
