@@ -11,9 +11,9 @@ cells, with N(s,a,s') visits:
 
 Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
 
-**Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. Ayoub et al.
-break ties at random; here they go to the smallest action. Their epsilon is 0.01 on RiverSwim. In track K the rewards
-are the true ones, in track U the family's estimates for both models. The agent's own value is that of its greedy
+**Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. The epsilon of
+Ayoub et al. is 0.01 on RiverSwim. In track K the rewards are the true ones, in track U the family's estimates for both
+models. The agent's own value is that of its greedy
 policy, its estimate of V*; with counts it is the value of the mixture.
 """
 
@@ -38,7 +38,8 @@ class Parameters(LearnerParameters, PlannerParameters):
 
 
 def mixture(greedy, epsilon, A):
-    """The probabilities (..., A) of the mixture for greedy actions (...)."""
+    """The probabilities (n, H, C, A) of the mixture for greedy actions (n, H, C) and epsilon (n,)."""
+    epsilon = epsilon[:, None, None, None]
     return (1.0 - epsilon) * np.eye(A)[greedy] + epsilon / A
 
 
@@ -58,15 +59,15 @@ class Agent(BaseAgent):
         R = model.mean_reward(learner.theta_r)
         if self.parameters.model == "counts":
             Q, V = self._in_counts(model.space.cell_means(R))
-            policy = mixture(bellman.greedy(Q), self.parameters.epsilon, model.n_actions)
+            policy = mixture(self.greedy(Q), self.parameters.epsilon, model.n_actions)
             return Plan(policy, model.space.on_anchors(V), R)
         Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
-        policy = mixture(bellman.cell_policy(Q, model.space), self.parameters.epsilon, model.n_actions)
+        policy = mixture(self.cell_policy(Q), self.parameters.epsilon, model.n_actions)
         return Plan(policy, V[:, 0], R)
 
     def _in_counts(self, R):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
-        H, epsilon = self.problem.horizon, self.parameters.epsilon
+        H, epsilon = self.problem.horizon, self.parameters.epsilon[:, None]
         expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
 
         def step(h, V):

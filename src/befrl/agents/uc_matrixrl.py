@@ -17,8 +17,8 @@ Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
 absolute and not given; theory means c = 1. Ayoub et al. run it with another, self-normalised radius and cut Q, not V.
-V_{h+1} is that of the same plan; their public implementation reads it from the previous episode. Ties go to the
-smallest action. One-hot features on cells identify all states of a cell, which is exact where features are constant on
+V_{h+1} is that of the same plan; their public implementation reads it from the previous episode.
+One-hot features on cells identify all states of a cell, which is exact where features are constant on
 cells. Known supports are not used. Rewards are known in the paper; in track U they are optimistic estimates
 (`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
 """
@@ -30,7 +30,7 @@ import numpy as np
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import choice, multiple_of, number, scale
+from befrl.common.parameters import choice, number, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -52,7 +52,7 @@ class Agent(BaseAgent):
         model, H = problem.model, problem.horizon
         C, A = model.n_cells, model.n_actions
         self.counts = cells.Counts(problem, "steps")
-        multiple = multiple_of(parameters.scale)
+        multiple = parameters.scale
         d, C_phi, C_M, C_psi_inverse = C * A, 1.0, 1.0, 1.0
         self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
@@ -65,14 +65,14 @@ class Agent(BaseAgent):
         counts = self.counts.visits[:, 0] + 1.0
         expected = bellman.expectation(self.counts.following[:, 0] / counts[..., None])
         means = self.rewards.means()
-        R = space.cell_means(means) + self.bonus / np.sqrt(counts)
+        R = space.cell_means(means) + self.bonus[:, None, None] / np.sqrt(counts)
         Q, V = bellman.recursion(
             lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
         )
-        return Plan(bellman.greedy(Q), space.on_anchors(V[:, 0]), means)
+        return Plan(self.greedy(Q), space.on_anchors(V[:, 0]), means)
 
     def facts(self):
-        return {"beta": float(self.beta), "bonus": float(self.bonus)}
+        return {"beta": self.beta, "bonus": self.bonus}
 
     def update(self, trajectory):
         self.counts.add(trajectory)
