@@ -1,6 +1,8 @@
 """The interface of agents: `plan(k)`, `act(h, cells, policy)`, `update(trajectory)`, and the data that they exchange.
 
-n seeds run in lock step: states, actions and rewards are arrays of shape (n,), and tables have the seed as first axis.
+n rows run in lock step, each with its own seed and its own setting: states, actions and rewards are arrays of shape
+(n,), tables have the row as first axis, and so has every number among the agent's parameters
+(`common.parameters.per_row`).
 """
 
 from abc import ABC, abstractmethod
@@ -26,6 +28,8 @@ class Problem:
     normals: Stream
     uniforms: Stream
     stream: object  # stream(purpose) -> Stream
+    generators: object  # generators(purpose) -> a generator for each row
+    ties: object  # numerics.ties: how the greedy action is chosen among equals
     optimal_policy: np.ndarray | None  # for the oracle only
     optimal_values: np.ndarray | None  # V*_1 on anchors, for the oracle only
 
@@ -84,6 +88,14 @@ class BaseAgent(ABC):
     @abstractmethod
     def plan(self, k: int) -> Plan:
         """The plan of episode k, counted from 0."""
+
+    def greedy(self, Q):
+        """The greedy actions for Q on cells, (n, H, C, A) -> (n, H, C)."""
+        return self.problem.ties.greedy(Q)
+
+    def cell_policy(self, Q):
+        """The greedy action of each cell for the mean of Q over its anchors, (n, H, N, A) -> (n, H, C)."""
+        return self.problem.ties.greedy(self.problem.model.space.cell_means(Q))
 
     def act(self, h, cells, policy):
         """The actions (n,) in the cells (n,) at step h: looked up, or drawn if the policy holds probabilities."""

@@ -10,7 +10,7 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
 
 Variants: `noise: step` draws an independent xi_{k,h} of the same law for each step; `clip: range` cuts Q_h to
 [0, H-h+1]; `design: hessian` replaces Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions'
-likelihood, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d).
+likelihood, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d), x (n,).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
@@ -30,7 +30,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import InputError, Refused
-from befrl.common.parameters import choice, multiple_of, number, optional, scale
+from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning.learner import Learner, LearnerParameters
 from befrl.numerics import bellman, linalg
 from befrl.planning.planners.base import PlannerParameters, planner_for
@@ -58,7 +58,7 @@ class Parameters(LearnerParameters, PlannerParameters):
 
 
 def theorem_x(constants, d, H, K, eta, delta, known_reward):
-    """x_k of Theorem 1."""
+    """x_k of Theorem 1; eta and delta are numbers or arrays."""
     a_p, b_p, a_r, b_r = (constants[name] for name in ("alpha_p", "beta_p", "alpha_r", "beta_r"))
 
     def radius(beta):
@@ -67,7 +67,7 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 
     first = H * np.sqrt(b_p * radius(b_p) / (a_p * a_r))
     second = 0.0 if known_reward else np.sqrt(b_r * radius(b_r) * min(1.0, a_p / a_r)) / (2 * a_r)
-    return float((first + second) ** 2)
+    return (first + second) ** 2
 
 
 class Agent(BaseAgent):
@@ -84,23 +84,21 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
-        self.x = parameters.x
-        if self.x is None:
-            multiple = multiple_of(parameters.scale)
-            self.x = multiple * theorem_x(
-                problem.constants,
-                problem.model.d,
-                problem.horizon,
-                problem.episodes,
-                parameters.eta,
-                parameters.delta,
-                known_reward=problem.known_theta_r is not None,
-            )
+        theory = theorem_x(
+            problem.constants,
+            problem.model.d,
+            problem.horizon,
+            problem.episodes,
+            parameters.eta,
+            parameters.delta,
+            known_reward=problem.known_theta_r is not None,
+        )
+        self.x = given_or(parameters.x, parameters.scale * theory)
 
     def perturbed_rewards(self, factor):
         """The mean rewards (n, N, A) at theta~_r, with new noise."""
         model, z = self.problem.model, self.problem.normals.take(self.problem.model.d)
-        xi = np.sqrt(self.x) * linalg.solve_transposed_factor(factor, z)
+        xi = np.sqrt(self.x)[:, None] * linalg.solve_transposed_factor(factor, z)
         return model.mean_reward(self.learner.theta_r + xi)
 
     def plan(self, k):
@@ -112,7 +110,7 @@ class Agent(BaseAgent):
         else:
             Q, V = self.planner.plan(R, learner.theta_p, H)
             V = V[:, 0]
-        return Plan(bellman.cell_policy(Q, model.space), V, R)
+        return Plan(self.cell_policy(Q), V, R)
 
     def _recursion(self, R, factor):
         """The recursion of the variants: rewards of the first step, Q (n, H, N, A) and V_1 (n, N)."""

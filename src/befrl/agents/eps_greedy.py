@@ -13,10 +13,10 @@ as their text says. In their code V_{h+1} comes from the previous episode's Q, 0
 
 Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
 
-**Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. Ayoub et al.
-break ties at random; here they go to the smallest action. Their epsilon is 0.01 on RiverSwim. In track K the rewards
-are the true ones, in track U the family's estimates for both models. The agent's own value is that of its greedy
-policy, its estimate of V*; with counts it is the value of the mixture.
+**Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. The epsilon of
+Ayoub et al. is 0.01 on RiverSwim. In track K the rewards are the true ones, in track U the family's estimates for both
+models. The agent's own value is that of its greedy policy, its estimate of V*; with counts it is the value of the
+mixture.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,9 @@ import numpy as np
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.common.parameters import choice, number
+from befrl.learning.data import Data
 from befrl.learning.learner import Learner, LearnerParameters
+from befrl.learning.reward_learner import RewardLearner
 from befrl.numerics import bellman
 from befrl.planning.planners.base import PlannerParameters, planner_for
 
@@ -38,12 +40,15 @@ class Parameters(LearnerParameters, PlannerParameters):
         "family", ("family", "counts"), "the model to plan in: the family's estimate, or a table of counts"
     )
     backup: str = choice(
-        "same", ("same", "previous"), "with counts, whether V_{h+1} is that of the same plan or of the previous episode's"
+        "same",
+        ("same", "previous"),
+        "with counts, whether V_{h+1} is that of the same plan or of the previous episode's",
     )
 
 
 def mixture(greedy, epsilon, A):
-    """The probabilities (..., A) of the mixture for greedy actions (...)."""
+    """The probabilities (n, H, C, A) of the mixture for greedy actions (n, H, C) and epsilon (n,)."""
+    epsilon = epsilon[:, None, None, None]
     return (1.0 - epsilon) * np.eye(A)[greedy] + epsilon / A
 
 
@@ -54,27 +59,30 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = Learner(problem, parameters)
-        self.planner = planner_for(problem, parameters)
-        self.counts = cells.Counts(problem, "steps")
-        self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
+        if parameters.model == "family":
+            self.learner = Learner(problem, parameters)
+            self.planner = planner_for(problem, parameters)
+        else:
+            self.counts, self.data = cells.Counts(problem, "steps"), Data(problem.model, problem.n)
+            self.reward = RewardLearner(problem, parameters.eta)
+            self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
 
     def plan(self, k):
-        model, learner = self.problem.model, self.learner
-        R = model.mean_reward(learner.theta_r)
+        model = self.problem.model
         if self.parameters.model == "counts":
+            R = model.mean_reward(self.reward.theta)
             Q, V = self._in_counts(model.space.cell_means(R))
-            policy = mixture(bellman.greedy(Q), self.parameters.epsilon, model.n_actions)
+            policy = mixture(self.greedy(Q), self.parameters.epsilon, model.n_actions)
             return Plan(policy, model.space.on_anchors(V), R)
-        Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
-        policy = mixture(bellman.cell_policy(Q, model.space), self.parameters.epsilon, model.n_actions)
+        R = model.mean_reward(self.learner.theta_r)
+        Q, V = self.planner.plan(R, self.learner.theta_p, self.problem.horizon)
+        policy = mixture(self.cell_policy(Q), self.parameters.epsilon, model.n_actions)
         return Plan(policy, V[:, 0], R)
 
     def _in_counts(self, R):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
-        H, epsilon = self.problem.horizon, self.parameters.epsilon
+        H, epsilon = self.problem.horizon, self.parameters.epsilon[:, None]
         expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
-
         previous = self.parameters.backup == "previous"
 
         def step(h, V):
@@ -91,5 +99,9 @@ class Agent(BaseAgent):
         return {"epsilon": self.parameters.epsilon}
 
     def update(self, trajectory):
-        self.learner.update(trajectory)
-        self.counts.add(trajectory)
+        if self.parameters.model == "family":
+            self.learner.update(trajectory)
+        else:
+            self.counts.add(trajectory)
+            self.data.add(trajectory)
+            self.reward.update(self.data)

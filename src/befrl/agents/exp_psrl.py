@@ -19,10 +19,10 @@ theta* is fixed. Where features vary within cells L is interpolated.
 from dataclasses import dataclass
 
 from befrl.agents.base import BaseAgent, Plan
-from befrl.common.parameters import choice, integer, multiple_of, scale
+from befrl.common.parameters import choice, integer, scale
 from befrl.learning import likelihood
 from befrl.learning.learner import Learner, LearnerParameters
-from befrl.numerics import bellman, langevin, linalg
+from befrl.numerics import langevin, linalg
 from befrl.planning.planners.base import PlannerParameters, planner_for
 
 
@@ -40,14 +40,15 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
-        self.v = multiple_of(parameters.scale)
+        self.v = parameters.scale
 
     def _draw(self, theta, hessian, loss):
         """A draw from the posterior with this mode, Hessian and loss, (n, d)."""
         problem, model, data, eta = self.problem, self.problem.model, self.learner.data, self.parameters.eta
         draw = linalg.laplace_draw(theta, hessian, self.v, problem.normals)
-        if self.parameters.posterior == "laplace" or self.v == 0:
+        if self.parameters.posterior == "laplace":
             return draw
+        # Where v = 0 the draw is the mode, which the chain does not leave.
         return langevin.mala(
             lambda theta: loss(model, data, eta, theta),
             draw,
@@ -66,7 +67,7 @@ class Agent(BaseAgent):
             theta_r = self._draw(theta_r, learner.hessian_r, likelihood.rewards)
         R = model.mean_reward(theta_r)
         Q, V = self.planner.plan(R, theta_p, self.problem.horizon)
-        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
+        return Plan(self.cell_policy(Q), V[:, 0], R)
 
     def update(self, trajectory):
         self.learner.update(trajectory)

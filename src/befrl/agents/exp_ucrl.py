@@ -27,10 +27,9 @@ extension that the authors mention but do not print; it acts at each (s,a) separ
 from dataclasses import dataclass
 
 from befrl.agents.base import BaseAgent, Plan
-from befrl.common.parameters import choice, integer, multiple_of, number, scale
+from befrl.common.parameters import choice, integer, number, scale
 from befrl.learning import confidence
 from befrl.learning.learner import Learner, LearnerParameters
-from befrl.numerics import bellman
 from befrl.planning import optimism
 
 
@@ -48,7 +47,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
-        self.multiple = multiple_of(parameters.scale)
+        self.multiple = parameters.scale
         self.first_states = optimism.FirstStates(problem.model.space, problem.n)
 
     def radius(self, beta):
@@ -83,7 +82,7 @@ class Agent(BaseAgent):
                 start = self.first_states.masses()
                 Q, V = optimism.gradient(region, R, problem.horizon, start, problem.normals)
                 plans += optimism.TRIED
-        return Plan(bellman.cell_policy(Q, problem.model.space), V, R, plans)
+        return Plan(self.cell_policy(Q), V, R, plans)
 
     def update(self, trajectory):
         self.first_states.add(trajectory)

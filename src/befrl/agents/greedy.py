@@ -2,15 +2,14 @@
 
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
 
-This is BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones. Ties go to the smallest
-action; in track U all actions tie before the first data.
+This is BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones. In track U all
+actions tie before the first data.
 """
 
 from dataclasses import dataclass
 
 from befrl.agents.base import BaseAgent, Plan
 from befrl.learning.learner import Learner, LearnerParameters
-from befrl.numerics import bellman
 from befrl.planning.planners.base import PlannerParameters, planner_for
 
 
@@ -29,7 +28,7 @@ class Agent(BaseAgent):
         model, learner = self.problem.model, self.learner
         R = model.mean_reward(learner.theta_r)
         Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
-        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
+        return Plan(self.cell_policy(Q), V[:, 0], R)
 
     def update(self, trajectory):
         self.learner.update(trajectory)

@@ -19,7 +19,7 @@ Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d =
 logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x with
 probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) members
 suffice. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma
-= 1 and breaks ties at random. Here they go to the smallest action. In track K the targets are V and noise, and the true
+= 1. In track K the targets are V and noise, and the true
 mean reward is added; sigma stays. The clip assumes rewards in [0, 1].
 """
 
@@ -30,7 +30,7 @@ from scipy import special
 
 from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.errors import InputError
-from befrl.common.parameters import multiple_of, number, optional, scale
+from befrl.common.parameters import given_or, number, optional, scale
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Parameters(RegressionParameters):
 
 
 def theory_sigma(d, H, K, delta):
-    return float(H * np.sqrt(d * np.log(2 * d * K * H / delta)))
+    return H * np.sqrt(d * np.log(2 * d * K * H / delta))
 
 
 def theory_members(d, delta):
-    return int(np.ceil(d * np.log(delta / 9) / special.log_ndtr(1.0)))
+    return np.ceil(d * np.log(delta / 9) / special.log_ndtr(1.0))
 
 
 class Agent(LinearAgent):
@@ -59,17 +59,17 @@ class Agent(LinearAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         d = self.regression.D
-        self.sigma = parameters.sigma
-        if self.sigma is None:
-            multiple = multiple_of(parameters.scale)
-            self.sigma = multiple * theory_sigma(d, problem.horizon, problem.episodes, parameters.delta)
-        self.M = theory_members(d, parameters.delta) if parameters.members is None else round(parameters.members)
+        theory = parameters.scale * theory_sigma(d, problem.horizon, problem.episodes, parameters.delta)
+        self.sigma = given_or(parameters.sigma, theory)
+        self.M = np.round(given_or(parameters.members, theory_members(d, parameters.delta))).astype(int)
+        if parameters.presentation == "random-features" and np.any(self.M != self.M[0]):
+            raise InputError("agent 'lsvi-phe': with random features all settings side by side need the same members")
 
     def plan(self, k):
         H = self.problem.horizon
 
         def Q(h, step):
-            return np.clip(step.mean() + self.sigma * step.noise(self.M), 0.0, H - h)
+            return np.clip(step.mean() + self.sigma[:, None, None] * step.noise(self.M), 0.0, H - h)
 
         return self.value_iteration(Q)
 

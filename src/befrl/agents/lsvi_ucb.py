@@ -11,8 +11,7 @@ Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d =
 
 **Deviations.** c is an unspecified constant in the paper and 1 here. In track K the targets are max Q alone and the
 true mean reward is added; beta stays. The clip is the paper's, at H for all steps and none from below; it assumes
-rewards in [0, 1]. While all bounds exceed H, Q is H for all actions and the smallest action is played: at the theory's
-beta that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
+rewards in [0, 1]. While all bounds exceed H, all actions have the value H: at the theory's beta that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
 """
 
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.shared.regression import LinearAgent, RegressionParameters
-from befrl.common.parameters import multiple_of, number, scale
+from befrl.common.parameters import number, scale
 
 
 @dataclass(frozen=True)
@@ -31,20 +30,19 @@ class Parameters(RegressionParameters):
 
 def theory_beta(d, H, K, delta):
     """beta of Theorem 3.1 with c = 1."""
-    return float(d * H * np.sqrt(np.log(2 * d * K * H / delta)))
+    return d * H * np.sqrt(np.log(2 * d * K * H / delta))
 
 
 class Agent(LinearAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        multiple = multiple_of(parameters.scale)
-        self.beta = multiple * theory_beta(self.regression.D, problem.horizon, problem.episodes, parameters.delta)
+        self.beta = parameters.scale * theory_beta(self.regression.D, problem.horizon, problem.episodes, parameters.delta)
 
     def plan(self, k):
         H = self.problem.horizon
 
         def Q(h, step):
-            return np.minimum(step.mean() + self.beta * step.width(), H)
+            return np.minimum(step.mean() + self.beta[:, None, None] * step.width(), H)
 
         return self.value_iteration(Q)
 

@@ -19,8 +19,7 @@ Shapes: Q_t (n, S, A) on the S points of the presentation (`regression.py`), d =
 n; Definition 1 of the main text has them swapped. c_1 = c_2 = 1, which the paper leaves open; L_phi = 1 and L_psi = L_r
 = sqrt(d), as in a linear MDP; the misspecification is assumed to be 0; the logarithm in beta_k is at least 1. In track
 K the targets are V alone and the true mean reward is added. At the theory's alpha_U (2e-5 for d = H = 10, K = 1000) no
-direction leaves the default: all actions have the value B_t and the smallest is played. Rewards are assumed to lie in
-[0, 1].
+direction leaves the default: all actions have the value B_t. Rewards are assumed to lie in [0, 1].
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ import numpy as np
 
 from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.errors import InputError
-from befrl.common.parameters import multiple_of, number, optional, scale
+from befrl.common.parameters import given_or, number, optional, scale
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class Parameters(RegressionParameters):
 def root_nu(d, H, k, lam, delta):
     """sqrt(nu_k), with episodes counted from 1."""
     L_phi, L_psi, L_r = 1.0, np.sqrt(d), np.sqrt(d)
-    log = max(1.0, np.log(H * d * k * L_psi * L_r * lam / delta))
-    return float(H * d * np.sqrt(log) + np.sqrt(lam) * L_phi * (3 * H * L_psi + L_r))
+    log = np.maximum(1.0, np.log(H * d * k * L_psi * L_r * lam / delta))
+    return H * d * np.sqrt(log) + np.sqrt(lam) * L_phi * (3 * H * L_psi + L_r)
 
 
 def default_share(widths, alpha_U):
@@ -59,19 +58,18 @@ def default_share(widths, alpha_U):
 
 class Agent(LinearAgent):
     def constants(self, k):
-        """sigma and alpha_U of episode k, from 0."""
+        """sigma and alpha_U of episode k, counted from 0, (n,) each."""
         d, H, parameters = self.regression.D, self.problem.horizon, self.parameters
-        multiple = multiple_of(parameters.scale)
-        nu = (multiple * root_nu(d, H, k + 1, parameters.lam, parameters.delta)) ** 2
+        nu = (parameters.scale * root_nu(d, H, k + 1, parameters.lam, parameters.delta)) ** 2
         root_gamma = np.sqrt(d * H * nu * np.log(d / parameters.delta))
-        sigma = float(np.sqrt(H * nu)) if parameters.sigma is None else parameters.sigma
+        sigma = given_or(parameters.sigma, np.sqrt(H * nu))
         # For 1/0 any number above all widths 1/sqrt(lambda) serves.
-        alpha_U = float(1 / (4 * max(root_gamma, 1e-12))) if parameters.alpha_u is None else parameters.alpha_u
+        alpha_U = given_or(parameters.alpha_u, 1 / (4 * np.maximum(root_gamma, 1e-12)))
         return sigma, alpha_U
 
     def plan(self, k):
         H = self.problem.horizon
-        sigma, alpha_U = self.constants(k)
+        sigma, alpha_U = (part[:, None, None] for part in self.constants(k))
 
         def Q(h, step):
             default = default_share(step.width(), alpha_U)

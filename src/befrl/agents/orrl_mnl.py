@@ -19,10 +19,10 @@ normal draws.
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
-With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, where eta =
-1 is the gain of least squares, because the authors tuned theirs and do not print them. The H in Gamma^A is the paper's
+The theory's lam and eta leave theta near 0 for long. The authors tuned theirs and do not print them; eta = 1 is the
+gain of least squares. The H in Gamma^A is the paper's
 union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified constant; beta is the line before it.
-|theta| is |theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
+|theta| is |theta|_A (`mnl.py`). In track U rewards are optimistic estimates
 (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the paper's assumption; the
 clip is kept.
 """
@@ -33,7 +33,6 @@ from scipy.special import log_ndtr
 from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
-from befrl.numerics import bellman
 
 Parameters = MirrorParameters
 
@@ -46,7 +45,7 @@ class Agent(MirrorAgent):
 
     def plan(self, k):
         model, r, H = self.problem.model, self.reachable, self.problem.horizon
-        B, beta = self.estimator.B, self.radius(k)
+        B, beta = self.estimator.B, self.radius(k)[:, None, None]
         kernel = self.kernel()
         P = r.probabilities(kernel)
         second = 3 * H * beta**2 * r.norms(B).max(-1)
@@ -61,7 +60,7 @@ class Agent(MirrorAgent):
             nu.append(H * beta * first + second)
         R = self.rewards.means()
         Q, V = mnl.plan(R, kernel, nu, low=-np.inf)
-        return Plan(bellman.cell_policy(Q, model.space), V, R)
+        return Plan(self.cell_policy(Q), V, R)
 
     def facts(self):
         return super().facts() | {"samples": self.samples}

@@ -10,23 +10,22 @@ Next states that the family's known base measure forbids are not part of the Dir
 `scale` v multiplies the standard deviation of rewards. Dirichlet parameters are divided by v^2, which keeps their means
 and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior mean. A
 Dirichlet draw is made of gamma variables, Gamma(a) = Gamma(a + 1) U^(1/a), in logarithms because those of small a
-underflow.
+underflow. Gamma variables are drawn by rejection, so that every row has a generator of its own.
 
 Shapes: counts (n, T, C, A, C), P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
 
 **Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
-The transition of the last step counts too, which TabulaRL leaves out. Ties go to the smallest action, in TabulaRL to
-a random one. With `mask: known`, the default, the prior has fewer next states than TabulaRL's, which has all.
+The transition of the last step counts too, which TabulaRL leaves out. With `mask: known`, the default, the prior has fewer next states than TabulaRL's, which has all.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.common.parameters import choice, multiple_of, number, scale
+from befrl.common.parameters import choice, number, scale
+from befrl.common.streams import AGENT_GAMMA
 from befrl.numerics import bellman
 
 
@@ -41,11 +40,14 @@ class Parameters:
     mask: str = choice("known", ("known", "ignored"), "whether next states with base measure zero are left out")
 
 
-def log_gamma_draws(shape, first, second):
-    """Logarithms of Gamma(shape) variables, from two independent uniform numbers each."""
-    tiny = 2.0**-54  # uniform numbers may be 0
-    whole = special.gammaincinv(shape + 1.0, np.maximum(first, tiny))
-    return np.log(whole) + np.log(np.maximum(second, tiny)) / shape
+def log_gamma_draws(shape, generators):
+    """Logarithms of Gamma(shape) variables, (n, ...), with one generator for each row."""
+    gammas, exponentials = np.empty((2, *shape.shape))
+    for row, generator in enumerate(generators):
+        generator.standard_gamma(shape[row] + 1.0, out=gammas[row])
+        generator.standard_exponential(out=exponentials[row])
+    # -log U is an exponential variable.
+    return np.log(gammas) - exponentials / shape
 
 
 class Agent(BaseAgent):
@@ -57,21 +59,22 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.counts = cells.Counts(problem, parameters.share)
         self.R = cells.known_rewards(problem)
-        self.v = multiple_of(parameters.scale)
+        self.v = parameters.scale
+        self.generators = problem.generators(AGENT_GAMMA)
         allowed = cells.support(problem.model)
         self.allowed = allowed if parameters.mask == "known" else np.ones_like(allowed)
 
     def kernel(self):
         """A draw P~ from the posterior, (n, T, C, A, C)."""
-        weights = np.where(self.allowed, self.parameters.alpha_0 + self.counts.following, 0.0)
-        if self.v == 0:
-            return weights / weights.sum(-1, keepdims=True)
-        concentration = weights[..., self.allowed] / self.v**2
-        n, T, m = concentration.shape
-        u = self.problem.uniforms.take(2 * T * m).reshape(n, 2, T, m)
+        alpha_0 = self.parameters.alpha_0[:, None, None, None, None]
+        weights = np.where(self.allowed, alpha_0 + self.counts.following, 0.0)
+        v = np.where(self.v > 0, self.v, 1.0)[:, None, None]
+        concentration = weights[..., self.allowed] / v**2
         log_draws = np.full_like(weights, -np.inf)
-        log_draws[..., self.allowed] = log_gamma_draws(concentration, u[:, 0], u[:, 1])
+        log_draws[..., self.allowed] = log_gamma_draws(concentration, self.generators)
         draws = np.exp(log_draws - log_draws.max(-1, keepdims=True))
+        # Without noise the posterior means remain.
+        draws[self.v == 0] = weights[self.v == 0]
         return draws / draws.sum(-1, keepdims=True)
 
     def rewards(self):
@@ -79,10 +82,11 @@ class Agent(BaseAgent):
         if self.R is not None:
             return np.broadcast_to(self.R, self.counts.visits.shape)
         p = self.parameters
-        precision = p.tau_0 + p.tau * self.counts.visits
-        mean = (p.tau_0 * p.mu_0 + p.tau * self.counts.rewards) / precision
+        tau_0, mu_0, tau, v = (part[:, None, None, None] for part in (p.tau_0, p.mu_0, p.tau, self.v))
+        precision = tau_0 + tau * self.counts.visits
+        mean = (tau_0 * mu_0 + tau * self.counts.rewards) / precision
         z = self.problem.normals.take(precision[0].size).reshape(precision.shape)
-        return mean + self.v * z / np.sqrt(precision)
+        return mean + v * z / np.sqrt(precision)
 
     def plan(self, k):
         H = self.problem.horizon
@@ -93,7 +97,7 @@ class Agent(BaseAgent):
             return R[:, t] + bellman.expectation(P[:, t])(V)
 
         Q, V = bellman.recursion(step, H, R[:, 0].shape)
-        return Plan(bellman.greedy(Q), self.problem.model.space.on_anchors(V[:, 0]))
+        return Plan(self.greedy(Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"v": self.v, "share_of_next_states_allowed": float(self.allowed.mean())}

@@ -31,7 +31,7 @@ from scipy.special import ndtr
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.common.errors import Refused
-from befrl.common.parameters import multiple_of, number, scale
+from befrl.common.parameters import number, scale
 from befrl.learning import likelihood
 from befrl.learning.data import Data, Visits
 from befrl.learning.reward_learner import RewardLearner
@@ -64,7 +64,7 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         model, n = problem.model, problem.n
-        self.v = multiple_of(parameters.scale)
+        self.v = parameters.scale
         self.data = Data(model, n)
         self.posterior = Posterior(model, n, parameters.eta)
         self.reward = RewardLearner(problem, parameters.eta)
@@ -75,7 +75,7 @@ class Agent(BaseAgent):
         R = model.mean_reward(self.reward.draw(self.v, problem.normals))
         P = normal_masses(model.space, self.posterior.means(W), self.posterior.sigma)
         Q, V = bellman.backward_induction(R, P, problem.horizon)
-        return Plan(bellman.cell_policy(Q, model.space), V[:, 0], R)
+        return Plan(self.cell_policy(Q), V[:, 0], R)
 
     def update(self, trajectory):
         self.data.add(trajectory)
@@ -124,7 +124,7 @@ class Posterior:
 
     def draw(self, v, normals):
         z = linalg.solve_transposed_factor(linalg.cholesky(self.precision), normals.take(self.features.d))
-        return self.W + v * self.sigma[:, None] * z
+        return self.W + (v * self.sigma)[:, None] * z
 
     def means(self, W):
         """E[s'] of each (anchor, action), (n, N, A, m)."""

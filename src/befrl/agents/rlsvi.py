@@ -27,7 +27,7 @@ import numpy as np
 
 from befrl.agents.shared.regression import LinearAgent, RegressionParameters
 from befrl.common.errors import InputError
-from befrl.common.parameters import multiple_of, optional, scale
+from befrl.common.parameters import given_or, optional, scale
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,18 @@ class Parameters(RegressionParameters):
 
 def theory_sigma(d, A, H, k):
     """sqrt(beta_k) of Russo with S A = d and episodes counted from 1."""
-    return float(np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * k)))
+    return np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * k))
 
 
 class Agent(LinearAgent):
     def sigma(self, k):
-        """The noise scale of episode k, counted from 0."""
+        """The noise scale of episode k, counted from 0, (n,)."""
         problem, parameters = self.problem, self.parameters
-        if parameters.sigma is not None:
-            return parameters.sigma
-        multiple = multiple_of(parameters.scale)
-        return multiple * theory_sigma(self.regression.D, problem.model.n_actions, problem.horizon, k + 1)
+        theory = theory_sigma(self.regression.D, problem.model.n_actions, problem.horizon, k + 1)
+        return given_or(parameters.sigma, parameters.scale * theory)
 
     def plan(self, k):
-        sigma = self.sigma(k)
+        sigma = self.sigma(k)[:, None, None]
 
         def Q(h, step):
             return step.mean() + sigma * step.noise()

@@ -19,10 +19,9 @@ draws.
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
-With scale theory lam = L_f^2 and kappa is the lower bound of `mnl.py`; with a number lam = 1 and kappa = 1/U^2, the
-product of two probabilities at theta = 0 where b is constant and U states are reachable, because the authors tuned
-theirs and do not print them. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4
-at H: it is H here. Ties go to the smallest action. The argument of log2 is at least 1. In track U rewards are
+lam is L_f^2 and kappa the lower bound of `mnl.py` unless they are given; the authors tuned theirs and do not print
+them. At theta = 0, where b is constant and U states are reachable, the product of two probabilities is 1/U^2. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4
+at H: it is H here. The argument of log2 is at least 1. In track U rewards are
 optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the
 paper's assumption; the clip is kept.
 """
@@ -35,16 +34,15 @@ from scipy.special import log_ndtr
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import multiple_of, number, optional, scale
+from befrl.common.parameters import given_or, number, optional, scale
 from befrl.learning.data import Data
-from befrl.numerics import bellman
 
 
 @dataclass(frozen=True)
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the noise's sigma; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, L_f^2 with scale theory, else 1")
-    kappa: float | None = optional(1e-9, 1.0, "kappa; if none, a bound on it with scale theory, else 1/U^2")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; L_f^2 if none")
+    kappa: float | None = optional(1e-9, 1.0, "kappa; a lower bound on it if none")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
@@ -56,18 +54,14 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        theory = parameters.scale == "theory"
-        self.multiple = multiple_of(parameters.scale)
+        self.multiple = parameters.scale
         self.reachable = r = mnl.Reachable(problem.model, problem.constants)
-        self.lam, self.kappa = parameters.lam, parameters.kappa
-        if self.lam is None:
-            self.lam = r.L_f**2 if theory else 1.0
-        if self.kappa is None:
-            self.kappa = r.kappa() if theory else 1.0 / r.U**2
+        self.lam = given_or(parameters.lam, r.L_f**2)
+        self.kappa = given_or(parameters.kappa, r.kappa())
         self.samples = int(np.ceil(1 - np.log(problem.horizon) / log_ndtr(1.0)))
         features, n = r.features, problem.n
         self.theta = np.zeros((n, features.n_blocks, features.m))
-        self.A = np.broadcast_to(self.lam * features.trace, (n, *features.trace.shape)).copy()
+        self.A = self.lam[:, None, None, None] * features.trace
         self.data = Data(problem.model, n)
         self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
         self._rows = np.arange(n)
@@ -89,11 +83,11 @@ class Agent(BaseAgent):
         model, r, H = self.problem.model, self.reachable, self.problem.horizon
         longest = r.norms(self.A).argmax(-1)
         fhat = np.take_along_axis(r.contrast[None], longest[..., None, None], axis=3)
-        turned, sigma = r.turned(fhat, self.A), self.sigma(k)
+        turned, sigma = r.turned(fhat, self.A), self.sigma(k)[:, None, None]
         noise = [sigma * r.noise(turned, self.problem.normals, self.samples)[..., 0, :].max(-1) for _ in range(H)]
         R = self.rewards.means()
         Q, V = mnl.plan(R, model.kernel(self.theta.reshape(self.problem.n, -1)), noise, low=-np.inf)
-        return Plan(bellman.cell_policy(Q, model.space), V, R)
+        return Plan(self.cell_policy(Q), V, R)
 
     def facts(self):
         return {
@@ -101,7 +95,7 @@ class Agent(BaseAgent):
             "kappa": self.kappa,
             "L_f": self.reachable.L_f,
             "samples": self.samples,
-            "sigma": float(self.sigma(self.problem.episodes - 1)),
+            "sigma": self.sigma(self.problem.episodes - 1),
         }
 
     def update(self, trajectory):
@@ -113,7 +107,7 @@ class Agent(BaseAgent):
             P = mnl.laws(f, base, self.theta[at])
             y = r.chosen(s, a, trajectory.next_states[:, h])
             gradient = ((P - y)[..., None] * f).sum(1)
-            self.A[at] += self.kappa / 2 * gram
+            self.A[at] += self.kappa[:, None, None] / 2 * gram
             self.theta[at] -= np.linalg.solve(self.A[at], gradient[..., None])[..., 0]
             r.project(self.theta, lambda rows: self.A[rows])
         self.data.add(trajectory)

@@ -37,7 +37,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import InputError, Refused
-from befrl.common.parameters import choice, multiple_of, number, optional, scale
+from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning import confidence
 from befrl.learning.estimators import score_matching
 from befrl.learning.learner import Learner, LearnerParameters
@@ -76,9 +76,8 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, LearnerParameters(parameters.eta, "score-matching"))
         self.estimator = self.learner.estimator
-        if parameters.penalty is not None:
-            self.estimator.weight = parameters.penalty
-        self.multiple = multiple_of(parameters.scale)
+        self.estimator.weight = given_or(parameters.penalty, self.estimator.weight)
+        self.multiple = parameters.scale
         self.squares, self.slopes = self.estimator.terms(problem.model.space.nodes)
 
     def matrix(self):
@@ -126,7 +125,7 @@ class Agent(BaseAgent):
         else:
             Q, V = bellman.backward_induction(R, model.kernel(learner.theta_p), problem.horizon)
             V = V[:, 0]
-        return Plan(bellman.cell_policy(Q, model.space), V, R)
+        return Plan(self.cell_policy(Q), V, R)
 
     def shoot(self, R):
         """The actions (n, H, cells) whose constant repetition has the largest mean of TRIALS returns."""
@@ -135,7 +134,7 @@ class Agent(BaseAgent):
         shape = (problem.n, problem.horizon, space.n_cells, problem.model.n_actions)
         z = problem.normals.take(int(np.prod(shape[1:]))).reshape(shape)
         mean, variance = (space.cell_means(part)[:, None] for part in (mean, variance))
-        return bellman.greedy(mean + np.sqrt(variance / TRIALS) * z)
+        return self.greedy(mean + np.sqrt(variance / TRIALS) * z)
 
     def update(self, trajectory):
         self.learner.update(trajectory)

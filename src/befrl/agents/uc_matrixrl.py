@@ -24,10 +24,10 @@ Two more bonuses (`radius`) are those of Ayoub et al. (ICML 2020), who cut Q, no
 Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
-absolute and not given; theory means c = 1. Ayoub et al. print no factor before the self-normalised radius that we could
-read; 2 H is that of their code. Ties go to the smallest action. One-hot features on cells identify all states of a cell, which is exact where features are constant on
-cells. Known supports are not used. Rewards are known in the paper; in track U they are optimistic estimates
-(`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
+absolute and not given; theory means c = 1. Ayoub et al. print no factor before the self-normalised radius that we
+could read; 2 H is that of their code. One-hot features on cells identify all states of a cell, which is exact where
+features are constant on cells. Known supports are not used. Rewards are known in the paper; in track U they are
+optimistic estimates (`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ import numpy as np
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import choice, multiple_of, number, scale
+from befrl.common.parameters import choice, number, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman
 
@@ -47,7 +47,9 @@ class Parameters(RewardParameters):
     scale: float | str = scale("multiple of sqrt(beta); theory means 1")
     ball: str = choice("2-1", ("2-1", "frobenius"), "norm of the confidence ball: eq. 8 or eq. 9")
     radius: str = choice(
-        "theorem", ("theorem", "self-normalised", "frozen"), "bonus: the theorem's, or that of Ayoub et al. by text or code"
+        "theorem",
+        ("theorem", "self-normalised", "frozen"),
+        "bonus: the theorem's, or that of Ayoub et al. by text or code",
     )
     delta: float = number(
         0.05, 1e-12, 1.0, "failure rate of the self-normalised radius, and of the rewards' confidence set in track U"
@@ -64,7 +66,7 @@ class Agent(BaseAgent):
         model, H = problem.model, problem.horizon
         C, A = model.n_cells, model.n_actions
         self.counts = cells.Counts(problem, "steps")
-        multiple = multiple_of(parameters.scale)
+        multiple = parameters.scale
         d, C_phi, C_M, C_psi_inverse = C * A, 1.0, 1.0, 1.0
         self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
@@ -80,18 +82,18 @@ class Agent(BaseAgent):
         means = self.rewards.means()
         R = space.cell_means(means)
         if self.parameters.radius == "theorem":
-            R = R + self.bonus / np.sqrt(counts)
+            R = R + self.bonus[:, None, None] / np.sqrt(counts)
             Q, V = bellman.recursion(
                 lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
             )
         else:
             Q, V = self._self_normalised(R, counts, expected)
-        return Plan(bellman.greedy(Q), space.on_anchors(V[:, 0]), means)
+        return Plan(self.greedy(Q), space.on_anchors(V[:, 0]), means)
 
     def _self_normalised(self, R, counts, expected):
         """Q (n, H, C, A) and V (n, H + 1, C) with the bonus of Ayoub et al., for counts + 1 (n, C, A)."""
         H, frozen = self.problem.horizon, self.parameters.radius == "frozen"
-        log_det = np.zeros(len(counts)) if frozen else np.log(counts).sum((1, 2))
+        log_det = np.zeros(len(counts)) if frozen else np.log(counts).reshape(len(counts), -1).sum(-1)
         noise = np.sqrt(2 * np.log(1 / self.parameters.delta) + log_det)
         steps = np.arange(H, 0, -1)[:, None]
         beta = self.multiple * (np.sqrt(counts[0].size) + steps / 2 * noise)
@@ -106,7 +108,7 @@ class Agent(BaseAgent):
         return Q, V
 
     def facts(self):
-        return {"beta": float(self.beta), "bonus": float(self.bonus)}
+        return {"beta": self.beta, "bonus": self.bonus}
 
     def update(self, trajectory):
         self.counts.add(trajectory)

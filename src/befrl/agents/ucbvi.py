@@ -12,7 +12,7 @@ Shapes: counts (n, T, C, A, C), Q (n, H, C, A), on cells.
 a mean of N rewards in [0, 1] has error sqrt(L/(2N))). The clip is the paper's, H at all steps, and assumes rewards in
 [0, 1]. With `share: none` L stays, although the union bound would add ln H. Since Q never grows, a bonus with a small
 `scale` that fails once fails for ever. While all bounds exceed H, for 49 L^2 visits to each (s,a) at the theory's
-bonus, all actions have the same value and the smallest is played.
+bonus, all actions have the same value.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
-from befrl.common.parameters import multiple_of, number, scale
+from befrl.common.parameters import number, scale
 from befrl.numerics import bellman
 
 
@@ -34,7 +34,7 @@ class Parameters:
 
 def theory_bonus(S, A, H, K, delta):
     """The bonus 7 H L of a single visit."""
-    return float(7 * H * np.log(5 * S * A * K * H / delta))
+    return 7 * H * np.log(5 * S * A * K * H / delta)
 
 
 class Agent(BaseAgent):
@@ -47,8 +47,7 @@ class Agent(BaseAgent):
         C, A, H = problem.model.n_cells, problem.model.n_actions, problem.horizon
         self.counts = cells.Counts(problem, parameters.share)
         self.R = cells.known_rewards(problem)
-        multiple = multiple_of(parameters.scale)
-        self.bonus = multiple * theory_bonus(C, A, H, problem.episodes, parameters.delta)
+        self.bonus = parameters.scale * theory_bonus(C, A, H, problem.episodes, parameters.delta)
         self.Q = np.full((problem.n, H, C, A), float(H))
 
     def plan(self, k):
@@ -56,14 +55,14 @@ class Agent(BaseAgent):
         N = np.maximum(counts.visits, 1.0)
         R = counts.rewards / N if self.R is None else self.R
         # Without visits the initial Q = H remains.
-        optimistic = np.where(counts.visits > 0, R + self.bonus / np.sqrt(N), H)
+        optimistic = np.where(counts.visits > 0, R + self.bonus[:, None, None, None] / np.sqrt(N), H)
 
         def step(h, V):
             t = counts.table(h)
             return np.minimum(self.Q[:, h], optimistic[:, t] + bellman.expectation(counts.following[:, t])(V) / N[:, t])
 
         self.Q, V = bellman.recursion(step, H, self.Q[:, 0].shape)
-        return Plan(bellman.greedy(self.Q), self.problem.model.space.on_anchors(V[:, 0]))
+        return Plan(self.greedy(self.Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"bonus": self.bonus}

@@ -13,11 +13,11 @@ Shapes: theta (n, d), A (n, blocks, m, m), norms (n, N, A, R).
 **Deviations.** The source's constants are not known: this beta_k follows from hess >= kappa sum f f' and the
 self-normalised bound for noise of variance proxy 1, where 1/2 would suffice, which makes it sqrt 2 larger. It assumes
 that the estimate lies where kappa is a bound; the MLE is not constrained to that set. The clip of Q is that of public
-code; the paper may clip V only, as UCRL-MNL+ does, which is `clip: values` here. With scale theory lam = max(1, L_f^2)
-and kappa is that bound; with a number lam = kappa = 1, as in public code, whose constant c absorbs kappa. Sums run over
+code; the paper may clip V only, as UCRL-MNL+ does, which is `clip: values` here. lam is max(1, L_f^2) and kappa
+that bound unless they are given; public code has lam = kappa = 1, and its constant c absorbs kappa. Sums run over
 counts, so that every episode costs the same; with `likelihood: visits` they run over all visits, as published. |theta|
 is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient; this
-agent does not. Ties go to the smallest action. In track U rewards are optimistic estimates (`planned_rewards.py`). Mean
+agent does not. In track U rewards are optimistic estimates (`planned_rewards.py`). Mean
 rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
@@ -28,17 +28,17 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import choice, multiple_of, number, optional, scale
+from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning import likelihood
 from befrl.learning.data import Data
-from befrl.numerics import bellman, newton
+from befrl.numerics import newton
 
 
 @dataclass(frozen=True)
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the radius beta; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, max(1, L_f^2) with scale theory, else 1")
-    kappa: float | None = optional(1e-9, 1.0, "kappa in beta; if none, a bound on it with scale theory, else 1")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; max(1, L_f^2) if none")
+    kappa: float | None = optional(1e-9, 1.0, "kappa in beta; a lower bound on it if none")
     likelihood: str = choice("counts", ("counts", "visits"), "sums over counts, or over all visits in every episode")
     clip: str = choice("Q", ("Q", "values"), "what is cut to [0, H]: Q, or V alone")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
@@ -56,14 +56,10 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        theory = parameters.scale == "theory"
-        self.multiple = multiple_of(parameters.scale)
+        self.multiple = parameters.scale
         self.reachable = mnl.Reachable(problem.model, problem.constants)
-        self.lam, self.kappa = parameters.lam, parameters.kappa
-        if self.lam is None:
-            self.lam = max(1.0, self.reachable.L_f**2) if theory else 1.0
-        if self.kappa is None:
-            self.kappa = self.reachable.kappa() if theory else 1.0
+        self.lam = given_or(parameters.lam, max(1.0, self.reachable.L_f**2))
+        self.kappa = given_or(parameters.kappa, self.reachable.kappa())
         self.theta = np.zeros((problem.n, problem.model.d))
         self.data = Data(problem.model, problem.n)
         self.visits = []
@@ -78,22 +74,22 @@ class Agent(BaseAgent):
     def design(self):
         """A_k, (n, blocks, m, m)."""
         features = self.reachable.features
-        return self.lam * features.trace + features.gather(self.data.counts[..., None, None] * self.reachable.gram)
+        return self.lam[:, None, None, None] * features.trace + features.gather(self.data.counts[..., None, None] * self.reachable.gram)
 
     def plan(self, k):
         model, H = self.problem.model, self.problem.horizon
         longest = np.sqrt(self.reachable.norms(self.design()).max(-1))
         R = self.rewards.means()
-        bonus = 2 * H * self.radius(k) * longest
+        bonus = 2 * H * self.radius(k)[:, None, None] * longest
         Q, V = mnl.plan(R, model.kernel(self.theta), [bonus] * H, 0.0, self.parameters.clip == "values")
-        return Plan(bellman.cell_policy(Q, model.space), V, R)
+        return Plan(self.cell_policy(Q), V, R)
 
     def facts(self):
         return {
             "lam": self.lam,
             "kappa": self.kappa,
             "L_f": self.reachable.L_f,
-            "beta": float(self.radius(self.problem.episodes - 1)),
+            "beta": self.radius(self.problem.episodes - 1),
         }
 
     def update(self, trajectory):
@@ -118,9 +114,10 @@ class Agent(BaseAgent):
             mnl.laws(f, log_base, theta.reshape(len(theta), -1, r.features.m)[at]),
             r.chosen(cells, actions, following),
         )
-        size, pull = likelihood.penalty(r.features, self.lam, theta)
+        lam = self.lam[rows]
+        size, pull = likelihood.penalty(r.features, lam, theta)
         gradient = np.zeros((len(theta), r.features.n_blocks, r.features.m))
         np.add.at(gradient, at, ((P - y)[..., None] * f).sum(-2))
-        hessian = np.zeros((*gradient.shape, r.features.m)) + self.lam * r.features.trace
+        hessian = np.zeros((*gradient.shape, r.features.m)) + lam[:, None, None, None] * r.features.trace
         np.add.at(hessian, at, mnl.hessian(f, P))
         return size - np.log(P[y]).reshape(cells.shape).sum(1), gradient.reshape(theta.shape) + pull, hessian

@@ -19,10 +19,10 @@ Shapes: theta (n, blocks, m), B (n, blocks, m, m), |fbar| (n, N, A, R).
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
-With scale theory lam and eta are as above, which leaves theta near 0 for long; with a number lam = eta = 1, where eta =
-1 is the gain of least squares, because the authors tuned theirs and do not print them. The H in Gamma^A is the paper's
+The theory's lam and eta leave theta near 0 for long. The authors tuned theirs and do not print them; eta = 1 is the
+gain of least squares. The H in Gamma^A is the paper's
 union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified constant; beta is the line before it.
-|theta| is |theta|_A (`mnl.py`). Ties go to the smallest action. In track U rewards are optimistic estimates
+|theta| is |theta|_A (`mnl.py`). In track U rewards are optimistic estimates
 (`planned_rewards.py`). Rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
@@ -31,7 +31,6 @@ import numpy as np
 from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
-from befrl.numerics import bellman
 
 Parameters = MirrorParameters
 
@@ -39,7 +38,7 @@ Parameters = MirrorParameters
 class Agent(MirrorAgent):
     def bonus(self, k, P):
         """nu, (n, N, A), for P (n, N, A, R) on the reachable states."""
-        r, H, beta = self.reachable, self.problem.horizon, self.radius(k)
+        r, H, beta = self.reachable, self.problem.horizon, self.radius(k)[:, None, None]
         spread = r.features.spread(self.estimator.B)
         first = (P * np.sqrt(r.quadratic(r.centred(P), spread))).sum(-1)
         second = r.quadratic(r.contrast, spread).max(-1)
@@ -51,4 +50,4 @@ class Agent(MirrorAgent):
         nu = self.bonus(k, self.reachable.probabilities(kernel))
         R = self.rewards.means()
         Q, V = mnl.plan(R, kernel, [nu] * H, low=-np.inf, clip_values=True)
-        return Plan(bellman.cell_policy(Q, model.space), V, R)
+        return Plan(self.cell_policy(Q), V, R)

@@ -26,7 +26,7 @@ Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); 
 **Deviations.** This is Algorithm 3 of Ayoub et al. (Appendix C), which they run; their Algorithm 1, a maximum over a
 set of models, is not implemented, nor are other constants such as M_1 = H^2 d I in comments of the authors' older code.
 The first episode is planned with theta = 0, as in that listing; the authors' code starts from Q = 0 and learns nothing
-from it. One estimate and one M for all h, as in the authors' code. Ties go to the smallest action, not to a random one.
+from it. One estimate and one M for all h, as in the authors' code.
 `clip: H-h` cuts Q_h at the remaining steps, as the text of Appendix C says of values; the code cuts at H, which is the
 default. Known supports are not used. Rewards are known in the papers; in track U they are optimistic estimates
 (`planned_rewards.py`). Mean rewards outside [0, 1] violate the papers' assumption; the clip is kept, and values are
@@ -39,7 +39,7 @@ import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import choice, multiple_of, number, optional, scale
+from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning.data import Data
 from befrl.numerics import bellman, linalg
 from befrl.planning.optimism import covariance_rows
@@ -59,11 +59,13 @@ class Parameters(RewardParameters):
 class OneHot:
     """theta is the table of P(next cell | cell, action)."""
 
+    on = "cells"
+
     def __init__(self, problem, lam):
         self.space, self.n = problem.model.space, problem.n
         C, A = problem.model.n_cells, problem.model.n_actions
         self.shape, self.m_2 = (C, A), np.sqrt(C * A)
-        self.inverse = np.broadcast_to(np.eye(C) / lam, (self.n, C, A, C, C)).copy()
+        self.inverse = np.tile(np.eye(C), (self.n, C, A, 1, 1)) / lam[:, None, None, None, None]
         self.w = np.zeros((self.n, C, A, C))
         self.log_det_ratio = np.zeros(self.n)
         self._rows = np.arange(self.n)
@@ -96,15 +98,14 @@ class OneHot:
             self.w[at] += y[:, None] * X
             self.log_det_ratio += np.log1p(growth)
 
-    def policy(self, Q):
-        return bellman.greedy(Q)
-
     def on_anchors(self, V):
         return self.space.on_anchors(V)
 
 
 class Linearised:
     """theta is the family's parameter; kernels are expanded around the last estimate."""
+
+    on = "anchors"
 
     def __init__(self, problem, lam):
         self.model, self.n, self.m_2 = problem.model, problem.n, problem.constants["B_A"]
@@ -114,8 +115,8 @@ class Linearised:
         one = hasattr(features, "block")
         self.block = features.block if one else np.zeros((features.n_anchors, features.n_actions), dtype=int)
         trace = features.trace if one else np.eye(features.d)[None]
-        self.M = np.broadcast_to(lam * trace, (self.n, *trace.shape)).copy()
-        self._log_det_start = linalg.log_determinant(linalg.cholesky(self.M[:1]))
+        self.M = lam[:, None, None, None] * trace
+        self._log_det_start = linalg.log_determinant(linalg.cholesky(self.M))
         self._rows = np.arange(self.n)
 
     def prepare(self):
@@ -161,9 +162,6 @@ class Linearised:
         """The Lagrange weights (n, H, per_cell) of states on the anchors of their cells."""
         return self.space.interpolation(states) if self.space.per_cell > 1 else np.ones((*states.shape[:2], 1))
 
-    def policy(self, Q):
-        return bellman.cell_policy(Q, self.space)
-
     def on_anchors(self, V):
         return V
 
@@ -178,8 +176,8 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.multiple = multiple_of(parameters.scale)
-        self.delta = parameters.delta or 1.0 / problem.episodes
+        self.multiple = parameters.scale
+        self.delta = given_or(parameters.delta, 1.0 / problem.episodes)
         self.mixture = PRESENTATIONS[parameters.presentation](problem, parameters.lam)
         self.data = Data(problem.model, problem.n)
         self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, self.delta)
@@ -190,7 +188,7 @@ class Agent(BaseAgent):
         H, lam = self.problem.horizon, self.parameters.lam
         noise = np.sqrt(2 * np.log(1 / self.delta) + self.mixture.log_det_ratio)
         steps = np.arange(H, 0, -1)
-        return self.multiple * (np.sqrt(lam) * self.mixture.m_2 + steps / 2 * noise[:, None])
+        return self.multiple[:, None] * ((np.sqrt(lam) * self.mixture.m_2)[:, None] + steps / 2 * noise[:, None])
 
     def plan(self, k):
         H, mixture = self.problem.horizon, self.mixture
@@ -205,7 +203,8 @@ class Agent(BaseAgent):
             return np.clip(R + mean + beta[:, h] * norm, 0.0, top)
 
         Q, self.V = bellman.recursion(step, H, R.shape)
-        return Plan(mixture.policy(Q), mixture.on_anchors(self.V[:, 0]), means)
+        policy = self.greedy(Q) if mixture.on == "cells" else self.cell_policy(Q)
+        return Plan(policy, mixture.on_anchors(self.V[:, 0]), means)
 
     def facts(self):
         return {"m_2": float(self.mixture.m_2), "delta": self.delta}

@@ -7,6 +7,8 @@ user values into the dataclass or raises an `InputError` that names the key and 
 import dataclasses
 import math
 
+import numpy as np
+
 from befrl.common.errors import InputError
 
 
@@ -35,9 +37,34 @@ def scale(text):
     return _field("theory", text, kind=float, low=0.0, high=1e6, choices=("theory",))
 
 
-def multiple_of(scale):
-    """The multiple of the theory's constants that a `scale` denotes: 1 for the word `theory`."""
-    return 1.0 if scale == "theory" else scale
+def per_row(settings, seeds: int):
+    """The parameters of all rows of a run, as one object: the rows of the first setting, then those of the second, ...
+
+    A row is a (setting, seed). Numbers become arrays (n,) with one entry for each row: None is NaN, and the scale
+    `theory` is 1. Words and whole numbers shape the computation, so they must be the same in all settings.
+    """
+    cls = type(settings[0])
+    # The checks of a single setting have been made, and do not apply to arrays.
+    stacked = object.__new__(cls)
+    for field in _fields(cls):
+        values = [getattr(setting, field.name) for setting in settings]
+        if field.metadata["kind"] is float:
+            numbers = [_NUMBERS.get(value, value) for value in values]
+            object.__setattr__(stacked, field.name, np.repeat(np.array(numbers, dtype=float), seeds))
+        elif any(value != values[0] for value in values):
+            raise InputError(f"{field.name} must be the same in all settings that run side by side, got {values}")
+        else:
+            object.__setattr__(stacked, field.name, values[0])
+    return stacked
+
+
+def given_or(values, default):
+    """The values (n,), or the default where none is given."""
+    return np.where(np.isnan(values), default, values)
+
+
+# The words and gaps that numbers of `per_row` stand for.
+_NUMBERS = {None: math.nan, "theory": 1.0}
 
 
 def _field(default, text, **metadata):

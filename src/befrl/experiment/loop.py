@@ -1,4 +1,4 @@
-"""The episode loop: plan, play, log and learn, for all seeds of a run in lock step.
+"""The episode loop: plan, play, log and learn, for all rows of a run in lock step.
 
 The loop knows no algorithm by name.
 """
@@ -9,10 +9,10 @@ import numpy as np
 
 from befrl import agents
 from befrl.agents.base import Problem
-from befrl.common.streams import AGENT_NORMAL, AGENT_UNIFORM, Stream
+from befrl.common.streams import AGENT_NORMAL, AGENT_UNIFORM
 from befrl.experiment.environment import Environment
 from befrl.experiment.regret import Regret
-from befrl.experiment.run_file import LOGGED, SECONDS
+from befrl.experiment.run_file import LOGGED, SECONDS, TRACED, marks
 
 # A mean reward this close to the ends of [0, 1] counts as saturated.
 SATURATION = 0.01
@@ -42,41 +42,58 @@ class Lookup:
         return (near * space.interpolation(trajectory.states)).sum(-1)
 
 
+class Changes:
+    """Tells whether a policy differs from that of the episode before at the states that are visited."""
+
+    def __init__(self):
+        self._previous = None
+
+    def add(self, policy, trajectory):
+        """Whether it does, (n,); not in the first episode, nor if one policy is random and the other is not."""
+        previous, self._previous = self._previous, policy
+        n, H = trajectory.cells.shape
+        if previous is policy or previous is None or previous.shape != policy.shape:
+            return np.zeros(n, dtype=bool)
+        at = (np.arange(n)[:, None], np.arange(H), trajectory.cells)
+        return (policy[at] != previous[at]).reshape(n, -1).any(1)
+
+
 def make_agent(spec):
     """Make the agent of a run; only in track K is it given the true reward parameter."""
     instance = spec.instance
     cls = agents.catalogue.module(spec.algorithm).Agent
-    cls.specification(instance.model, spec.parameters)
-
-    def stream(purpose):
-        return Stream(spec.root_seed, spec.name, spec.seeds, purpose)
-
+    for setting in spec.settings:
+        cls.specification(instance.model, setting)
     problem = Problem(
         model=instance.model,
         horizon=instance.horizon,
         episodes=spec.episodes,
-        n=len(spec.seeds),
+        n=spec.rows,
         constants=instance.constants,
         known_theta_r=instance.theta_r if spec.track == "K" else None,
-        normals=stream(AGENT_NORMAL),
-        uniforms=stream(AGENT_UNIFORM),
-        stream=stream,
+        normals=spec.stream(AGENT_NORMAL),
+        uniforms=spec.stream(AGENT_UNIFORM),
+        stream=spec.stream,
+        generators=spec.generators,
+        ties=spec.tie_breaker(),
         optimal_policy=instance.optimal_policy if cls.needs_truth else None,
         optimal_values=instance.optimum[1][0] if cls.needs_truth else None,
     )
-    return cls(problem, spec.parameters)
+    return cls(problem, spec.row_parameters)
 
 
 def run(spec, tick=None):
-    """Play all episodes of every seed and return a dictionary of (n, K) arrays and, for the cost, (K,) arrays.
+    """Play all episodes of every row and return a dictionary of arrays (n, K), (n, marks) and, for the cost, (K,).
 
     `tick(steps)` is called after every episode with the number of steps taken.
     """
-    instance, n, episodes = spec.instance, len(spec.seeds), spec.episodes
-    environment = Environment(instance, spec.root_seed, spec.name, spec.seeds)
+    instance, n, episodes = spec.instance, spec.rows, spec.episodes
+    environment = Environment(instance, spec.root_seed, spec.name, spec.row_seeds)
     agent = make_agent(spec)
-    regret = Regret(instance, n, episodes)
+    regret, changes = Regret(instance, n, episodes), Changes()
     log = {key: np.full((n, episodes), np.nan) for key in LOGGED if key != "regret"}
+    traced = {int(k) - 1: i for i, k in enumerate(marks(episodes))}
+    log |= {key: np.full((n, len(traced)), np.nan) for key in TRACED}
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
     best = instance.optimum[1][0]
     at = Lookup(instance.model.space)
@@ -89,14 +106,16 @@ def run(spec, tick=None):
         acted = time.process_time()
         regret.add(plan.policy, trajectory)
         log["optimism"][:, k] = at.first(plan.values - best, trajectory)
+        log["tied"][:, k] = agent.problem.ties.share
+        log["changed"][:, k] = changes.add(plan.policy, trajectory)
         if plan.rewards is not None and instance.model.reward.bounded:
             log["saturated"][:, k] = (np.abs(plan.rewards - 0.5) > 0.5 - SATURATION).mean((1, 2))
-        if agent.learner is not None:
+        if agent.learner is not None and k in traced:
             design = agent.learner.design()
             errors = agent.learner.errors(instance.theta_p, instance.theta_r, design)
-            log["error_p"][:, k], log["error_r"][:, k] = errors
             norms = at.visits(agent.learner.feature_norms(design), trajectory)
-            log["feature_norm"][:, k] = np.sqrt(norms.max(1))
+            for key, value in zip(TRACED, (*errors, np.sqrt(norms.max(1))), strict=True):
+                log[key][:, traced[k]] = value
         logged = time.process_time()
         agent.update(trajectory)
         seconds["estimating"][k] = time.process_time() - logged

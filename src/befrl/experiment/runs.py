@@ -1,4 +1,4 @@
-"""Run seeds in lock-step groups, spread over processes, and describe the run in its metadata."""
+"""Run the rows of a specification in lock-step groups, spread over processes, and describe the run in its metadata."""
 
 import time
 from dataclasses import asdict, replace
@@ -9,16 +9,17 @@ from joblib import Parallel, delayed, parallel_config
 from befrl import agents, instances
 from befrl.common.errors import InputError
 from befrl.experiment import loop
-from befrl.experiment.run_file import COST, LOGGED
+from befrl.experiment.run_file import COST, LOGGED, TRACED
 
 
-def run_seeds(spec, lockstep, threads=1, tick=None):
-    """Play a run in groups of `lockstep` seeds; return the log as in `loop.run`, seeds first, and the seconds.
+def run_rows(spec, width, threads=1, tick=None):
+    """Play a run in groups of about `width` rows; return the log and the seconds.
 
-    The groups do not depend on the number of threads, and a seed's bits do not depend on its group. `tick(steps)` is
-    called as the work proceeds, with the number of steps of all seeds since the last call.
+    The log is that of `loop.run` with rows split into (settings, seeds, ...). The groups do not depend on the number of
+    threads, and a row's bits do not depend on its group. `tick(steps)` is called as the work proceeds, with the number
+    of steps of all rows since the last call.
     """
-    groups = spec.groups(lockstep)
+    groups = spec.groups(width)
     start = time.perf_counter()
     if threads == 1 or len(groups) == 1:
         logs = [loop.run(group, tick) for group in groups]
@@ -34,7 +35,10 @@ def run_seeds(spec, lockstep, threads=1, tick=None):
                 if tick is not None:
                     tick(group.steps)
     seconds = time.perf_counter() - start
-    log = {key: np.concatenate([part[key] for part in logs]) for key in LOGGED}
+    log = {
+        key: np.concatenate([part[key].reshape(len(spec.settings), -1, part[key].shape[1]) for part in logs], axis=1)
+        for key in (*LOGGED, *TRACED)
+    }
     shares = np.array([len(group.seeds) for group in groups]) / len(spec.seeds)
     for key in COST:
         log[key] = shares @ np.stack([part[key] for part in logs])
@@ -49,19 +53,24 @@ def _run_group(recipe, spec):
 def _check(spec, regret):
     bad = np.argwhere(~np.isfinite(regret))
     if len(bad):
-        seed, episode = bad[0]
+        setting, seed, episode = bad[0]
         raise InputError(
             f"instance '{spec.name}': agent '{spec.algorithm}' has a regret that is not a finite number "
-            f"(seed {spec.seeds[seed]}, episode {episode + 1}): check the instance's features and parameters"
+            f"(setting {asdict(spec.settings[setting])}, seed {spec.seeds[seed]}, episode {episode + 1}): "
+            "check the instance's features and parameters"
         )
 
 
 def facts(spec):
-    """Numbers that the agent derives before it starts, such as x_k."""
-    return loop.make_agent(replace(spec, seeds=(0,))).facts()
+    """Numbers that the agent derives before it starts, such as x_k, for each setting."""
+    found = []
+    for setting in spec.settings:
+        agent = loop.make_agent(replace(spec, settings=(setting,), seeds=(0,)))
+        found.append({key: np.asarray(value).ravel()[0].item() for key, value in agent.facts().items()})
+    return found
 
 
-def describe(spec, seconds):
+def describe(spec, labels, seconds):
     """The metadata of a run: everything needed to repeat it."""
     instance = spec.instance
     return {
@@ -72,11 +81,14 @@ def describe(spec, seconds):
         "optimal_value": instance.optimal_value,
         "uniform_value": instance.uniform_value,
         "track": spec.track,
-        "label": spec.label,
+        "ties": spec.ties,
         "algorithm": spec.algorithm,
-        "parameters": asdict(spec.parameters),
-        "constants": agents.constants(spec.algorithm, spec.parameters),
-        "specification": agents.specification(instance.model, spec.algorithm, spec.parameters),
+        "labels": list(labels),
+        "settings": [asdict(setting) for setting in spec.settings],
+        "constants": [agents.constants(spec.algorithm, setting) for setting in spec.settings],
+        "specification": [
+            agents.specification(instance.model, spec.algorithm, setting) for setting in spec.settings
+        ],
         "facts": facts(spec),
         "episodes": spec.episodes,
         "seeds": list(spec.seeds),

@@ -1,10 +1,15 @@
-"""The specification of a run: which agent plays which instance, for how long, and with which random numbers."""
+"""The specification of a run: which agent plays which instance, with which settings and random numbers."""
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from befrl import agents
 from befrl.common.errors import unknown
+from befrl.common.parameters import per_row
+from befrl.common.streams import TIES, Stream, generator, sequence
 from befrl.model.instance import Instance
+from befrl.numerics import ties
 
 TRACKS = ("U", "K")
 ROOT_SEED = 20221005
@@ -12,40 +17,80 @@ ROOT_SEED = 20221005
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run of one algorithm on one instance with some seeds.
+    """A run of one algorithm on one instance, in one or several settings, with some seeds.
 
-    name        the instance's name in the study; it keys the random streams
-    parameters  the algorithm's parameters, checked (`agents.parameters`)
-    track       U: the reward is unknown to the agent; K: the agent is given the true mean reward
-    label       the name of the variant in the study; by default, the algorithm's name
+    name      the instance's name in the study; it keys the random streams
+    settings  the algorithm's parameters, checked (`agents.parameters`): one setting or a tuple of several
+    track     U: the reward is unknown to the agent; K: the agent is given the true mean reward
+    ties      random: equal actions are equally likely; first: the smallest is taken
+
+    A row is a (setting, seed); rows are numbered setting by setting.
     """
 
     instance: Instance
     name: str
     algorithm: str
-    parameters: object
+    settings: tuple
     episodes: int
     seeds: tuple[int, ...]
     track: str = "U"
     root_seed: int = ROOT_SEED
-    label: str = ""
+    ties: str = "random"
 
     def __post_init__(self):
         if self.track not in TRACKS:
             raise unknown("track", self.track, TRACKS)
+        if self.ties not in ties.KINDS:
+            raise unknown("ties", self.ties, ties.KINDS)
         object.__setattr__(self, "seeds", tuple(int(seed) for seed in self.seeds))
-        object.__setattr__(self, "label", self.label or self.algorithm)
+        if not isinstance(self.settings, tuple):
+            object.__setattr__(self, "settings", (self.settings,))
 
     @classmethod
     def of(cls, instance, name, algorithm, values, episodes, seeds, **options):
-        """Make a run from the user's parameter values, which are checked."""
-        return cls(instance, name, algorithm, agents.parameters(algorithm, values), episodes, seeds, **options)
+        """Make a run from the user's parameter values, which are checked: one mapping, or a list of them."""
+        several = values if isinstance(values, list | tuple) else [values]
+        settings = tuple(agents.parameters(algorithm, each) for each in several)
+        return cls(instance, name, algorithm, settings, episodes, seeds, **options)
 
-    def groups(self, size):
-        """The same run split into groups of `size` seeds."""
-        return [replace(self, seeds=self.seeds[i : i + size]) for i in range(0, len(self.seeds), size)]
+    def groups(self, width):
+        """The same run split by seeds into equal groups of at most `width` rows, if a single seed has no more."""
+        count = min(len(self.seeds), -(-self.rows // width))
+        return [replace(self, seeds=tuple(part)) for part in np.array_split(self.seeds, count)]
+
+    @property
+    def rows(self):
+        """The number of rows."""
+        return len(self.settings) * len(self.seeds)
+
+    @property
+    def row_seeds(self):
+        """The seed of every row."""
+        return self.seeds * len(self.settings)
+
+    @property
+    def row_parameters(self):
+        """The parameters of all rows, with arrays for numbers."""
+        return per_row(self.settings, len(self.seeds))
 
     @property
     def steps(self):
-        """The number of steps of all seeds and episodes together."""
-        return len(self.seeds) * self.episodes * self.instance.horizon
+        """The number of steps of all rows and episodes together."""
+        return self.rows * self.episodes * self.instance.horizon
+
+    def stream(self, purpose):
+        """The random numbers of all rows for one purpose."""
+        return Stream(self.root_seed, self.name, self.row_seeds, purpose)
+
+    def generators(self, purpose):
+        """A generator for each row, for draws that take a random number of random numbers."""
+        return [generator(self.root_seed, self.name, seed, purpose) for seed in self.row_seeds]
+
+    def tie_breaker(self):
+        """How ties are broken, with a key of its own for each seed."""
+        if self.ties == "first":
+            return ties.FirstTies(self.rows)
+        keys = {
+            seed: sequence(self.root_seed, self.name, seed, TIES).generate_state(1, np.uint64)[0] for seed in self.seeds
+        }
+        return ties.RandomTies([keys[seed] for seed in self.row_seeds])

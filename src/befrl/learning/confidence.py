@@ -14,9 +14,9 @@ from befrl.numerics import linalg
 
 
 def radius(problem, counts, beta, eta, delta):
-    """rho, (n,), for counts (n, N, A)."""
+    """rho, (n,), for counts (n, N, A) and eta (n,)."""
     features = problem.model.features
-    grown = features.plus_trace(beta / eta * features.design(counts), 1.0)
+    grown = features.plus_trace(np.reshape(beta / eta, (-1, 1, 1, 1)) * features.design(counts), 1.0)
     log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
     beta_n = eta / 2 * problem.constants["B_A"] ** 2 + np.log(2 / delta) + log_C
     return np.sqrt(2 * beta_n)

@@ -29,7 +29,8 @@ class Learner:
 
     def __init__(self, problem, parameters):
         model, n = problem.model, problem.n
-        self.model, self.n, self.eta = model, n, parameters.eta
+        self.model, self.n = model, n
+        self.eta = np.broadcast_to(np.asarray(parameters.eta, dtype=float), (n,))
         self.alpha_p = problem.constants["alpha_p"]
         self.data = Data(model, n)
         estimator = estimators.catalogue.module(parameters.estimator).Estimator

@@ -18,19 +18,20 @@ from befrl.numerics import linalg
 
 
 def penalty(features, eta, theta):
-    """eta/2 |theta|_A^2 (n,) and its gradient (n, d)."""
-    pull = eta * features.penalty_gradient(theta)
+    """eta/2 |theta|_A^2 (n,) and its gradient (n, d), for one eta or one for each row."""
+    pull = np.reshape(eta, (-1, 1)) * features.penalty_gradient(theta)
     return 0.5 * (theta * pull).sum(-1), pull
 
 
 def prior(features, n, eta):
     """The Hessian eta A of the penalty, that of no data, (n, blocks, m, m)."""
-    return np.broadcast_to(eta * features.trace, (n, *features.trace.shape))
+    return np.broadcast_to(np.reshape(eta, (-1, 1, 1, 1)) * features.trace, (n, *features.trace.shape))
 
 
 def transitions(model, data, eta, theta, rows=slice(None)):
-    """L_p (k,), its gradient (k, d) and its Hessian blocks for theta (k, d) of the k seeds `rows`."""
+    """L_p (k,), its gradient (k, d) and its Hessian blocks for theta (k, d) of the k `rows`; eta is of all rows."""
     features, counts, sum_psi = model.features, data.counts[rows], data.sum_psi[rows]
+    eta = eta if np.ndim(eta) == 0 else eta[rows]
     natural = features.natural(theta)
     Z, mean, cov = model.family.moments(natural)
     size, pull = penalty(features, eta, theta)
@@ -43,6 +44,7 @@ def transitions(model, data, eta, theta, rows=slice(None)):
 def rewards(model, data, eta, theta, rows=slice(None)):
     """L_r (k,), its gradient (k, d) and its Hessian blocks; the family is one-dimensional in c."""
     features, counts, sum_reward = model.features, data.counts[rows], data.sum_reward[rows]
+    eta = eta if np.ndim(eta) == 0 else eta[rows]
     c = model.reward_natural(theta)
     Z, mean, variance = model.reward.moments(c)
     size, pull = penalty(features, eta, theta)

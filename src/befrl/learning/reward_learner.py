@@ -14,7 +14,7 @@ class RewardLearner:
 
     def __init__(self, problem, eta):
         model, n = problem.model, problem.n
-        self.model, self.eta = model, eta
+        self.model, self.eta = model, np.broadcast_to(np.asarray(eta, dtype=float), (n,))
         self.known = problem.known_theta_r is not None
         if self.known:
             self.theta = np.broadcast_to(problem.known_theta_r, (n, model.d))

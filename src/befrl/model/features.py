@@ -139,7 +139,8 @@ class Features:
         return self.gather(counts[..., None, None] * self.gram)
 
     def plus_trace(self, blocks, weight):
-        """A matrix plus weight times bold A."""
+        """A matrix plus weight times bold A, with one weight or one for each row."""
+        weight = np.reshape(weight, (-1, 1, 1, 1))
         if blocks.shape[-1] < self.m:
             return blocks + weight
         return blocks + weight * self.trace

@@ -66,7 +66,7 @@ class KroneckerFeatures:
         return np.broadcast_to(block[:, None], (len(counts), self.p, self.q, self.q))
 
     def plus_trace(self, blocks, weight):
-        return blocks + weight * np.eye(blocks.shape[-1])
+        return blocks + np.reshape(weight, (-1, 1, 1, 1)) * np.eye(blocks.shape[-1])
 
     def log_det_trace(self):
         return 0.0

@@ -15,17 +15,23 @@ STEP = 1.2
 
 
 def mala(loss, x, hessian, v, steps, normals, uniforms):
-    """x (n, d) after `steps` steps; loss(x) -> value (n,), gradient (n, d), ...; hessian (n, blocks, m, m)."""
+    """x (n, d) after `steps` steps; loss(x) -> value (n,), gradient (n, d), ...; hessian (n, blocks, m, m), v (n,).
+
+    Rows with v = 0 stay where they are.
+    """
     factor = linalg.cholesky(hessian)
     tau = STEP * x.shape[1] ** (-1 / 6)
     value, drift = _at(loss, x, hessian, tau)
     for _ in range(steps):
         z = normals.take(x.shape[1])
-        y = x - drift + tau * v * linalg.solve_transposed_factor(factor, z)
+        y = x - drift + tau * v[:, None] * linalg.solve_transposed_factor(factor, z)
         new_value, new_drift = _at(loss, y, hessian, tau)
-        back = linalg.quadratic(hessian, x - y + new_drift) / (tau * v) ** 2
-        log_ratio = (value - new_value) / v**2 + 0.5 * (np.square(z).sum(-1) - back)
-        accept = uniforms.take(1)[:, 0] < np.exp(np.minimum(log_ratio, 0.0))
+        back = linalg.quadratic(hessian, x - y + new_drift) / tau**2
+        # The logarithm of the acceptance ratio times v^2, which is finite at v = 0.
+        scaled = value - new_value + 0.5 * (np.square(v) * np.square(z).sum(-1) - back)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_ratio = scaled / np.square(v)
+        accept = (uniforms.take(1)[:, 0] < np.exp(np.minimum(log_ratio, 0.0))) & (v > 0)
         value = np.where(accept, new_value, value)
         x, drift = np.where(accept[:, None], y, x), np.where(accept[:, None], new_drift, drift)
     return x

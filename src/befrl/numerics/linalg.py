@@ -43,8 +43,8 @@ def solve_transposed_factor(factors, vectors):
 
 
 def laplace_draw(mode, precision, v, normals):
-    """A draw from N(mode, v^2 precision^-1), (n, d), for precision (n, blocks, m, m)."""
-    return mode + v * solve_transposed_factor(cholesky(precision), normals.take(mode.shape[1]))
+    """A draw from N(mode, v^2 precision^-1), (n, d), for precision (n, blocks, m, m) and v (n,)."""
+    return mode + v[:, None] * solve_transposed_factor(cholesky(precision), normals.take(mode.shape[1]))
 
 
 def log_determinant(factors):

@@ -7,7 +7,7 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent
 from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
-from befrl.common.parameters import multiple_of, number, optional, scale
+from befrl.common.parameters import given_or, number, optional, scale
 from befrl.learning.data import Data
 
 
@@ -17,18 +17,18 @@ class MirrorDescent:
         theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_{B~_t}/(2 eta) + theta' grad l_t(theta_t)
         B~_t = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A
 
-    theta (n, blocks, m), B (n, blocks, m, m). `lam` and `eta` are Lemma 12's unless given, and so is the radius.
+    theta (n, blocks, m), B (n, blocks, m, m). `lam` and `eta` (n,) are Lemma 12's where they are NaN.
     """
 
     def __init__(self, reachable, n, lam, eta):
         self.reachable, self.n = reachable, n
         L_f, L_theta, d = reachable.L_f, reachable.L_theta, reachable.d
         self.alpha = np.log(reachable.U) + 2 * (1 + L_f * L_theta)
-        self.lam = max(12 * np.sqrt(2) * L_f**3 * self.alpha, 48 * L_f**2 * d * self.alpha) if lam is None else lam
-        self.eta = self.alpha / 2 if eta is None else eta
+        self.lam = given_or(lam, max(12 * np.sqrt(2) * L_f**3 * self.alpha, 48 * L_f**2 * d * self.alpha))
+        self.eta = given_or(eta, self.alpha / 2)
         features = reachable.features
         self.theta = np.zeros((n, features.n_blocks, features.m))
-        self.B = np.broadcast_to(self.lam * features.trace, (n, *features.trace.shape)).copy()
+        self.B = self.lam[:, None, None, None] * features.trace
         self._rows = np.arange(n)
 
     def radius(self, t, H, delta):
@@ -38,7 +38,7 @@ class MirrorDescent:
         size = 3 * np.log(U * t) + L_f * L_theta
         gamma_A = 5 / 4 * size * lam + 4 * size * np.log(H * np.sqrt(1 + 2 * t) / delta) + 2
         gamma_B = np.sqrt(6) * (2 * alpha / 3) * d * np.log1p(2 * t * L_f**2 / (d * lam))
-        return float(np.sqrt(alpha * (gamma_A + gamma_B) + lam * L_theta**2))
+        return np.sqrt(alpha * (gamma_A + gamma_B) + lam * L_theta**2)
 
     def update(self, trajectory):
         reachable, rows = self.reachable, self._rows
@@ -50,8 +50,8 @@ class MirrorDescent:
             P = mnl.laws(f, base, theta)
             y = reachable.chosen(s, a, trajectory.next_states[:, h])
             gradient = ((P - y)[..., None] * f).sum(1)
-            B_tilde = B + self.eta * mnl.hessian(f, P)
-            self.theta[at] = theta - self.eta * np.linalg.solve(B_tilde, gradient[..., None])[..., 0]
+            B_tilde = B + self.eta[:, None, None] * mnl.hessian(f, P)
+            self.theta[at] = theta - self.eta[:, None] * np.linalg.solve(B_tilde, gradient[..., None])[..., 0]
             reachable.project(self.theta, lambda some, B=B_tilde, b=block: self._with(some, b, B))
             self.B[at] = B + mnl.hessian(f, mnl.laws(f, base, self.theta[at]))
 
@@ -67,8 +67,8 @@ class MirrorParameters(RewardParameters):
     """The parameters that ORRL-MNL and UCRL-MNL+ share."""
 
     scale: float | str = scale("multiple of the radius beta; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; if none, the theory's with scale theory, else 1")
-    eta: float | None = optional(1e-6, 1e6, "step size; if none, the theory's with scale theory, else 1")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; the theory's if none")
+    eta: float | None = optional(1e-6, 1e6, "step size; the theory's if none")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
@@ -82,12 +82,9 @@ class MirrorAgent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        lam, eta = parameters.lam, parameters.eta
-        self.multiple = multiple_of(parameters.scale)
-        if parameters.scale != "theory":
-            lam, eta = (1.0 if value is None else value for value in (lam, eta))
+        self.multiple = parameters.scale
         self.reachable = mnl.Reachable(problem.model, problem.constants)
-        self.estimator = MirrorDescent(self.reachable, problem.n, lam, eta)
+        self.estimator = MirrorDescent(self.reachable, problem.n, parameters.lam, parameters.eta)
         self.data = Data(problem.model, problem.n)
         self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
 
@@ -102,10 +99,10 @@ class MirrorAgent(BaseAgent):
 
     def facts(self):
         return {
-            "lam": float(self.estimator.lam),
-            "eta": float(self.estimator.eta),
+            "lam": self.estimator.lam,
+            "eta": self.estimator.eta,
             "L_f": self.reachable.L_f,
-            "beta": float(self.radius(self.problem.episodes - 1)),
+            "beta": self.radius(self.problem.episodes - 1),
         }
 
     def update(self, trajectory):

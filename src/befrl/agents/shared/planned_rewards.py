@@ -12,7 +12,7 @@ are useful at 1e-4 of the theory's would leave no optimism about rewards, whose 
 
 from dataclasses import dataclass
 
-from befrl.common.parameters import optional
+from befrl.common.parameters import given_or, optional
 from befrl.learning.confidence import optimistic_rewards
 from befrl.learning.reward_learner import RewardLearner
 
@@ -29,7 +29,7 @@ class PlannedRewards:
 
     def __init__(self, problem, parameters, data, multiple, delta):
         self.problem, self.data, self.delta = problem, data, delta
-        self.multiple = multiple if parameters.reward_scale is None else parameters.reward_scale
+        self.multiple = given_or(parameters.reward_scale, multiple)
         self.reward = RewardLearner(problem, eta=1.0)
 
     def means(self):

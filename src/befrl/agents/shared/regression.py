@@ -73,25 +73,20 @@ class LinearAgent(BaseAgent):
         self.regression = regression_for(problem, parameters)
 
     def value_iteration(self, value) -> Plan:
-        """The plan with Q_h = value(h, step), with `step` the regression of step h."""
-        return Plan(*value_iteration(self.regression, value))
+        """The plan with Q_h = value(h, step), where `step` is the regression of step h on V_{h+1} = max_a Q_{h+1}."""
+        regression = self.regression
+        shape = (regression.n, regression.points, self.problem.model.n_actions)
+        Q, V = bellman.recursion(lambda h, V: value(h, regression.step(h, V)), regression.horizon, shape)
+        return Plan(self.cell_policy(Q) if regression.on == "anchors" else self.greedy(Q), regression.on_anchors(V[:, 0]))
 
     def update(self, trajectory):
         self.regression.update(trajectory)
 
 
-def value_iteration(regression, value):
-    """The recursion Q_h = value(h, step), where `step` is the regression of step h on V_{h+1} = max_a Q_{h+1}.
-
-    Returns the greedy policy (n, H, C) and V of the first step on anchors (n, N).
-    """
-    shape = (regression.n, regression.points, regression.problem.model.n_actions)
-    Q, V = bellman.recursion(lambda h, V: value(h, regression.step(h, V)), regression.horizon, shape)
-    return regression.policy(Q), regression.on_anchors(V[:, 0])
-
-
 class OneHot:
     """One-hot features x(s,a) = e_(cell, action), for which Lambda = lam + visits."""
+
+    on = "cells"
 
     def __init__(self, problem, parameters):
         self.problem, self.lam = problem, parameters.lam
@@ -106,9 +101,6 @@ class OneHot:
     def step(self, h, V):
         return OneHotStep(self, self.counts.table(h), V)
 
-    def policy(self, Q):
-        return bellman.greedy(Q)
-
     def on_anchors(self, V):
         return self.problem.model.space.on_anchors(V)
 
@@ -118,7 +110,7 @@ class OneHotStep:
 
     def __init__(self, owner, t, V):
         self.owner, self.t, self.V = owner, t, V
-        self.Lambda = owner.lam + owner.counts.visits[:, t]
+        self.Lambda = owner.lam[:, None, None] + owner.counts.visits[:, t]
 
     def mean(self):
         """x' w(V), plus the reward if it is known."""
@@ -133,17 +125,18 @@ class OneHotStep:
         return 1.0 / np.sqrt(self.Lambda)
 
     def noise(self, members=1):
-        """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1).
+        """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1); members is a number or (n,).
 
         The components of xi are independent and each point depends on one of them. The maximum of M standard normals
         has the distribution function Phi^M, so that one uniform number suffices.
         """
         problem = self.owner.problem
-        if members == 1:
+        if np.ndim(members) == 0 and members == 1:
             z = problem.normals.take(self.owner.D)
         else:
             # Uniform numbers may be 0.
-            z = special.ndtri_exp(np.log(np.maximum(problem.uniforms.take(self.owner.D), 2.0**-54)) / members)
+            u = np.maximum(problem.uniforms.take(self.owner.D), 2.0**-54)
+            z = special.ndtri_exp(np.log(u) / np.reshape(members, (-1, 1)))
         return z.reshape(self.Lambda.shape) * self.width()
 
 
@@ -156,6 +149,8 @@ class RandomFeatures:
     has the root I - g u u', g = 1/(s (s + 1)), s = sqrt(1 + u'u). A sample costs D^2, without any factorisation.
     """
 
+    on = "anchors"
+
     def __init__(self, problem, parameters):
         model, n = problem.model, problem.n
         self.problem, self.n, self.horizon, self.points = problem, n, problem.horizon, model.n_anchors
@@ -164,13 +159,14 @@ class RandomFeatures:
         phi = model.phi(model.space.nodes).reshape(rows, -1) if model.smooth else np.eye(rows)
         distance = np.sqrt(2.0 * phi.var(0).sum())
         omega = problem.normals.take(phi.shape[1] * parameters.frequencies)
-        self.omega = omega.reshape(n, phi.shape[1], -1) / (parameters.bandwidth * distance)
+        self.omega = omega.reshape(n, phi.shape[1], -1) / (parameters.bandwidth * distance)[:, None, None]
         self.X = self._waves(phi)
         known = problem.known_theta_r
         self.R = None if known is None else model.mean_reward(known[None])[0]
         self.tables = 1 if parameters.share == "steps" else problem.horizon
-        self.F = np.tile(np.eye(D) / np.sqrt(parameters.lam), (n, self.tables, 1, 1))
-        self.squares = np.full((n, self.tables, rows), 1.0 / parameters.lam)
+        lam = parameters.lam[:, None, None]
+        self.F = np.tile(np.eye(D), (n, self.tables, 1, 1)) / np.sqrt(lam[..., None])
+        self.squares = np.ones((n, self.tables, rows)) / lam
         self.W = np.zeros((n, self.tables, self.points, D))
         self.b = np.zeros((n, self.tables, D))
 
@@ -217,9 +213,6 @@ class RandomFeatures:
     def step(self, h, V):
         return FeatureStep(self, self.table(h), V)
 
-    def policy(self, Q):
-        return bellman.cell_policy(Q, self.problem.model.space)
-
     def on_anchors(self, V):
         return V
 
@@ -249,7 +242,7 @@ class FeatureStep:
         return self._table(np.sqrt(np.maximum(self.owner.squares[:, self.t], 0.0)))
 
     def noise(self, members=1):
-        """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1)."""
-        owner = self.owner
+        """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1), as many in all rows."""
+        owner, members = self.owner, int(np.max(members))
         z = owner.problem.normals.take(owner.D * members).reshape(owner.n, owner.D, members)
         return self._table((owner.X @ (self.F @ z)).max(-1))

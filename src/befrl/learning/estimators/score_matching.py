@@ -45,7 +45,7 @@ class Estimator(base.Estimator):
         self.diagonal = not np.any(squares * (1.0 - np.eye(family.p)))
         law = np.exp(family.log_base[0, 0] + space.log_weights)
         information = law @ np.trace(squares, axis1=-2, axis2=-1) / law.sum()
-        self.weight = eta * information / np.trace(base_moments(family)[1][0, 0])
+        self.weight = self.eta * information / np.trace(base_moments(family)[1][0, 0])
 
     def terms(self, s):
         """The brackets of V and v at next states, (..., p, p) and (..., p)."""

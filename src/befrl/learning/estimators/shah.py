@@ -44,7 +44,7 @@ class Estimator(base.Estimator):
         features, space = self.model.features, self.model.space
         exponent = self.table.exponent(-features.natural(theta))
         total, first, second = self.table.sums(np.minimum(exponent, STEEPEST, out=exponent))
-        pull = self.eta * features.penalty_gradient(theta)
+        pull = self.eta[:, None] * features.penalty_gradient(theta)
         size = 0.5 * (theta * pull).reshape(self.n, self.trust.n_blocks, -1).sum(-1)
         # Interpolation weights have both signs. Where a sum of exponentials comes out negative, the point is too steep
         # for the interpolation.
