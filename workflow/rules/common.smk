@@ -72,7 +72,7 @@ def case_timings(cases):
 wildcard_constraints:
     instance="[^/_]+",
     track="[^/_]+",
-    variant="[^/]+",
+    agent="[^/]+",
     batch=r"\d+-\d+",
     claim="[^/]+",
     figure="[^/]+",

@@ -2,38 +2,31 @@
 
 
 @checked
-def case_variants(wildcards):
+def case_agents(wildcards):
     STUDY.check_case(wildcards.instance, wildcards.track)
-    return list(STUDY.variants(wildcards.instance).values())
+    return STUDY["study"][wildcards.instance]["agents"]
 
 
 def case_runs(wildcards):
     return [
-        LAYOUT.run(wildcards.instance, wildcards.track, variant.label, batch)
-        for variant in case_variants(wildcards)
-        for batch in STUDY.batches(wildcards.instance, variant)
+        LAYOUT.run(wildcards.instance, wildcards.track, agent, batch)
+        for agent in case_agents(wildcards)
+        for batch in STUDY.batches(wildcards.instance)
     ]
 
 
-def case_labels(wildcards):
-    return " ".join(shlex.quote(v.label) for v in case_variants(wildcards))
-
-
-def case_batches(on_grid):
-    """The batches of the variants on a grid, or off it, as words of a command line."""
-
-    def words(wildcards):
-        found = [
-            v for v in case_variants(wildcards) if (v.varied is not None) == on_grid
-        ]
-        return " ".join(STUDY.batches(wildcards.instance, found[0])) if found else ""
-
-    return words
+def case_tunings(wildcards):
+    return [
+        LAYOUT.tuned(wildcards.instance, wildcards.track, agent)
+        for agent in case_agents(wildcards)
+        if "tune" in STUDY["agents"][agent]
+    ]
 
 
 rule aggregate:
     input:
         case_runs,
+        case_tunings,
     output:
         [LAYOUT.regret(table) for table in REGRET_TABLES],
         timings=LAYOUT.regret_timings(),
@@ -46,14 +39,18 @@ rule aggregate:
     params:
         runs=LAYOUT.runs(),
         out=lambda wildcards, output: folder(output[0]),
-        labels=untracked(case_labels),
-        batches=untracked(case_batches(on_grid=False)),
-        grid_batches=untracked(case_batches(on_grid=True)),
-        tuning=lambda wildcards: STUDY.seeds(wildcards.instance)["tuning"],
-        resamples=STUDY["statistics"]["resamples"],
+        agents=untracked(lambda wildcards: " ".join(map(shlex.quote, case_agents(wildcards)))),
+        tuned=untracked(
+            lambda wildcards: " ".join(
+                shlex.quote(agent)
+                for agent in case_agents(wildcards)
+                if "tune" in STUDY["agents"][agent]
+            )
+        ),
+        batches=untracked(lambda wildcards: " ".join(STUDY.batches(wildcards.instance))),
         level=STUDY["statistics"]["level"],
         code=code_hash("befrl.analysis.aggregation"),
     shell:
-        "python -m befrl aggregate --runs {params.runs:q} --labels {params.labels} --batches {params.batches}"
-        " --grid-batches {params.grid_batches} --tuning {params.tuning} --resamples {params.resamples}"
-        " --level {params.level} --out {params.out:q} --timings {output.timings:q} > {log:q} 2>&1"
+        "python -m befrl aggregate --runs {params.runs:q} --agents {params.agents} --tuned {params.tuned}"
+        " --batches {params.batches} --level {params.level} --out {params.out:q} --timings {output.timings:q}"
+        " > {log:q} 2>&1"

@@ -1,48 +1,116 @@
-# Runs: one job is one (instance, track, variant of an agent, batch of seeds).
+# Runs: an agent is tuned on an instance, then plays it in all its settings; one job for each (instance, track, agent).
 
 
 @checked
-def variant(wildcards):
+def agent_entry(wildcards):
     STUDY.check_case(wildcards.instance, wildcards.track)
-    found = STUDY.variant(wildcards.instance, wildcards.variant)
-    batches = STUDY.batches(wildcards.instance, found)
+    return STUDY.agent(wildcards.instance, wildcards.agent)
+
+
+@checked
+def checked_batch(wildcards):
+    batches = STUDY.batches(wildcards.instance)
     if wildcards.batch not in batches:
         raise unknown("batch of seeds", wildcards.batch, batches)
+    return wildcards.batch
+
+
+def played_code(*modules):
+    """Hash of some modules and of the code of the wildcards' instance and agent."""
+
+    def found(wildcards):
+        entry, instance = agent_entry(wildcards), instance_entry(wildcards)
+        parameters = agents.parameters(entry["algorithm"], entry["set"])
+        return code_hash(
+            *modules,
+            *instances.modules(instance["family"], instance["set"]),
+            *agents.modules(entry["algorithm"], parameters),
+        )
+
     return found
 
 
-def run_code(wildcards):
-    found, instance = variant(wildcards), instance_entry(wildcards)
-    parameters = agents.parameters(found.algorithm, found.values)
-    return code_hash(
-        "befrl.experiment.runs",
-        "befrl.experiment.seeds",
-        *instances.modules(instance["family"], instance["set"]),
-        *agents.modules(found.algorithm, parameters),
+def halving(wildcards):
+    """The procedure of tuning, as words of a command line."""
+    chosen = STUDY.halving(wildcards.instance)
+    kept = f"--kept {' '.join(map(str, chosen.kept))}" if chosen.kept else "--kept"
+    return (
+        f"--configurations {chosen.configurations} "
+        f"--seeds {' '.join(map(str, chosen.seeds))} {kept}"
     )
 
 
-rule run:
+def lists(values):
+    """Ranges and lists of values as words of a command line, x=[0.1,10]."""
+    return " ".join(
+        shlex.quote(f"{key}={json.dumps(value, separators=(',', ':'))}")
+        for key, value in values.items()
+    )
+
+
+# What tuning and runs have in common.
+PLAY = dict(
+    algorithm=lambda wildcards: agent_entry(wildcards)["algorithm"],
+    set=lambda wildcards: settings(agent_entry(wildcards)["set"]),
+    episodes=lambda wildcards: STUDY["study"][wildcards.instance]["episodes"],
+    root_seed=STUDY["root_seed"],
+    ties=STUDY["ties"],
+    lockstep=untracked(lambda wildcards: STUDY["jobs"]["lockstep"]),
+)
+PLAY_WORDS = (
+    " --agent {params.algorithm} --set {params.set} --track {wildcards.track} --episodes {params.episodes}"
+    " --root-seed {params.root_seed} --ties {params.ties} --lockstep {params.lockstep} --threads {threads} --quiet"
+)
+
+
+rule tune:
     input:
         LAYOUT.instance(),
     output:
-        LAYOUT.run(),
+        LAYOUT.tuned(),
     log:
-        LAYOUT.log("runs/{instance}/{track}/{variant}/{batch}"),
+        LAYOUT.log("tuning/{instance}/{track}/{agent}"),
     conda:
         ENVIRONMENT
     threads: STUDY["jobs"]["threads"]
     resources:
         **RESOURCES,
     params:
-        algorithm=lambda wildcards: variant(wildcards).algorithm,
-        set=lambda wildcards: settings(variant(wildcards).values),
-        episodes=lambda wildcards: STUDY["study"][wildcards.instance]["episodes"],
-        root_seed=STUDY["root_seed"],
-        lockstep=untracked(lambda wildcards: STUDY["jobs"]["lockstep"]),
-        code=run_code,
+        **PLAY,
+        tune=lambda wildcards: lists(agent_entry(wildcards)["tune"]),
+        halving=halving,
+        code=played_code("befrl.experiment.tuning"),
     shell:
-        "python -m befrl run --instance {input:q} --agent {params.algorithm} --set {params.set}"
-        " --label {wildcards.variant:q} --track {wildcards.track} --episodes {params.episodes}"
-        " --seeds {wildcards.batch} --root-seed {params.root_seed} --lockstep {params.lockstep}"
-        " --threads {threads} --out {output:q} > {log:q} 2>&1"
+        "python -m befrl tune --instance {input:q} --tune {params.tune} {params.halving}"
+        + PLAY_WORDS
+        + " --out {output:q} > {log:q} 2>&1"
+
+
+def tuned_input(wildcards):
+    return LAYOUT.tuned() if "tune" in agent_entry(wildcards) else []
+
+
+rule run:
+    input:
+        instance=LAYOUT.instance(),
+        tuned=tuned_input,
+    output:
+        LAYOUT.run(),
+    log:
+        LAYOUT.log("runs/{instance}/{track}/{agent}/{batch}"),
+    conda:
+        ENVIRONMENT
+    threads: STUDY["jobs"]["threads"]
+    resources:
+        **RESOURCES,
+    params:
+        **PLAY,
+        tuned=lambda wildcards, input: (
+            f"--tuned {shlex.quote(str(input.tuned))}" if input.tuned else ""
+        ),
+        sweep=lambda wildcards: lists(agent_entry(wildcards).get("sweep", {})),
+        seeds=checked_batch,
+        code=played_code("befrl.experiment.runs", "befrl.experiment.settings"),
+    shell:
+        "python -m befrl run --instance {input.instance:q} {params.tuned} --sweep {params.sweep}"
+        " --label {wildcards.agent:q} --seeds {params.seeds}" + PLAY_WORDS + " --out {output:q} > {log:q} 2>&1"

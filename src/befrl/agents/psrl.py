@@ -33,7 +33,7 @@ from befrl.numerics import bellman
 class Parameters:
     scale: float | str = scale("multiple v of the posterior's standard deviations; theory means 1")
     share: str = cells.share("steps")
-    alpha_0: float = number(1.0, 1e-3, 1e6, "prior Dirichlet parameter of each next state")
+    alpha_0: float = number(1.0, 1e-3, 1e6, "prior Dirichlet parameter of each next state", ridge=True)
     mu_0: float = number(0.0, -1e3, 1e3, "prior mean of a mean reward")
     tau_0: float = number(1.0, 1e-6, 1e6, "prior precision of a mean reward")
     tau: float = number(1.0, 1e-6, 1e6, "precision of a single reward")

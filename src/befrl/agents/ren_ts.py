@@ -47,7 +47,7 @@ BEYOND = 8.0
 
 @dataclass(frozen=True)
 class Parameters:
-    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty")
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty", ridge=True)
     scale: float | str = scale("multiple v of the posterior's standard deviation; theory means 1")
 
 

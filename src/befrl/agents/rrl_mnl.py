@@ -41,7 +41,7 @@ from befrl.learning.data import Data
 @dataclass(frozen=True)
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the noise's sigma; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; L_f^2 if none")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; L_f^2 if none", ridge=True)
     kappa: float | None = optional(1e-9, 1.0, "kappa; a lower bound on it if none")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 

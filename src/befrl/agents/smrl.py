@@ -49,7 +49,7 @@ LOOKAHEAD, TRIALS = 5, 100
 
 @dataclass(frozen=True)
 class Parameters:
-    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty, in units of the likelihood")
+    eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty, in units of the likelihood", ridge=True)
     penalty: float | None = optional(1e-6, 1e6, "an absolute lambda instead of the one that eta gives")
     scale: float | str = scale("multiple of the confidence radius rho; theory means 1")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")

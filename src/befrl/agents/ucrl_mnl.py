@@ -37,7 +37,7 @@ from befrl.numerics import newton
 @dataclass(frozen=True)
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the radius beta; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; max(1, L_f^2) if none")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; max(1, L_f^2) if none", ridge=True)
     kappa: float | None = optional(1e-9, 1.0, "kappa in beta; a lower bound on it if none")
     likelihood: str = choice("counts", ("counts", "visits"), "sums over counts, or over all visits in every episode")
     clip: str = choice("Q", ("Q", "values"), "what is cut to [0, H]: Q, or V alone")

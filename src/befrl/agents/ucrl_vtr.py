@@ -52,7 +52,7 @@ class Parameters(RewardParameters):
         "one-hot", ("one-hot", "linearised"), "how the family is written as a mixture of kernels"
     )
     clip: str = choice("H", ("H", "H-h"), "where Q is cut: at H, as in the authors' code, or at the remaining steps")
-    lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: M_1 = lam I")
+    lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: M_1 = lam I", ridge=True)
     delta: float | None = optional(1e-12, 1.0, "failure rate in beta; 1/K if none")
 
 

@@ -1,157 +1,153 @@
-"""The tables of a case, that is of an instance and a track, from its run files.
+"""The tables of a case, that is of an instance and a track, from its run files and the outcomes of its tuning.
 
-The best point of each grid is chosen by its mean regret on the tuning seeds. All other numbers are of the evaluation
-seeds, except the counted plans and the measured seconds, which are of all seeds. Seconds have a table of their own:
+All numbers are of the evaluation seeds, but for those of the tuning table. Measured seconds have a table of their own:
 every other table depends on code and config alone.
 """
 
-import zlib
-
 import numpy as np
 
-from befrl.analysis import regret_columns, statistics
+from befrl.analysis import comparisons, intervals, regret_columns, remarks, statistics
 from befrl.common import tidy
 from befrl.common.errors import InputError
-from befrl.experiment import run_file, settings
+from befrl.experiment import run_file, settings, tuning
 
-POINTS = 100
 # Keys of the meta that all runs of a case share.
-CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed")
+CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")
+# Keys of the meta that have an entry for each label.
+BY_LABEL = ("settings", "constants", "specification", "facts")
+# Variants of an agent in the comparison of tuned agents, and in that of agents at the constants of their theory.
+FAMILIES = ("tuned", "theory")
 
 
 def collect(paths):
-    """The runs of one case by label, with their batches concatenated in the order of the seeds."""
+    """The meta and the log of every variant of a case by label, with batches joined in the order of the seeds."""
     if not paths:
-        raise InputError("no run files were named: give labels and the batches of their seeds")
+        raise InputError("no run files were named: give agents and the batches of their seeds")
     batches = {}
     for path in paths:
         log, meta = run_file.load(path)
-        batches.setdefault(meta["label"], []).append((meta, log))
+        batches.setdefault(meta["labels"][0], []).append((meta, log))
     first = next(iter(batches.values()))[0][0]
     found = {}
-    for label, parts in batches.items():
+    for agent, parts in batches.items():
         parts.sort(key=lambda part: part[0]["seeds"][0])
         for meta, _ in parts:
             _same(meta, first, CASE, "aggregate one case only")
-            _same(meta, parts[0][0], ("algorithm", "parameters"), "a label means one setting")
-        log = {key: np.concatenate([part[1][key] for part in parts]) for key in ("regret", "optimism", "saturated")}
-        log["seeds"] = np.concatenate([part[0]["seeds"] for part in parts])
-        if len(np.unique(log["seeds"])) < len(log["seeds"]):
-            raise InputError(f"runs of '{label}' share seeds: name each batch once, and none that overlap")
+            _same(meta, parts[0][0], ("algorithm", "labels", "settings"), "a label means one setting")
+        seeds = np.concatenate([part[0]["seeds"] for part in parts])
+        if len(np.unique(seeds)) < len(seeds):
+            raise InputError(f"runs of '{agent}' share seeds: name each batch once, and none that overlap")
+        log = {key: np.concatenate([part[1][key] for part in parts], axis=1) for key in run_file.LOGGED}
         weights = np.array([len(part[0]["seeds"]) for part in parts])
-        log |= {key: np.average([part[1][key] for part in parts], axis=0, weights=weights) for key in run_file.COST}
-        log |= {"batches": len(parts), "wall_seconds": sum(part[0]["seconds"] for part in parts)}
-        found[label] = (parts[0][0], log)
+        cost = {key: np.average([part[1][key] for part in parts], axis=0, weights=weights) for key in run_file.COST}
+        cost |= {"batches": len(parts), "wall_seconds": sum(part[0]["seconds"] for part in parts)}
+        meta = parts[0][0]
+        for i, label in enumerate(meta["labels"]):
+            own = {key: value[i] if key in BY_LABEL else value for key, value in meta.items()}
+            found[label] = own, {key: value[i] for key, value in log.items()} | cost | {"seeds": seeds}
     return found
 
 
 def _same(meta, other, keys, advice):
     for key in keys:
         if meta[key] != other[key]:
-            raise InputError(f"runs of '{meta['label']}' and '{other['label']}' differ in {key}: {advice}")
+            raise InputError(f"runs of '{meta['labels'][0]}' and '{other['labels'][0]}' differ in {key}: {advice}")
 
 
-def aggregate(paths, tuning, resamples, level):
-    """The tables of a case as CSV texts by name; seeds below `tuning` decide the best point of each grid."""
+def aggregate(paths, outcomes, level):
+    """The tables of a case as CSV texts by name; `outcomes` are those of `tuning.halve` for the tuned agents."""
     if not 0 < level < 1:
         raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
     case = collect(paths)
-    meta = next(iter(case.values()))[0]
-    evaluation = _common_seeds(case, tuning)
-    # The name keys the resampling, so that a table depends on nothing but its own runs.
-    rng = np.random.default_rng([meta["root_seed"], zlib.crc32(f"{meta['instance']}/{meta['track']}".encode())])
-    weights = statistics.resampling_weights(len(evaluation), resamples, rng)
-    roles = _roles(case, tuning)
+    _check_seeds(case)
     rows, curves, timings, finals = [], [], [], {}
+    swept = {settings.split(label)[0]: settings.split(label)[2] for label in case if "=" in label}
     for label, (meta, log) in case.items():
-        shown = np.isin(log["seeds"], evaluation)
-        regret = log["regret"][shown]
-        cumulative = regret.cumsum(1)
+        cumulative = log["regret"].cumsum(1)
         finals[label] = cumulative[:, -1]
-        names = {"instance": meta["instance"], "track": meta["track"], "variant": label, **roles[label]}
-        rows.append(names | _summary(meta, log, shown, cumulative, weights, level))
-        curves += [names | point for point in _curve(cumulative, meta["optimal_value"], weights, level)]
-        timings.append(names | _cost(log))
-    shown = [row["variant"] for row in rows if row["role"] != "grid"]
+        agent = settings.split(label)[0]
+        names = {"instance": meta["instance"], "track": meta["track"], "variant": label}
+        names |= _role(label, meta, swept.get(agent), outcomes.get(agent), level)
+        row = names | _summary(meta, log, cumulative, level)
+        row["remarks"] = remarks.of(row, meta, outcomes.get(agent))
+        rows.append(row)
+        curves += [names | point for point in _curve(cumulative, meta["optimal_value"], level)]
+        if label == agent:
+            timings.append(names | _cost(meta, log))
     names = {"instance": meta["instance"], "track": meta["track"]}
-    paired = [
-        names | {"first": a, "second": b} | _difference(finals[a] - finals[b], weights, level)
-        for i, a in enumerate(shown)
-        for b in shown[i + 1 :]
-    ]
-    order = [names | row for row in _order(rows, finals, weights, level)]
+    paired, order = [], []
+    for family in FAMILIES:
+        compared = _compared(rows, family)
+        adjusted = comparisons.adjusted_p_values(np.stack([finals[row["variant"]] for row in compared], axis=1))
+        paired += [names | {"family": family} | row for row in _pairs(compared, finals, adjusted, level)]
+        order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
     return {
         "summary": tidy.text(rows, regret_columns.SUMMARY),
         "curves": tidy.text(curves, regret_columns.CURVES),
         "paired": tidy.text(paired, regret_columns.PAIRED),
         "order": tidy.text(order, regret_columns.ORDER),
+        "tuning": tidy.text([names | row for row in _tuning(case, outcomes)], regret_columns.TUNING),
         "timings": tidy.text(timings, regret_columns.TIMINGS),
     }
 
 
-def _common_seeds(case, tuning):
+def _check_seeds(case):
     shared = None
     for label, (_, log) in case.items():
-        seeds = log["seeds"][log["seeds"] >= tuning]
-        if shared is not None and not np.array_equal(seeds, shared):
+        if shared is not None and not np.array_equal(log["seeds"], shared):
             raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
-        shared = seeds
-    if not len(shared):
-        raise InputError(f"there are no evaluation seeds: all seeds of the runs are below tuning = {tuning}")
-    return shared
+        shared = log["seeds"]
 
 
-def _roles(case, tuning):
-    """Agent, setting, role, parameter, value, tuning mean and edge of every label."""
-    found, by_agent = {}, {}
-    for label, (meta, log) in case.items():
-        agent, parameter = settings.split(label)
-        entry = {
-            "agent": agent,
-            "algorithm": meta["algorithm"],
-            "setting": settings.setting_text(meta["algorithm"], meta["parameters"], varied=parameter),
-            "specification": meta["specification"],
-            "role": "baseline" if meta["constants"] == "none" else meta["constants"],
-            "parameter": "",
-            "value": np.nan,
-            "tuning_mean": np.nan,
-            "at_edge": False,
-        }
-        if parameter is not None:
-            held_out = log["regret"][log["seeds"] < tuning]
-            if not len(held_out):
-                raise InputError(f"runs of '{label}' have no tuning seeds: run seeds 0-{tuning - 1} too")
-            entry |= {"parameter": parameter, "value": meta["parameters"][parameter], "role": "grid"}
-            entry["tuning_mean"] = held_out.sum(1).mean()
-            by_agent.setdefault(agent, []).append(label)
-        found[label] = entry
-    for agent, labels in by_agent.items():
-        # Of equally good points the smallest value, whatever the order of the grid.
-        best = min(labels, key=lambda label: (found[label]["tuning_mean"], found[label]["value"]))
-        found[best]["role"] = "tuned"
-        values = [found[label]["value"] for label in labels]
-        found[best]["at_edge"] = found[best]["value"] in (min(values), max(values))
-        if agent in found:
-            parameter = found[best]["parameter"]
-            found[agent]["parameter"] = parameter
-            given = case[agent][0]["parameters"].get(parameter)
-            found[agent]["value"] = case[agent][0]["facts"].get(parameter, 1.0 if given == "theory" else given)
-    return found
+def _role(label, meta, swept, outcome, level):
+    """Agent, setting, role, the parameter that is swept, and the edges of a tuned variant."""
+    agent, role, _ = settings.split(label)
+    # The agent's own value of a swept parameter may be one that its theory gives.
+    value = meta["facts"].get(swept, meta["settings"].get(swept)) if role in ("", "sweep") else None
+    entry = {
+        "agent": agent,
+        "algorithm": meta["algorithm"],
+        "setting": settings.setting_text(meta["algorithm"], meta["settings"]),
+        "specification": meta["specification"],
+        "role": role or ("baseline" if meta["constants"] == "none" else meta["constants"]),
+        "parameter": swept if value is not None else "",
+        "value": np.nan if value is None else value,
+        "tuning_mean": np.nan,
+        "at_edge": "",
+        "edge_matters": False,
+    }
+    if role in tuning.CHOSEN:
+        number = outcome["chosen"][role]
+        entry["tuning_mean"] = outcome["configurations"][number]["mean"]
+        if role == "tuned":
+            entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
+            entry["edge_matters"] = bool(entry["at_edge"]) and _edge_matters(outcome, level)
+    return entry
 
 
-def _summary(meta, log, shown, cumulative, weights, level):
+def _edge_matters(outcome, level):
+    """Whether the tuned configuration is better than all others of the last rung that are not at an edge.
+
+    If one inside the ranges is as good, up to what the tuning seeds can tell, wider ranges would change little.
+    """
+    best = np.array(outcome["regrets"][str(outcome["chosen"]["tuned"])])
+    inside = [np.array(regrets) for number, regrets in outcome["regrets"].items() if not tuning.edges(outcome, int(number))]
+    return all(intervals.mean_interval(regrets - best, level)[0] > 0 for regrets in inside)
+
+
+def _summary(meta, log, cumulative, level):
     final = cumulative[:, -1]
-    low, high = statistics.bootstrap_mean(final, weights, level)
+    low, high = intervals.mean_interval(final, level, least=0.0)
     q10, q50, q90 = np.quantile(final, [0.1, 0.5, 0.9])
-    gap = log["optimism"][shown]
     row = {"optimistic": np.nan, "optimistic_low": np.nan, "optimistic_high": np.nan, "saturated": np.nan}
-    if np.isfinite(gap).all():
-        share = (gap >= 0).mean(1)
-        bounds = statistics.bootstrap_mean(share, weights, level)
+    if np.isfinite(log["optimism"]).all():
+        share = (log["optimism"] >= 0).mean(1)
+        bounds = intervals.mean_interval(share, level, least=0.0, most=1.0)
         row |= {"optimistic": share.mean(), "optimistic_low": bounds[0], "optimistic_high": bounds[1]}
-    if np.isfinite(log["saturated"][shown]).all():
-        row["saturated"] = log["saturated"][shown].mean()
-    uniform_regret = meta["optimal_value"] - meta["uniform_value"]
+    if np.isfinite(log["saturated"]).all():
+        row["saturated"] = log["saturated"].mean(dtype=float)
+    failed = statistics.failed(log["regret"], meta["optimal_value"] - meta["uniform_value"])
+    failed_low, failed_high = intervals.clopper_pearson(failed.sum(), len(failed), level)
     return row | {
         "seeds": len(final),
         "episodes": meta["episodes"],
@@ -161,18 +157,22 @@ def _summary(meta, log, shown, cumulative, weights, level):
         "q10": q10,
         "q50": q50,
         "q90": q90,
-        "failed": statistics.failed(log["regret"][shown], uniform_regret).mean(),
+        "failed": failed.mean(),
+        "failed_low": failed_low,
+        "failed_high": failed_high,
         "slope": statistics.slope(cumulative.mean(0)),
-        "plans": log["plans"].mean(),
+        "tied": log["tied"].mean(dtype=float),
+        "changed": log["changed"][:, 1:].mean(dtype=float),
+        "plans": log["plans"].mean(dtype=float),
     }
 
 
-def _cost(log):
-    """Seconds per episode, their growth, and the wall-clock time of the runs."""
-    seconds = {key: log[key].mean() for key in run_file.SECONDS}
+def _cost(meta, log):
+    """Seconds per episode of all variants of an agent together, their growth, and the wall-clock time of the runs."""
+    seconds = {key: log[key].mean(dtype=float) for key in run_file.SECONDS}
     by_episode = sum(log[key] for key in run_file.SECONDS)
     return {
-        "seeds": len(log["seeds"]),
+        "rows": len(meta["labels"]) * len(log["seeds"]),
         **seconds,
         "seconds_per_episode": sum(seconds.values()),
         "exponent_k": statistics.time_exponent(by_episode),
@@ -181,42 +181,69 @@ def _cost(log):
     }
 
 
-def _curve(cumulative, optimal_value, weights, level):
-    K = cumulative.shape[1]
-    # Points for a linear axis and, denser at the early episodes, for a logarithmic one.
-    k = np.unique(np.concatenate([np.linspace(1, K, POINTS), np.geomspace(1, K, POINTS)]).round().astype(int))
+def _curve(cumulative, optimal_value, level):
+    k = run_file.marks(cumulative.shape[1])
     values = cumulative[:, k - 1]
-    low, high = statistics.bootstrap_mean(values, weights, level)
+    low, high = intervals.mean_interval(values, level, least=0.0)
     q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
     columns = {"episode": k, "mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
     returns = optimal_value - np.diff(values, axis=1, prepend=0.0) / np.diff(k, prepend=0)
-    low, high = statistics.bootstrap_mean(returns, weights, level)
+    low, high = intervals.mean_interval(returns, level)
     columns |= {"return": returns.mean(0), "return_low": low, "return_high": high}
     return [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
 
 
-def _difference(difference, weights, level):
-    low, high = statistics.bootstrap_mean(difference, weights, level)
-    better = (difference < 0).mean()
-    return {"difference": difference.mean(), "low": low, "high": high, "share_first_better": better}
-
-
-def _order(rows, finals, weights, level):
-    """One row for each agent with regret, best mean first: its place and its relative gap to the agent before it."""
-    tuned = {row["agent"] for row in rows if row["role"] == "tuned"}
-    shown = [
-        row
-        for row in rows
-        if row["mean"] > statistics.NO_REGRET
-        and (row["role"] == "tuned" or (row["role"] != "grid" and row["agent"] not in tuned))
-    ]
+def _compared(rows, family):
+    """One row for each agent, best mean first: its tuned variant, or without tuning, or in the theory's family, its own."""
+    tuned = {row["agent"] for row in rows if row["role"] == "tuned"} if family == "tuned" else set()
+    shown = [row for row in rows if row["role"] == "tuned" and row["agent"] in tuned]
+    shown += [row for row in rows if row["variant"] == row["agent"] and row["agent"] not in tuned]
     # Means that differ by rounding only keep the order of the config.
-    shown.sort(key=lambda row: float(f"{row['mean']:.10g}"))
-    for place, row in enumerate(shown, start=1):
-        entry = {"place": place, "agent": row["agent"], "variant": row["variant"]}
-        if place > 1:
-            better = shown[place - 2]["variant"]
-            difference = _difference(finals[row["variant"]] - finals[better], weights, level)
+    return sorted(shown, key=lambda row: float(f"{row['mean']:.10g}"))
+
+
+def _difference(difference, level):
+    low, high = intervals.mean_interval(difference, level)
+    return {"difference": difference.mean(), "low": low, "high": high}
+
+
+def _pairs(compared, finals, adjusted, level):
+    """The paired difference of every two agents."""
+    for i, row in enumerate(compared):
+        for j in range(i + 1, len(compared)):
+            difference = finals[row["variant"]] - finals[compared[j]["variant"]]
+            entry = {"first": row["variant"], "second": compared[j]["variant"]} | _difference(difference, level)
+            yield entry | {"share_first_better": (difference < 0).mean(), "p": adjusted[i, j]}
+
+
+def _order(compared, finals, adjusted, level):
+    """The place of each agent, its group, and its relative gap to the agent before it."""
+    letters = comparisons.groups(adjusted, level)
+    for i, row in enumerate(compared):
+        entry = {"place": i + 1, "agent": row["agent"], "variant": row["variant"], "group": letters[i]}
+        if i:
+            better = compared[i - 1]["variant"]
+            difference = _difference(finals[row["variant"]] - finals[better], level)
+            scale = max(row["mean"], statistics.NO_REGRET)
             gaps = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
-            entry |= {"better": better} | {gap: difference[key] / row["mean"] for gap, key in gaps.items()}
+            entry |= {"better": better} | {gap: difference[key] / scale for gap, key in gaps.items()}
+            entry["p"] = adjusted[i - 1, i]
         yield entry
+
+
+def _tuning(case, outcomes):
+    """All configurations of all tuned agents."""
+    for agent, outcome in outcomes.items():
+        meta = case[agent][0]
+        chosen = {number: role for role, number in reversed(outcome["chosen"].items())}
+        ranks = np.argsort(np.argsort([each["first_mean"] for each in outcome["configurations"]], kind="stable"))
+        for number, each in enumerate(outcome["configurations"]):
+            yield {
+                "agent": agent,
+                "algorithm": meta["algorithm"],
+                "configuration": number + 1,
+                "setting": settings.setting_text(meta["algorithm"], meta["settings"] | each["values"]),
+                **{key: each[key] for key in ("rung", "seeds", "mean", "first_mean")},
+                "rank": int(ranks[number]) + 1,
+                "chosen": chosen.get(number, ""),
+            }

@@ -1,13 +1,13 @@
 """The paths of all result files of a study, defined here and nowhere else.
 
 Every method returns the path of one file. Its arguments default to Snakemake's wildcards, so that `layout.run()` is the
-pattern of all run files and `layout.run("chain-8", "U", "greedy", "30-59")` is one of them. Measured times are stored
+pattern of all run files and `layout.run("chain-8", "U", "greedy", "1000-1199")` is one of them. Measured times are stored
 below `timings/`, apart from the results that code and config determine.
 """
 
 from pathlib import PurePath
 
-REGRET_TABLES = ("summary", "curves", "paired", "order")
+REGRET_TABLES = ("summary", "curves", "paired", "order", "tuning")
 PUBLISHED_TABLES = ("values", "curves")
 
 
@@ -25,11 +25,14 @@ class Layout:
         return f"{self.results}/instances.csv"
 
     def runs(self, instance="{instance}", track="{track}"):
-        """The folder of a case's run files."""
+        """The folder of a case's run files and of the outcomes of its tuning."""
         return f"{self.results}/runs/{instance}/{track}"
 
-    def run(self, instance="{instance}", track="{track}", variant="{variant}", batch="{batch}"):
-        return run_below(self.runs(instance, track), variant, batch)
+    def run(self, instance="{instance}", track="{track}", agent="{agent}", batch="{batch}"):
+        return run_below(self.runs(instance, track), agent, batch)
+
+    def tuned(self, instance="{instance}", track="{track}", agent="{agent}"):
+        return tuned_below(self.runs(instance, track), agent)
 
     def regret(self, table, instance="{instance}", track="{track}"):
         return f"{self.results}/regret/{instance}_{track}/{table}.csv"
@@ -71,9 +74,14 @@ class Layout:
         return f"{self.results}/logs/{name}.log"
 
 
-def run_below(folder, variant, batch):
-    """The run file of a variant and batch in the folder of a case."""
-    return f"{folder}/{variant}/{batch}.npz"
+def run_below(folder, agent, batch):
+    """The run file of an agent and batch in the folder of a case."""
+    return f"{folder}/{agent}/{batch}.npz"
+
+
+def tuned_below(folder, agent):
+    """The outcome of tuning an agent in the folder of a case."""
+    return f"{folder}/{agent}/tuning.json"
 
 
 def folder(path):

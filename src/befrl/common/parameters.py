@@ -12,9 +12,9 @@ import numpy as np
 from befrl.common.errors import InputError
 
 
-def number(default, low, high, text):
-    """A real number in [low, high]."""
-    return _field(default, text, kind=float, low=low, high=high)
+def number(default, low, high, text, ridge=False):
+    """A real number in [low, high]; `ridge` if it is a penalty or a prior, which a fair comparison tunes."""
+    return _field(default, text, kind=float, low=low, high=high, ridge=ridge)
 
 
 def integer(default, low, high, text):
@@ -27,9 +27,9 @@ def choice(default, choices, text):
     return _field(default, text, kind=str, choices=tuple(choices))
 
 
-def optional(low, high, text):
-    """A real number in [low, high], or None."""
-    return _field(None, text, kind=float, low=low, high=high)
+def optional(low, high, text, ridge=False):
+    """A real number in [low, high], or None; `ridge` as for `number`."""
+    return _field(None, text, kind=float, low=low, high=high, ridge=ridge)
 
 
 def scale(text):
@@ -89,6 +89,7 @@ def describe(cls) -> list[dict]:
             "default": f.default,
             "allowed": _allowed(f.metadata),
             "text": f.metadata["text"],
+            "ridge": f.metadata.get("ridge", False),
         }
         for f in _fields(cls)
     ]

@@ -1,25 +1,35 @@
-"""Names of settings: an algorithm's parameters as text, and labels for the points of a grid."""
+"""Names of settings: an algorithm's parameters as text, and the labels of an agent's variants.
+
+An agent has a variant at its own values, named like the agent. If it is tuned there are `agent@tuned`, `agent@median` and
+`agent@worst`, and if one of its parameters is swept, `agent@x=3` for each value.
+"""
 
 from dataclasses import asdict
 
 from befrl import agents
+from befrl.experiment.tuning import CHOSEN
 
 
-def setting_text(algorithm: str, parameters: dict, varied: str | None = None) -> str:
-    """The parameters that differ from the algorithm's defaults, as `name=value`, in the order of their declaration.
-
-    The parameter that a grid varies, if any, is left out: the tables give it columns of its own.
-    """
+def setting_text(algorithm: str, parameters: dict) -> str:
+    """The parameters that differ from the algorithm's defaults, as `name=value`, in the order of their declaration."""
     default, given = (asdict(agents.parameters(algorithm, values)) for values in ({}, parameters))
-    return " ".join(f"{key}={value}" for key, value in given.items() if key != varied and value != default[key])
+    return " ".join(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
+                    for key, value in given.items() if value != default[key])
 
 
-def label(agent: str, parameter: str, value) -> str:
-    """The label of a point of an agent's grid: `bef-rlsvi@x=3`."""
-    return f"{agent}@{parameter}={value}"
+def variants(agent: str, values: dict, outcome: dict | None = None, sweep: dict | None = None) -> dict[str, dict]:
+    """The values of each variant of an agent by label, from the outcome of its tuning and the values of its sweep."""
+    found = {agent: values}
+    if outcome is not None:
+        for role in CHOSEN:
+            found[f"{agent}@{role}"] = values | outcome["configurations"][outcome["chosen"][role]]["values"]
+    for key, points in (sweep or {}).items():
+        found |= {f"{agent}@{key}={point:g}": values | {key: point} for point in points}
+    return found
 
 
-def split(label: str) -> tuple[str, str | None]:
-    """The agent of a label, and the parameter that its grid varies, or None off the grid."""
-    agent, on_grid, point = label.partition("@")
-    return agent, point.partition("=")[0] if on_grid else None
+def split(label: str) -> tuple[str, str, str | None]:
+    """The agent of a label, its role among the agent's variants ("", one of CHOSEN or sweep), and the swept parameter."""
+    agent, _, rest = label.partition("@")
+    key, equals, _ = rest.partition("=")
+    return (agent, "sweep", key) if equals else (agent, rest, None)

@@ -17,6 +17,7 @@ from befrl.analysis import published
 from befrl.common import storage
 from befrl.common.errors import InputError, Refused, unknown
 from befrl.common.parameters import read
+from befrl.experiment import tuning
 from befrl.study.study import Study
 
 # The schema is stored in the project's folder, beside the configs and the files that they include.
@@ -55,19 +56,17 @@ def check(config, schema, folder=SCHEMA.parent) -> Study:
     for name, entry in config["agents"].items():
         module = _named(agents.catalogue.module, entry["algorithm"], f"agents.{name}.algorithm")
         read(module.Parameters, entry["set"], f"agents.{name}.set")
-        for parameter, values in entry.get("grid", {}).items():
+        if "tune" in entry:
+            tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"agents.{name}.tune")
+        for parameter, values in entry.get("sweep", {}).items():
             for value in values:
-                read(module.Parameters, {**entry["set"], parameter: value}, f"agents.{name}.grid")
+                read(module.Parameters, {**entry["set"], parameter: value}, f"agents.{name}.sweep")
     for name, entry in config["study"].items():
         if name not in config["instances"]:
             raise InputError(f"study.{name}: {unknown('instance', name, config['instances'])}")
         for agent in entry["agents"]:
             _check_pairing(config, name, agent)
-            if "grid" in config["agents"][agent] and not Study(config).seeds(name)["tuning"]:
-                where = f"study.{name}.seeds" if "seeds" in entry else "seeds"
-                raise InputError(
-                    f"{where}.tuning = 0 leaves no seeds to choose from agents.{agent}.grid: it must be 1 or more"
-                )
+        Study(config).halving(name)
     used = {agent for entry in config["study"].values() for agent in entry["agents"]}
     config["agents"] = {name: entry for name, entry in config["agents"].items() if name in used}
     study = Study(config)

@@ -1,9 +1,9 @@
-"""A study: its cases, variants, batches of seeds and figures.
+"""A study: its cases, agents, batches of seeds and figures.
 
-A *case* is an (instance, track). An agent has one *variant* at the values that the config gives it (by default, the
-theory's) and one at each point of its grid, named like `bef-rlsvi@x=3`. Seeds 0 .. tuning-1 select the best point of a
-grid; the seeds after them give the results that are shown. A *batch* is a range of seeds that one job runs, named like
-`30-59`.
+A *case* is an (instance, track). An agent has a *variant* at the values that the config gives it (by default, the
+theory's), and more if it is tuned or swept (`experiment/settings.py`). Seeds from `tuning.EVALUATION` on give the
+results that are shown, those before them serve to tune. A *batch* is a range of seeds that one job runs, named like
+`1000-1199`.
 """
 
 import hashlib
@@ -16,21 +16,10 @@ from befrl.analysis import published
 from befrl.common.errors import unknown
 from befrl.common.layout import Layout
 from befrl.experiment import seeds
-from befrl.experiment.settings import label
+from befrl.experiment.tuning import EVALUATION, Halving
 
 # The keys of `jobs` that divide the work; no result depends on them.
 CUTS = ("seeds_per_job", "lockstep", "threads")
-
-
-@dataclass(frozen=True)
-class Variant:
-    """An agent with its parameters; `varied` is the parameter that its grid varies, or None off the grid."""
-
-    label: str
-    agent: str
-    algorithm: str
-    values: dict
-    varied: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,13 +37,9 @@ class Study:
 
     @property
     def hash(self) -> str:
-        """Hash of everything that decides the results; the order of agents and grids and the `jobs` do not count."""
+        """Hash of everything that decides the results; the order of the agents and the `jobs` do not count."""
         content = {key: value for key, value in self.config.items() if key != "jobs"}
         content["study"] = {name: entry | {"agents": sorted(entry["agents"])} for name, entry in self["study"].items()}
-        content["agents"] = {
-            name: entry | {"grid": {key: sorted(values) for key, values in entry.get("grid", {}).items()}}
-            for name, entry in self["agents"].items()
-        }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def cases(self) -> list[tuple[str, str]]:
@@ -66,35 +51,21 @@ class Study:
         if track not in self["study"][instance]["tracks"]:
             raise unknown("track", track, self["study"][instance]["tracks"])
 
-    def variants(self, instance: str) -> dict[str, Variant]:
-        """All variants on an instance by label, grouped by agent."""
-        found = {}
-        for name in self["study"][instance]["agents"]:
-            entry = self["agents"][name]
-            found[name] = Variant(name, name, entry["algorithm"], entry["set"])
-            for parameter, values in entry.get("grid", {}).items():
-                for value in values:
-                    point, given = label(name, parameter, value), {**entry["set"], parameter: value}
-                    found[point] = Variant(point, name, entry["algorithm"], given, parameter)
-        return found
+    def agent(self, instance: str, name: str) -> dict:
+        """The entry of an agent that plays on an instance."""
+        if name not in self["study"][instance]["agents"]:
+            raise unknown("agent", name, self["study"][instance]["agents"])
+        return self["agents"][name]
 
-    def variant(self, instance: str, label: str) -> Variant:
-        variants = self.variants(instance)
-        if label not in variants:
-            raise unknown("agent", label, variants)
-        return variants[label]
+    def halving(self, instance: str) -> Halving:
+        """How agents are tuned on an instance: its own procedure, or the study's."""
+        chosen = self["study"][instance].get("tuning", self["tuning"])
+        return Halving(chosen["configurations"], tuple(chosen["seeds"]), tuple(chosen["kept"]))
 
-    def seeds(self, instance: str) -> dict:
-        """Numbers of seeds for tuning and evaluation on an instance: its own, or the study's."""
-        return self["study"][instance].get("seeds", self["seeds"])
-
-    def batches(self, instance: str, variant: Variant) -> list[str]:
-        """The batches of seeds of a variant; only points of a grid need the tuning seeds."""
-        tuning = self.seeds(instance)["tuning"]
-        total = tuning + self.seeds(instance)["evaluation"]
-        first = 0 if variant.varied else tuning
-        size = self["jobs"]["seeds_per_job"]
-        cuts = sorted({first, *range(first - first % size + size, total, size), total})
+    def batches(self, instance: str) -> list[str]:
+        """The batches of evaluation seeds."""
+        total, size = self["study"][instance].get("seeds", self["seeds"]), self["jobs"]["seeds_per_job"]
+        cuts = [*range(EVALUATION, EVALUATION + total, size), EVALUATION + total]
         return [seeds.batch(range(a, b)) for a, b in pairwise(cuts)]
 
     def resources(self) -> dict:

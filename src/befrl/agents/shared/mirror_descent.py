@@ -67,7 +67,7 @@ class MirrorParameters(RewardParameters):
     """The parameters that ORRL-MNL and UCRL-MNL+ share."""
 
     scale: float | str = scale("multiple of the radius beta; theory means 1")
-    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; the theory's if none")
+    lam: float | None = optional(1e-6, 1e6, "weight of the penalty; the theory's if none", ridge=True)
     eta: float | None = optional(1e-6, 1e6, "step size; the theory's if none")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 

@@ -46,7 +46,7 @@ class RegressionParameters:
     )
     bandwidth: float = number(0.5, 1e-2, 1e2, "length scale of the random features, in distances between phi(s,a)")
     share: str = cells.share("none")
-    lam: float = number(1.0, 1e-6, 1e6, "ridge penalty lambda")
+    lam: float = number(1.0, 1e-6, 1e6, "ridge penalty lambda", ridge=True)
 
 
 def exact(model, parameters) -> bool:

@@ -1,41 +1,36 @@
-"""Make the regret tables of one case, an (instance, track), from its run files."""
+"""Make the regret tables of one case, an (instance, track), from its run files and the outcomes of its tuning."""
 
 from pathlib import Path
 
-from befrl.cli.words import natural, target, whole, write_tables
+from befrl.cli.words import target, write_tables
 from befrl.common.errors import InputError
 
 EXAMPLE = (
-    "befrl aggregate --runs results/runs/chain-8/U --labels greedy random --batches 30-59 --tuning 30 "
-    "--out tables --timings timings.csv"
+    "befrl aggregate --runs results/runs/chain-8/U --agents greedy random --batches 1000-1099 --out tables "
+    "--timings timings.csv"
 )
 
 
 def arguments(parser):
-    parser.add_argument("--runs", required=True, help="folder with LABEL/BATCH.npz")
-    parser.add_argument("--labels", nargs="+", required=True, help="variants; AGENT@PARAMETER=VALUE for a grid point")
-    parser.add_argument("--batches", nargs="+", required=True, help="batches of seeds of the variants off the grid")
-    parser.add_argument("--grid-batches", nargs="*", default=[], help="batches of seeds of the variants on a grid")
-    parser.add_argument("--tuning", type=natural, default=0, help="tuning seeds, which select the best grid point")
-    parser.add_argument("--resamples", type=whole, default=2000, help="bootstrap resamples (default 2000)")
+    parser.add_argument("--runs", required=True, help="folder with AGENT/BATCH.npz and AGENT/tuning.json")
+    parser.add_argument("--agents", nargs="+", required=True, help="names of the agents")
+    parser.add_argument("--tuned", nargs="*", default=[], help="the agents among them that were tuned")
+    parser.add_argument("--batches", nargs="+", required=True, help="batches of seeds of all agents")
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (default 0.95)")
-    parser.add_argument("--out", required=True, help="folder for summary.csv, curves.csv, paired.csv and order.csv")
+    parser.add_argument("--out", required=True, help="folder for the tables: summary, curves, paired, order and tuning")
     parser.add_argument("--timings", required=True, help="csv file for the measured seconds")
 
 
 def call(args):
     from befrl.analysis import aggregation
-    from befrl.common.layout import run_below
-    from befrl.experiment.settings import split
+    from befrl.common import storage
+    from befrl.common.layout import run_below, tuned_below
 
-    on_grid = {label: split(label)[1] is not None for label in args.labels}
-    if any(on_grid.values()) and not args.grid_batches:
-        raise InputError("--grid-batches is missing: name the batches of seeds of the labels with '@', such as 0-59")
+    strange = [agent for agent in args.tuned if agent not in args.agents]
+    if strange:
+        raise InputError(f"--tuned {strange[0]} is not one of the --agents {', '.join(args.agents)}")
     paths = {"timings": target(args.timings)}
-    runs = [
-        run_below(args.runs, label, batch)
-        for label in args.labels
-        for batch in (args.grid_batches if on_grid[label] else args.batches)
-    ]
-    tables = aggregation.aggregate(runs, args.tuning, args.resamples, args.level)
+    runs = [run_below(args.runs, agent, batch) for agent in args.agents for batch in args.batches]
+    outcomes = {agent: storage.read_json(tuned_below(args.runs, agent)) for agent in args.tuned}
+    tables = aggregation.aggregate(runs, outcomes, args.level)
     write_tables({name: Path(args.out) / f"{name}.csv" for name in tables} | paths, tables)

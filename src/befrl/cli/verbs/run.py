@@ -1,114 +1,104 @@
-"""Run an agent on an instance, many seeds in lock step."""
+"""Run an agent on an instance, many seeds and settings in lock step."""
 
 import json
-import sys
-from contextlib import contextmanager
 
-from befrl.cli.words import episodes, natural, pairs, provenance, show, target, whole
+from befrl.cli.playing import add_run_arguments, progress, read_instance
+from befrl.cli.words import pairs, provenance, show, target
 from befrl.common.errors import InputError
 
+LEVEL = 0.95
 EXAMPLE = "befrl run --instance chain --agent bef-rlsvi --set x=3 --episodes 1000 --seeds 30"
 
 
 def arguments(parser):
-    parser.add_argument("--instance", required=True, help="a family, or an npz file made by `befrl instance`")
-    parser.add_argument("--instance-set", nargs="*", metavar="NAME=VALUE", help="parameters of the family")
-    parser.add_argument("--agent", required=True, help="an algorithm of `befrl list agents`")
-    parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
-    parser.add_argument("--track", default="U", help="U: reward unknown (default); K: true mean reward given")
-    parser.add_argument("--episodes", type=episodes, default=1000, help="episodes K (default 1000)")
+    add_run_arguments(parser)
     parser.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
-    parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
-    parser.add_argument("--lockstep", type=whole, default=50, help="seeds per group in lock step (default 50)")
-    parser.add_argument("--threads", type=whole, default=1, help="processes (default 1); results do not depend on it")
-    parser.add_argument("--label", help="name of the variant in the study (default: the agent's name)")
+    parser.add_argument("--tuned", help="JSON file made by `befrl tune`: its tuned, median and worst settings run too")
+    parser.add_argument("--sweep", nargs="*", metavar="NAME=[VALUES]", help="one parameter and values that run too")
+    parser.add_argument("--label", help="name of the agent in the study (default: the algorithm's name)")
     parser.add_argument("--out", help="npz file to write")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def call(args):
     from befrl import agents, instances
     from befrl.experiment import run_file, runs
 
-    out, spec = target(args.out), read_spec(args)
+    out, (labels, spec) = target(args.out), read_spec(args)
     with progress(args, spec.steps) as tick:
-        log, seconds = runs.run_seeds(spec, args.lockstep, args.threads, tick)
-    meta = runs.describe(spec, seconds)
+        log, seconds = runs.run_rows(spec, args.lockstep, args.threads, tick)
+    meta = runs.describe(spec, labels, seconds)
     if out:
         modules = instances.modules(spec.instance.family_name, spec.instance.parameters)
-        modules += agents.modules(spec.algorithm, spec.parameters)
+        modules += agents.modules(spec.algorithm, spec.settings[0])
         run_file.save(out, log, meta | provenance("befrl.experiment.runs", *modules))
-    report(args, log["regret"].sum(1), meta)
+    report(args, log["regret"].sum(2), meta)
 
 
 def read_spec(args):
-    """The run that the arguments describe."""
-    from befrl import agents, instances
-    from befrl.experiment import seeds
-    from befrl.experiment.spec import TRACKS, RunSpec
+    """The labels of the settings, and the run that the arguments describe."""
+    from befrl.common import storage
+    from befrl.experiment import seeds, settings
+    from befrl.experiment.spec import RunSpec
 
-    if args.track not in TRACKS:
-        raise InputError(f"--track {args.track} is not allowed: choose one of {', '.join(TRACKS)}")
     chosen = seeds.parse(args.seeds)
-    parameters = agents.parameters(args.agent, pairs(args.set))
-    if args.instance.endswith(".npz"):
-        if args.instance_set:
-            raise InputError("--instance-set goes with a family, not with an instance file")
-        name, instance = instances.load(args.instance)
-    else:
-        name, instance = args.instance, instances.build(args.instance, pairs(args.instance_set))
-    return RunSpec(
-        instance, name, args.agent, parameters, args.episodes, chosen, args.track, args.root_seed, args.label or ""
-    )
+    outcome = storage.read_json(args.tuned) if args.tuned else None
+    sweep = pairs(args.sweep)
+    if not all(isinstance(points, list) for points in sweep.values()):
+        raise InputError("--sweep: write NAME=[VALUE,VALUE,...]")
+    variants = settings.variants(args.label or args.agent, pairs(args.set), outcome, sweep)
+    several = list(variants.values())
+    options = {"track": args.track, "root_seed": args.root_seed, "ties": args.ties}
+    RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
+    name, instance = read_instance(args)
+    return list(variants), RunSpec.of(instance, name, args.agent, several, args.episodes, chosen, **options)
 
 
-@contextmanager
-def progress(args, total):
-    """A progress bar that counts steps; none if the output is quiet, JSON or not a terminal."""
-    if args.quiet or args.json or not sys.stderr.isatty():
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit="step", unit_scale=True, leave=False) as counter:
-        yield counter.update
-
-
-def report(args, final, meta):
-    """Print the mean over seeds of the final regret, with a bootstrap interval, and its quantiles."""
+def report(args, finals, meta):
+    """Print for every setting the mean over seeds of the final regret, with its interval, and its quantiles."""
     import numpy as np
 
-    from befrl.analysis import statistics
+    from befrl.analysis.intervals import mean_interval
 
-    weights = statistics.resampling_weights(len(final), 2000, np.random.default_rng(args.root_seed))
-    low, high = statistics.bootstrap_mean(final, weights, 0.95)
-    quantiles = {f"{q:g}": float(np.quantile(final, q)) for q in (0.1, 0.5, 0.9)}
-    if args.json:
-        summary = {
-            **{key: meta[key] for key in ("instance", "instance_parameters", "track", "algorithm", "parameters")},
-            "derived": meta["facts"],
-            "episodes": meta["episodes"],
-            "seeds": meta["seeds"],
-            "V_star": meta["optimal_value"],
-            "final_regret": final.tolist(),
-            "mean": float(final.mean()),
-            "interval": [float(low), float(high)],
-            "level": 0.95,
-            "quantiles": quantiles,
-            "seconds": meta["seconds"],
-            "steps_per_second": meta["steps_per_second"],
-        }
-        print(json.dumps(summary, indent=2))
-    elif not args.quiet:
-        show(
-            [
-                ("instance", f"{meta['instance']}, track {meta['track']}, V* = {meta['optimal_value']:.6g}"),
-                ("agent", f"{meta['label']} {meta['facts'] or ''}".strip()),
-                ("episodes x seeds", f"{meta['episodes']} x {len(meta['seeds'])}"),
-                ("mean regret", f"{final.mean():.6g}  [{low:.6g}, {high:.6g}] (95 % bootstrap)"),
-                ("10, 50, 90 %", "  ".join(f"{value:.6g}" for value in quantiles.values())),
-                ("seconds", meta["seconds"]),
-                ("steps per second", f"{meta['steps_per_second']:,.0f}"),
-            ]
+    variants = []
+    for i, label in enumerate(meta["labels"]):
+        low, high = mean_interval(finals[i], LEVEL)
+        variants.append(
+            {
+                "label": label,
+                "parameters": meta["settings"][i],
+                "derived": meta["facts"][i],
+                "final_regret": finals[i].tolist(),
+                "mean": float(finals[i].mean()),
+                "interval": [float(low), float(high)],
+                "quantiles": {f"{q:g}": float(np.quantile(finals[i], q)) for q in (0.1, 0.5, 0.9)},
+            }
         )
+    if args.json:
+        names = ("instance", "instance_parameters", "track", "ties", "algorithm", "episodes", "seeds")
+        print(
+            json.dumps(
+                {
+                    **{key: meta[key] for key in names},
+                    "V_star": meta["optimal_value"],
+                    "level": LEVEL,
+                    "variants": variants,
+                    "seconds": meta["seconds"],
+                    "steps_per_second": meta["steps_per_second"],
+                },
+                indent=2,
+            )
+        )
+    elif not args.quiet:
+        rows = [
+            ("instance", f"{meta['instance']}, track {meta['track']}, V* = {meta['optimal_value']:.6g}"),
+            ("episodes x seeds", f"{meta['episodes']} x {len(meta['seeds'])}"),
+        ]
+        for each in variants:
+            low, high = each["interval"]
+            rows += [
+                ("agent", f"{each['label']} {each['derived'] or ''}".strip()),
+                ("mean regret", f"{each['mean']:.6g}  [{low:.6g}, {high:.6g}] ({LEVEL:.0%} interval)"),
+                ("10, 50, 90 %", "  ".join(f"{value:.6g}" for value in each["quantiles"].values())),
+            ]
+        speed = f"{meta['steps_per_second']:,.0f}"
+        show([*rows, ("seconds", meta["seconds"]), ("steps per second", speed)])

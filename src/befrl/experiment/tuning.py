@@ -1,0 +1,157 @@
+"""Tuning by successive halving: the same number of configurations for every agent, over stated ranges.
+
+An agent's `tune` gives a range [low, high] for each parameter that its author would tune, or a number for a parameter
+that is held at it. `design` spreads the configurations over the ranges, evenly in the logarithm. All of them play the
+first tuning seeds for the full number of episodes; the best go on to more seeds, and so on (Karnin, Koren, Somekh 2013;
+here over seeds alone: shorter runs would favour agents that explore too little). No tuning seed is used in the
+evaluation.
+
+The median and the worst configuration, by their mean regret on the seeds of the first rung, which all have in common,
+are kept too: how much tuning an agent needs is a result.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from befrl import agents
+from befrl.common.errors import InputError
+from befrl.experiment import runs
+
+# Evaluation seeds start here, whatever the number of tuning seeds.
+EVALUATION = 1000
+CHOSEN = ("tuned", "median", "worst")
+
+
+@dataclass(frozen=True)
+class Halving:
+    """The procedure: `configurations` at first, `seeds` of each rung in total, `kept` after each rung but the last."""
+
+    configurations: int
+    seeds: tuple[int, ...]
+    kept: tuple[int, ...]
+
+    def __post_init__(self):
+        seeds, kept = list(self.seeds), [self.configurations, *self.kept]
+        if not seeds or sorted(set(seeds)) != seeds or seeds[0] < 1 or seeds[-1] > EVALUATION:
+            raise InputError(f"tuning.seeds = {seeds} is not allowed: it must be increasing numbers from 1 to {EVALUATION}")
+        if len(kept) != len(seeds) or sorted(set(kept), reverse=True) != kept or kept[-1] < 1:
+            raise InputError(
+                f"tuning.kept = {list(self.kept)} is not allowed: it must be decreasing numbers from 1 to "
+                f"{self.configurations - 1}, one fewer than tuning.seeds"
+            )
+
+
+def check(algorithm, values, tune, where):
+    """Raise unless every entry of `tune` is a number, or a range of two positive numbers, that the agent allows."""
+    if not any(isinstance(span, list) for span in tune.values()):
+        raise InputError(f"{where}: give at least one range, such as x=[0.01,100]")
+    for key, span in tune.items():
+        ends = span if isinstance(span, list) else [span]
+        if isinstance(span, list) and not (
+            len(span) == 2 and all(isinstance(end, int | float) for end in span) and 0 < span[0] < span[1]
+        ):
+            raise InputError(f"{where}: {key} = {span} is not allowed: it must be [low, high] with 0 < low < high")
+        for end in ends:
+            agents.parameters(algorithm, {**values, key: end}, where)
+
+
+def design(tune: dict, count: int) -> list[dict]:
+    """The configurations: values of the parameters of `tune`, spread over their ranges evenly in the logarithm.
+
+    Each parameter takes `count` different values, and together they form a lattice. Values have three significant
+    digits.
+    """
+    ranges = {key: value for key, value in tune.items() if isinstance(value, list | tuple)}
+    points = lattice(count, len(ranges))
+    found = []
+    for point in points:
+        values = {
+            key: float(f"{low * (high / low) ** u:.3g}")
+            for (key, (low, high)), u in zip(ranges.items(), point, strict=True)
+        }
+        found.append({key: values.get(key, tune[key]) for key in tune})
+    return found
+
+
+def lattice(count, d):
+    """`count` points in [0, 1]^d, (count, d), from 0 to 1 in each coordinate: the best of Korobov's rank-1 lattices.
+
+    Point i has the coordinates i g^j mod count, j = 0, ..., d - 1. The generator g has no common divisor with `count`
+    and the largest smallest distance between two points, opposite sides of the cube being identified.
+    """
+    i = np.arange(count)
+    best, largest = None, -1.0
+    for g in range(1, count + 1):
+        if math.gcd(g, count) > 1:
+            continue
+        points = np.stack([i * pow(g, j, count) % count for j in range(d)], axis=1)
+        # A lattice looks the same from each of its points.
+        apart = np.minimum(points[1:], count - points[1:])
+        distance = np.square(apart).sum(1).min(initial=d * count**2)
+        if distance > largest:
+            best, largest = points, distance
+    return best / max(count - 1, 1)
+
+
+def halve(spec, values, tune, halving, width, threads=1, tick=None):
+    """Tune the agent of `spec`, whose own seeds do not count, from its given `values`; the outcome as a dictionary.
+
+    configurations  for each: values, rung reached, seeds played, mean regret on them and on the seeds of the first rung
+    regrets         cumulative regret of those that reached the last rung, on all tuning seeds
+    chosen          numbers of the tuned, the median and the worst configuration
+    """
+    configurations = design(tune, halving.configurations)
+    settings = [agents.parameters(spec.algorithm, {**values, **each}) for each in configurations]
+    alive, played = list(range(len(settings))), {i: np.empty(0) for i in range(len(settings))}
+    first, rung_of = None, {}
+    start = 0
+    for rung, stop in enumerate(halving.seeds):
+        part = replace(spec, settings=tuple(settings[i] for i in alive), seeds=range(start, stop))
+        final = runs.run_rows(part, width, threads, tick)[0]["regret"].sum(2)
+        for i, regrets in zip(alive, final, strict=True):
+            played[i] = np.concatenate([played[i], regrets])
+            rung_of[i] = rung + 1
+        # Of equally good configurations the first goes on.
+        order = sorted(alive, key=lambda i: (played[i].mean(), i))
+        if first is None:
+            first = {i: float(played[i].mean()) for i in order}
+        if rung < len(halving.kept):
+            alive = sorted(order[: halving.kept[rung]])
+        start = stop
+    ranked = list(first)
+    chosen = {"tuned": order[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]}
+    return {
+        "tune": tune,
+        "seeds": list(halving.seeds),
+        "configurations": [
+            {
+                "values": each,
+                "rung": rung_of[i],
+                "seeds": len(played[i]),
+                "mean": float(played[i].mean()),
+                "first_mean": first[i],
+            }
+            for i, each in enumerate(configurations)
+        ],
+        "regrets": {str(i): played[i].tolist() for i in alive},
+        "chosen": chosen,
+    }
+
+
+def steps(halving, episodes, horizon):
+    """The number of steps that the procedure takes."""
+    kept = [halving.configurations, *halving.kept]
+    return sum(k * s for k, s in zip(kept, np.diff([0, *halving.seeds]), strict=True)) * episodes * horizon
+
+
+def edges(outcome, number) -> list[str]:
+    """The parameters whose value in a configuration is the smallest or the largest tried, as `x low` or `x high`."""
+    found = []
+    for key, span in outcome["tune"].items():
+        if isinstance(span, list | tuple):
+            tried = [each["values"][key] for each in outcome["configurations"]]
+            value = outcome["configurations"][number]["values"][key]
+            found += [f"{key} {side}" for side, end in (("low", min(tried)), ("high", max(tried))) if value == end]
+    return found
