@@ -81,6 +81,8 @@ def aggregate(paths, outcomes, level):
         adjusted = comparisons.adjusted_p_values(np.stack([finals[row["variant"]] for row in compared], axis=1))
         paired += [names | {"family": family} | row for row in _pairs(compared, finals, adjusted, level)]
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
+    groups = {row["variant"]: row["group"] for row in order}
+    rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
     return {
         "summary": tidy.text(rows, regret_columns.SUMMARY),
         "curves": tidy.text(curves, regret_columns.CURVES),

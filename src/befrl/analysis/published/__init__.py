@@ -31,15 +31,17 @@ COLUMNS = {
     "quantity": "quantity that is compared, or that a curve shows",
     "algorithm": "name of the algorithm; empty for a quantity of the instance",
     "variant": regret_columns.SUMMARY["variant"],
-    "role": "theory, surrogate, set, tuned, grid or baseline, as in the regret tables",
+    "role": "theory, surrogate, set, tuned or baseline, as in the regret tables",
     "episode": "episode that the number belongs to; empty where there is none",
     "ours": "our number; for returns, regret and reward, the mean over seeds",
-    "low": "lower end of the bootstrap interval of our number",
-    "high": "upper end of the bootstrap interval of our number",
+    "low": "lower end of the interval of our number",
+    "high": "upper end of the interval of our number",
     "authors": "the authors' number; empty where they give none",
     "unit": "unit of both numbers",
     "seeds": "number of our evaluation seeds",
 }
+# Roles of configurations that are evaluated to show how much tuning an agent needs.
+LOST = ("median", "worst")
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
 UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 
@@ -59,15 +61,15 @@ class Rerun:
         return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
 
     def variants(self, *roles):
-        """Rows of the summary with these roles; without any, of all variants but the points of a grid that lost."""
-        rows = self.summary[self.summary["role"].isin(roles) if roles else self.summary["role"] != "grid"]
+        """Rows of the summary with these roles; without any, of all but the median and the worst configuration."""
+        rows = self.summary[self.summary["role"].isin(roles) if roles else ~self.summary["role"].isin(LOST)]
         return [row for _, row in rows.iterrows()]
 
     def timed_variants(self):
-        """The rows of `variants` with their seconds."""
-        seconds = self.timings[["variant", "seconds_per_episode", "estimating"]]
-        rows = self.summary[self.summary["role"] != "grid"]
-        rows = tidy.joined(rows, seconds, ["variant"], f"summary and timings of '{self.instance}'")
+        """The rows of the agents' own variants with the seconds of the agents."""
+        seconds = self.timings[["agent", "seconds_per_episode", "estimating"]]
+        rows = self.summary[self.summary["variant"] == self.summary["agent"]]
+        rows = tidy.joined(rows, seconds, ["agent"], f"summary and timings of '{self.instance}'")
         return [row for _, row in rows.iterrows()]
 
     def curve(self, variant):
@@ -119,7 +121,7 @@ def tables(source, reruns) -> dict[str, list[dict]]:
 def curves_of(reruns, shown, *roles) -> list[dict]:
     """The points of some reruns' curves: "return" (per episode), "regret" or "reward" (both cumulative).
 
-    Of the variants with these roles; without any, of all but the points of a grid that lost.
+    Of the variants with these roles; without any, of all but the median and the worst configuration.
     """
     return [point for rerun in reruns for point in _curves(rerun, shown, roles)]
 
