@@ -76,13 +76,13 @@ def progress(args, total):
 
 
 def report(args, final, meta):
-    """Print the mean over seeds of the final regret, with a bootstrap interval, and its quantiles."""
+    """Print the mean over seeds of the final regret, with its interval, and quantiles."""
     import numpy as np
 
-    from befrl.analysis import statistics
+    from befrl.analysis import intervals
 
-    weights = statistics.resampling_weights(len(final), 2000, np.random.default_rng(args.root_seed))
-    low, high = statistics.bootstrap_mean(final, weights, 0.95)
+    low, high = intervals.mean_interval(final, 0.95, least=0.0)
+    interval = f"[{low:.6g}, {high:.6g}] (95 %)" if len(final) > 1 else "(one seed: no interval)"
     quantiles = {f"{q:g}": float(np.quantile(final, q)) for q in (0.1, 0.5, 0.9)}
     if args.json:
         summary = {
@@ -93,7 +93,7 @@ def report(args, final, meta):
             "V_star": meta["optimal_value"],
             "final_regret": final.tolist(),
             "mean": float(final.mean()),
-            "interval": [float(low), float(high)],
+            "interval": [float(low), float(high)] if len(final) > 1 else None,
             "level": 0.95,
             "quantiles": quantiles,
             "seconds": meta["seconds"],
@@ -106,7 +106,7 @@ def report(args, final, meta):
                 ("instance", f"{meta['instance']}, track {meta['track']}, V* = {meta['optimal_value']:.6g}"),
                 ("agent", f"{meta['label']} {meta['facts'] or ''}".strip()),
                 ("episodes x seeds", f"{meta['episodes']} x {len(meta['seeds'])}"),
-                ("mean regret", f"{final.mean():.6g}  [{low:.6g}, {high:.6g}] (95 % bootstrap)"),
+                ("mean regret", f"{final.mean():.6g}  {interval}"),
                 ("10, 50, 90 %", "  ".join(f"{value:.6g}" for value in quantiles.values())),
                 ("seconds", meta["seconds"]),
                 ("steps per second", f"{meta['steps_per_second']:,.0f}"),
