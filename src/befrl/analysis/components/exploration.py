@@ -3,14 +3,13 @@
 All estimators start at theta = 0. Where typical rewards lie below what theta = 0 predicts, greedy explores by itself,
 and the instance says nothing about exploration. So each instance comes with an answer. The point of GRIDS with the
 least mean regret on the tuning seeds runs beside greedy on the evaluation seeds; exploration matters if the paired
-bootstrap interval of the difference in regret lies above zero.
+interval of the difference in regret lies above zero.
 """
 
 import numpy as np
 
 from befrl import agents
-from befrl.analysis import statistics
-from befrl.common.streams import instance_key
+from befrl.analysis.intervals import mean_interval
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 
@@ -19,7 +18,7 @@ GRIDS = {
     "exp-ucrl": ("scale", (0.03, 0.1, 0.3, 1.0)),
     "exp-psrl": ("scale", (0.3, 1.0, 2.0, 4.0)),
 }
-RESAMPLES, LEVEL = 2000, 0.95
+LEVEL = 0.95
 # Seeds in lock step. They are few because a smooth instance in two dimensions takes tens of MB per seed.
 LOCKSTEP = 10
 
@@ -34,8 +33,8 @@ TABLES = {
         "episodes": "number of episodes",
         "seeds": "number of seeds",
         "mean": "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward",
-        "low": f"lower end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
-        "high": f"upper end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
+        "low": f"lower end of the interval of the mean at level {LEVEL}, in units of reward",
+        "high": f"upper end of the interval of the mean at level {LEVEL}, in units of reward",
     },
     "shares": {
         "instance": "name of the instance in the study",
@@ -63,15 +62,8 @@ def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int
         spec = RunSpec.of(instance, name, algorithm, values, episodes, seeds, root_seed=root_seed)
         return np.concatenate([loop.run(group)["regret"] for group in spec.groups(LOCKSTEP)]).sum(1)
 
-    weights = {
-        seeds: statistics.resampling_weights(
-            seeds, RESAMPLES, np.random.default_rng([root_seed, instance_key(name), seeds])
-        )
-        for seeds in (tuning, evaluation)
-    }
-
     def row(role, algorithm, parameter, value, values):
-        low, high = statistics.bootstrap_mean(values, weights[len(values)], LEVEL)
+        low, high = mean_interval(values, LEVEL, least=None if role == "difference" else 0.0)
         numbers = {"seeds": len(values), "mean": float(values.mean()), "low": float(low), "high": float(high)}
         setting = {"agent": algorithm, "parameter": parameter, "value": value}
         return {"instance": name, "role": role, **setting, "episodes": episodes, **numbers}
