@@ -10,8 +10,8 @@ or stacked matmul), never across seeds: a seed's bits do not depend on its group
 
 import numpy as np
 
-# Up to this many states rows come last in memory (Fortran order): every operation then runs over all rows at once. With
-# more states a product of matrices for each row is faster. The number of rows must not decide, for the bits of both differ.
+# Up to this many states, rows come last in memory (Fortran order) and every operation runs over all of them at once.
+# With more states a product of matrices for each row is faster. The number of rows must not decide: bits would differ.
 FEW = 12
 
 # Actions whose values differ by less than this relative amount count as equal: rounding is not a preference.

@@ -5,6 +5,8 @@
 in S^2 operations for each (s,a) instead of the S^3 of a general psi.
 """
 
+from itertools import accumulate
+
 import numpy as np
 
 from befrl.model.families.base import FiniteFamily
@@ -33,9 +35,8 @@ class Softmax(FiniteFamily):
         m = np.moveaxis(mass, -1, 0)
         cov = m[1:, None] * -m[1:]
         # m (1 - m), with 1 - m as the sum of the other masses: exact for nearly certain transitions too.
-        below, above = np.add.accumulate(m[:-1]), np.add.accumulate(m[:1:-1])[::-1]
-        below[:-1] += above
-        below *= m[1:]
+        below, above = (list(accumulate(part, np.add)) for part in (m, m[:1:-1]))
         for i in range(self.p):
-            cov[i, i] = below[i]
+            others = below[i] + above[-1 - i] if i < self.p - 1 else below[i]
+            cov[i, i] = m[i + 1] * others
         return Z, mass[..., 1:], np.moveaxis(cov, (0, 1), (-2, -1))
