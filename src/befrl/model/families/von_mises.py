@@ -8,7 +8,7 @@ A' suffers cancellation like 1/kappa^2 for large kappa, and A/kappa is 0/0 at ze
 """
 
 import numpy as np
-from scipy.special import ive
+from scipy.special import i0e, i1e
 
 from befrl.model.families.base import ContinuousFamily
 
@@ -23,12 +23,12 @@ class VonMises(ContinuousFamily):
 
     def log_partition(self, natural):
         kappa = np.sqrt(np.square(natural).sum(-1))
-        return np.log(2 * np.pi * ive(0, kappa)) + kappa
+        return np.log(2 * np.pi * i0e(kappa)) + kappa
 
     def moments(self, natural):
         kappa = np.sqrt(np.square(natural).sum(-1))
-        scaled = ive(0, kappa)
-        ratio, slope = concentration(kappa, ive(1, kappa) / scaled)
+        scaled = i0e(kappa)
+        ratio, slope = concentration(kappa, i1e(kappa) / scaled)
         mean = ratio[..., None] * natural
         # (A' - A/kappa) e e' with e = v/kappa; at zero the difference vanishes.
         excess = (slope - ratio) / np.maximum(kappa, 1e-150) ** 2
