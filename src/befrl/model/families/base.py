@@ -27,6 +27,8 @@ class Family:
     constant_covariance = False
     # Whether the outermost nodes of a box that stands for R^m include the mass beyond it.
     tails_included = False
+    # Whether the masses of cells are exact however wide these are, so that cells can be merged by `on(space)`.
+    exact_cells = False
 
     def __init__(self, space, psi, log_base):
         self.space = space
@@ -158,6 +160,36 @@ class ContinuousFamily(Family):
             seconds.append(second)
             slopes.append(_differences(lambda t, e=e: self.log_base_at(s + t * e))[0])
         return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
+
+    def _tilted(self, natural):
+        """The masses of the nodes up to a factor of each law, (..., p) -> (..., G)."""
+        table = self._logits(natural)
+        table -= table.max(-1, keepdims=True)
+        return np.exp(table, out=table)
+
+    def expectation(self, natural):
+        """The linear map V (n, N) -> E V (n, ...) of the laws natural (n, ..., p), where each node is an anchor."""
+        table = self._tilted(natural)
+        rows = table.reshape(len(table), -1, table.shape[-1])
+        total = rows.sum(-1)
+        # Dividing the products costs less than dividing the table.
+        return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
+
+    def value_moments(self, natural):
+        """The linear map V (n, N) -> E V (n, ...) and Cov(psi, V) (n, ..., p), like `expectation`."""
+        table = self._tilted(natural)
+        rows = table.reshape(len(table), -1, table.shape[-1])
+        total = rows.sum(-1)[..., None]
+        mean = (rows @ self.psi) / total
+        factors = np.concatenate([np.ones((len(self.psi), 1)), self.psi], axis=1)
+
+        def moments(V):
+            sums = rows @ (V[..., None] * factors)
+            sums /= total
+            covariance = sums[..., 1:] - mean * sums[..., :1]
+            return sums[..., 0].reshape(natural.shape[:-1]), covariance.reshape(natural.shape)
+
+        return moments
 
     def quantile(self, natural, u):
         """The inverse CDF in one dimension, for natural (n, p) at u (n,), found panel by panel."""

@@ -7,12 +7,16 @@ With kappa = |v|, e = v/kappa and A(kappa) = I_1(kappa)/I_0(kappa):
 A' suffers cancellation like 1/kappa^2 for large kappa, and A/kappa is 0/0 at zero; series are used in both places.
 """
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import i0e, i1e
 
 from befrl.model.families.base import ContinuousFamily
 
 NEAR, FAR = 0.02, 300.0
+# Beyond this |v| the largest psi . v on the nodes may be so far below |v| that all masses underflow.
+HUGE = 1e4
 
 
 class VonMises(ContinuousFamily):
@@ -21,9 +25,23 @@ class VonMises(ContinuousFamily):
     def statistic(self, s):
         return np.stack([np.cos(s), np.sin(s)], axis=-1)
 
+    @cached_property
+    def _factors(self):
+        """psi, 1 and the log weights of the nodes, (4, G)."""
+        return np.stack([*self.psi.T, np.ones(len(self.psi)), self.space.log_weights])
+
     def log_partition(self, natural):
         kappa = np.sqrt(np.square(natural).sum(-1))
         return np.log(2 * np.pi * i0e(kappa)) + kappa
+
+    def _tilted(self, natural):
+        # psi . v <= |v|, which is nearly attained on the nodes unless |v| is huge: no search for the maximum.
+        top = np.sqrt(np.square(natural).sum(-1))
+        huge = top > HUGE
+        if huge.any():
+            top = np.where(huge, self._logits(natural).max(-1), top)
+        table = np.concatenate([natural, -top[..., None], np.ones_like(top)[..., None]], axis=-1) @ self._factors
+        return np.exp(table, out=table)
 
     def moments(self, natural):
         kappa = np.sqrt(np.square(natural).sum(-1))
