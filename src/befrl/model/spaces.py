@@ -218,7 +218,11 @@ class SmoothBox:
             yield panel, 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
 
     def cell(self, s):
-        return np.ravel_multi_index(tuple(panel for panel, _ in self._panels(s)), self.shape)
+        """The cell of s; states outside the box belong to a cell at its face."""
+        if self.dim == 1:
+            return np.searchsorted(self.edges[0][1:-1], s, side="right")
+        panels = (np.searchsorted(e[1:-1], s[..., axis], side="right") for axis, e in enumerate(self.edges))
+        return np.ravel_multi_index(tuple(panels), self.shape)
 
     def interpolation(self, s):
         """The Lagrange weights (..., per_cell) of s on the anchors of its cell."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from befrl.numerics import bellman
 
-# The size of the tables of a group of rows, in numbers: 2 MB.
-GROUP = 1 << 18
+# The size of the tables of a group of rows, in numbers: half a megabyte.
+GROUP = 1 << 16
 
 
 def backward_induction(model, R, theta_p, horizon):
@@ -41,7 +41,7 @@ def by_groups(model, R, horizon, step_of):
     # In memory as in `bellman.recursion`.
     Q = np.empty((horizon, A, n, model.n_anchors))
     V = np.zeros((horizon + 1, n, model.n_anchors))
-    size = max(1, GROUP // (N * A * N))
+    size = max(2, GROUP // (N * A * N))
     for first in range(0, n, size):
         rows = slice(first, first + size)
         # With actions first the sums run over contiguous memory, as those of the recursion do.
