@@ -17,6 +17,7 @@ include: "workflow/rules/runs.smk"
 include: "workflow/rules/regret.smk"
 include: "workflow/rules/components.smk"
 include: "workflow/rules/table1.smk"
+include: "workflow/rules/coverage.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
@@ -30,5 +31,6 @@ rule all:
         LAYOUT.ledger(),
         LAYOUT.instances(),
         LAYOUT.table1(),
+        LAYOUT.coverage(),
         case_tables(STUDY.cases(), *REGRET_TABLES),
         [LAYOUT.figure(ending, name) for name in FIGURES for ending in ("svg", "png")],

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from befrl.agents.shared import regression
-from befrl.agents.shared.regression import OneHot
+from befrl.agents.shared.regression import LinearAgent, OneHot
 from befrl.experiment import loop
 
 
@@ -41,7 +40,7 @@ def regress(agent, episodes, i, h, V):
     """Lambda_h and Lambda_h^-1 sum x (r + V(s')) of seed i; in track K the targets are V(s')."""
     x_of, _ = features(agent, i)
     steps = range(agent.problem.horizon) if agent.parameters.share == "steps" else [h]
-    Lambda = agent.parameters.lam * np.eye(agent.regression.D)
+    Lambda = agent.parameters.lam[i] * np.eye(agent.regression.D)
     total = np.zeros(agent.regression.D)
     for t in episodes:
         for g in steps:
@@ -92,14 +91,14 @@ def played(agent, problem, seeds, episodes):
 
 def spy_on_values(monkeypatch):
     """The Q (n, S, A) of every step that a linear agent plans with, latest first: [h = H - 1, ..., 0]."""
-    seen, original = [], regression.value_iteration
+    seen, original = [], LinearAgent.value_iteration
 
-    def value_iteration(owner, value):
+    def value_iteration(agent, value):
         def kept(h, step):
             seen.append(np.array(value(h, step)))
             return seen[-1]
 
-        return original(owner, kept)
+        return original(agent, kept)
 
-    monkeypatch.setattr(regression, "value_iteration", value_iteration)
+    monkeypatch.setattr(LinearAgent, "value_iteration", value_iteration)
     return seen

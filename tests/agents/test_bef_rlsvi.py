@@ -8,7 +8,9 @@ import pytest
 from befrl import agents
 from befrl.agents.bef_rlsvi import theorem_x
 from befrl.common.errors import InputError, Refused
+from befrl.experiment import loop
 from befrl.experiment.run_file import LOGGED
+from befrl.experiment.spec import RunSpec
 from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 from pairs import cover
@@ -80,12 +82,12 @@ def test_theorem_x_is_the_printed_formula(swap, d, H, K, eta, delta):
 def test_the_scale_multiplies_the_theorem(track):
     problem = instance("chain")
     theory = theorem_x(problem.constants, 16, 40, 5, 1.0, 0.05, track == "K")
-    assert trained("bef-rlsvi", problem, track).x == theory
-    assert trained("bef-rlsvi", problem, track, scale="theory").x == theory
-    assert trained("bef-rlsvi", problem, track, scale=1).x == theory
-    assert trained("bef-rlsvi", problem, track, scale=0.1).x == pytest.approx(0.1 * theory, rel=1e-15)
-    assert trained("bef-rlsvi", problem, track, scale=0).x == 0
-    assert trained("bef-rlsvi", problem, track, x=0.3).x == 0.3
+    settings = [{}, {"scale": "theory"}, {"scale": 1}, {"scale": 0.1}, {"scale": 0}, {"x": 0.3}]
+    expected = [theory, theory, theory, 0.1 * theory, 0.0, 0.3]
+    together = loop.make_agent(RunSpec.of(problem, "test", "bef-rlsvi", settings, 5, [0, 1], track=track))
+    assert np.array_equal(together.x, np.repeat(expected, 2))
+    for setting, x in zip(settings, expected, strict=True):
+        assert np.array_equal(trained("bef-rlsvi", problem, track, **setting).x, [x, x])
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1, 0.0])

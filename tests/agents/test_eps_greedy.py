@@ -13,7 +13,8 @@ from transcription import played
 
 
 def test_mixture_by_hand():
-    assert np.allclose(mixture(np.array([[2, 0]]), 0.3, 3), [[[0.1, 0.1, 0.8], [0.8, 0.1, 0.1]]])
+    policy = mixture(np.array([[[2, 0]], [[1, 1]]]), np.array([0.3, 0.6]), 3)
+    assert np.allclose(policy, [[[[0.1, 0.1, 0.8], [0.8, 0.1, 0.1]]], [[[0.2, 0.6, 0.2], [0.2, 0.6, 0.2]]]])
 
 
 @pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
@@ -80,7 +81,8 @@ def test_actions_have_the_mixture_s_frequencies():
         )
     )
     plans, history = played(agent, problem, range(4000), 1)
-    other = (history[0].actions[:, 0] != plans[0].policy[0, 0].argmax(-1)[history[0].cells[:, 0]]).sum()
+    favourite = plans[0].policy[np.arange(4000), 0, history[0].cells[:, 0]].argmax(-1)
+    other = (history[0].actions[:, 0] != favourite).sum()
     assert abs(other - 4000 * 0.15) < 5 * np.sqrt(4000 * 0.15 * 0.85)
 
 

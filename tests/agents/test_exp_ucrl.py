@@ -18,7 +18,7 @@ TWO_STEPS = [("chain", {"bins": 3}), ("riverswim", {"states": 4}), ("dense", {})
 
 def direct_radius(agent, i, beta, multiple):
     problem, learner = agent.problem, agent.learner
-    features, eta, delta = problem.model.features, agent.parameters.eta, agent.parameters.delta
+    features, eta, delta = problem.model.features, agent.parameters.eta[i], agent.parameters.delta[i]
     A = full(features.trace)
     G = np.zeros_like(A)
     for x, a in np.ndindex(learner.data.counts.shape[1:]):

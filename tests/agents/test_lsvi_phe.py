@@ -7,6 +7,8 @@ from scipy import stats
 from befrl import agents
 from befrl.agents import lsvi_phe
 from befrl.common.errors import InputError
+from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from helpers import assert_standard_normal, light, random_episodes, trained
 from transcription import assert_plan_is, features, plan, reader, regress, spy_on_values
 
@@ -17,7 +19,7 @@ VALUES = [{}, {"presentation": "random-features", "frequencies": 3}]
 def perturbed(agent, history, h, V, count, rng):
     """theta~ (count, D) of so many perturbed histories: new noise on every target, and on the prior."""
     x_of, _ = features(agent, 0)
-    D, lam = agent.regression.D, agent.parameters.lam
+    D, lam = agent.regression.D, agent.parameters.lam[0]
     Lambda = lam * np.eye(D)
     total = SIGMA * np.sqrt(lam) * rng.normal(size=(count, D))
     for t in history:
@@ -73,8 +75,20 @@ def test_constants_by_hand():
     # M = d log(delta/9)/log Phi(1), Phi(1) = 0.841345: 10 * 5.19296/0.172753 = 300.6
     assert lsvi_phe.theory_members(10, 0.05) == 301
     assert lsvi_phe.theory_sigma(10, 5, 100, 0.05) == pytest.approx(5 * np.sqrt(10 * np.log(2 * 10 * 500 / 0.05)))
-    agent = trained("lsvi-phe", light("chain"), sigma=0.3, members=4)
-    assert agent.facts() == {"d": 16, "sigma": 0.3, "M": 4}
+    settings = [{"sigma": 0.3, "members": 4}, {"scale": 0.5}]
+    spec = RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1])
+    facts = loop.make_agent(spec).facts()
+    assert facts["d"] == 16
+    assert facts["sigma"] == pytest.approx(np.repeat([0.3, 0.5 * lsvi_phe.theory_sigma(16, 40, 5, 0.05)], 2))
+    assert list(facts["M"]) == [4, 4, *[lsvi_phe.theory_members(16, 0.05)] * 2]
+
+
+def test_with_random_features_all_rows_have_as_many_members():
+    """Each row would take its own number of normal draws otherwise."""
+    settings = [{"presentation": "random-features", "members": members} for members in (4, 5)]
+    spec = RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1])
+    with pytest.raises(InputError, match="agent 'lsvi-phe': .* the same members"):
+        loop.make_agent(spec)
 
 
 def test_the_theory_s_m_is_enough_for_optimism_along_all_directions():

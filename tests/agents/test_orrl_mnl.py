@@ -30,14 +30,15 @@ def local_hessian(problem, theta, s, a):
 
 
 @pytest.mark.parametrize(("name", "values"), FINITE)
-@pytest.mark.parametrize(("lam", "eta"), [(0.3, 2.0), (None, None)])
+@pytest.mark.parametrize(("lam", "eta"), [((0.3, 0.5), (2.0, 3.0)), (None, None)])
 def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, eta):
     problem = instance(name, **values)
     reachable = mnl.Reachable(problem.model, problem.constants)
     L = reachable.L_theta = 1.2 if lam else reachable.L_theta
-    estimator = mirror_descent.MirrorDescent(reachable, 2, lam, eta)
-    eta, trace = estimator.eta, full(problem.model.features.trace)
-    B = [estimator.lam * trace for _ in range(2)]
+    none = (math.nan, math.nan)
+    estimator = mirror_descent.MirrorDescent(reachable, 2, np.array(lam or none), np.array(eta or none))
+    etas, trace = estimator.eta, full(problem.model.features.trace)
+    B = [estimator.lam[i] * trace for i in range(2)]
     names, edges = ("states", "cells", "actions", "rewards", "next_states"), 0
     for episode in random_episodes(problem, (0, 1), 3):
         for h in range(problem.horizon):
@@ -45,7 +46,7 @@ def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, e
             before = estimator.theta.reshape(2, -1).copy()
             estimator.update(t)
             for i in range(2):
-                s, a = t.cells[i, 0], t.actions[i, 0]
+                s, a, eta = t.cells[i, 0], t.actions[i, 0], etas[i]
                 states, f = features_of(problem, s, a)
                 local, P = local_hessian(problem, before[i], s, a)
                 gradient, B_tilde = (P - (states == t.next_states[i, 0])) @ f, B[i] + eta * local
@@ -53,9 +54,9 @@ def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, e
                 if expected @ trace @ expected > L**2:
                     edges += 1
                     expected = optimize.minimize(
-                        lambda x, i=i, B=B_tilde, g=gradient, b=before: (x - b[i]) @ B @ (x - b[i]) / (2 * eta) + g @ x,
+                        lambda x, b=before[i], B=B_tilde, g=gradient, eta=eta: (x - b) @ B @ (x - b) / (2 * eta) + g @ x,
                         before[i],
-                        jac=lambda x, i=i, B=B_tilde, g=gradient, b=before: B @ (x - b[i]) / eta + g,
+                        jac=lambda x, b=before[i], B=B_tilde, g=gradient, eta=eta: B @ (x - b) / eta + g,
                         constraints={
                             "type": "ineq",
                             "fun": lambda x: L**2 - x @ trace @ x,
@@ -103,11 +104,12 @@ def test_plan_by_loops_from_the_same_normals(scale):
     """On features that all share one block, where normals are those of xi itself."""
     problem = instance("dense")
     H, d = problem.horizon, problem.model.d
-    agent = trained("orrl-mnl", problem, "K", seeds=(0,), scale=scale)
+    given = {} if scale == "theory" else {"lam": 1.0, "eta": 1.0}
+    agent = trained("orrl-mnl", problem, "K", seeds=(0,), scale=scale, **given)
     normals = Recorded(agent.problem.normals)
     agent.problem = dataclasses.replace(agent.problem, normals=normals)
     plan, theta = agent.plan(5), agent.estimator.theta.reshape(1, -1)
-    beta, B = agent.radius(5), full(agent.estimator.B[0])
+    beta, B = agent.radius(5)[0], full(agent.estimator.B[0])
     kernel = problem.model.kernel(theta)[0]
     L, V = np.linalg.cholesky(B), np.zeros(4)
     for h in reversed(range(H)):
@@ -129,7 +131,7 @@ def test_plan_by_loops_from_the_same_normals(scale):
 def test_noise_has_the_covariance_of_xi(name, values):
     """Of fbar' xi over the reachable states of each (s, a), within 5 standard errors of sigma^2 fbar' B^-1 fbar."""
     problem = instance(name, **values)
-    agent = trained("orrl-mnl", problem, seeds=(0,), scale=1.0)
+    agent = trained("orrl-mnl", problem, seeds=(0,), lam=1.0, eta=1.0)
     r, draws = agent.reachable, 20_000
     kernel = problem.model.kernel(agent.estimator.theta.reshape(1, -1))
     turned = r.turned(r.contrast[None, ..., 1:, :], agent.estimator.B)

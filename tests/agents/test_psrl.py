@@ -5,17 +5,23 @@ import pytest
 from scipy import stats
 
 from befrl.agents.psrl import log_gamma_draws
-from helpers import assert_optimal, light, optimal, play, random_episodes, trained
+from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
+from helpers import ROOT, assert_optimal, light, optimal, play, random_episodes, trained
 from pairs import cover
 
 each_share = pytest.mark.parametrize("share", ["steps", "none"])
 
 
 @pytest.mark.parametrize("shape", [1e-3, 0.5, 1.0, 7.3, 1e4])
-def test_gamma_draws(shape, rng):
-    """Kolmogorov-Smirnov on the logarithms at the level 1e-6."""
-    draws = log_gamma_draws(np.full(20_000, shape), *rng.random((2, 20_000)))
-    assert stats.kstest(draws, stats.loggamma(shape).cdf).pvalue > 1e-6
+def test_gamma_draws(shape):
+    """Kolmogorov-Smirnov on the logarithms at the level 1e-6, beside a row of another shape; each row as if alone."""
+    shapes = np.repeat([[shape], [2.0]], 20_000, axis=1)
+    draws = log_gamma_draws(shapes, [np.random.default_rng(seed) for seed in (0, 1)])
+    for row, each in enumerate((shape, 2.0)):
+        assert stats.kstest(draws[row], stats.loggamma(each).cdf).pvalue > 1e-6
+        alone = log_gamma_draws(shapes[row : row + 1], [np.random.default_rng(row)])
+        assert draws[row].tobytes() == alone.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -42,6 +48,30 @@ def test_kernels_have_the_dirichlet_s_moments(name, scale, share):
     # The variance of a squared deviation is at most that of the deviation, all being below 1.
     assert np.all(np.abs(draws.var(0) - variance) <= 6 * np.sqrt(variance / count) + 1e-15)
     assert np.allclose(draws.sum(-1), 1.0)
+
+
+@each_share
+def test_without_noise_there_are_the_posterior_means(share):
+    """v = 0, beside a row with v = 1 that learns from the same episodes."""
+    problem = light("riverswim", horizon=3)
+    settings = [{"scale": scale, "share": share, "alpha_0": 0.4, "mu_0": 0.3} for scale in (0, 1)]
+    agent = loop.make_agent(RunSpec.of(problem, "test", "psrl", settings, 5, [0], root_seed=ROOT))
+    history = random_episodes(problem, (0, 0), 5)
+    for t in history:
+        agent.update(t)
+    P, R = agent.kernel()[:, -1], agent.rewards()[:, -1]
+    C, A = problem.R.shape
+    N, total = np.zeros((C, A, C)), np.zeros((C, A))
+    for t in history:
+        for h in range(3) if share == "steps" else [2]:
+            N[t.cells[0, h], t.actions[0, h], t.next_states[0, h]] += 1
+            total[t.cells[0, h], t.actions[0, h]] += t.rewards[0, h]
+    weights = np.where(problem.P > 0, 0.4 + N, 0.0)
+    assert np.allclose(P[0], weights / weights.sum(-1, keepdims=True), rtol=0, atol=1e-15)
+    assert np.allclose(R[0], (0.3 + total) / (1 + N.sum(-1)), rtol=0, atol=1e-15)
+    several = (problem.P > 0).sum(-1) > 1
+    assert np.all(np.abs(P[1] - P[0]).max(-1)[several] > 0)
+    assert np.all(R[1] != R[0])
 
 
 def test_the_mask_is_the_known_support():

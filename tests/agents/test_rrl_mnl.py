@@ -87,7 +87,8 @@ def test_plan_by_loops_from_the_same_normals(scale):
     """On features that all share one block, where normals are those of xi itself."""
     problem = instance("dense")
     H, d = problem.horizon, problem.model.d
-    agent = trained("rrl-mnl", problem, "K", seeds=(0,), scale=scale, delta=0.1)
+    given = {} if scale == "theory" else {"lam": 1.0, "kappa": 1 / 16}
+    agent = trained("rrl-mnl", problem, "K", seeds=(0,), scale=scale, delta=0.1, **given)
     normals = Recorded(agent.problem.normals)
     agent.problem = dataclasses.replace(agent.problem, normals=normals)
     plan, r = agent.plan(5), agent.reachable

@@ -31,10 +31,10 @@ def test_the_estimate_is_the_closed_form(name, penalty):
     problem = whole(name) if name == "custom-sin" else instance(name)
     agent = trained("smrl", problem, penalty=penalty)
     episodes = random_episodes(problem, (0, 1), 5)
-    weight = agent.estimator.weight if penalty is None else penalty
+    weights = agent.estimator.weight if penalty is None else [penalty, penalty]
     A = full(np.asarray(problem.model.features.trace))
     for i in range(2):
-        V, v = direct_sums(agent, problem, episodes, i)
+        (V, v), weight = direct_sums(agent, problem, episodes, i), weights[i]
         theta = -np.linalg.solve(V + weight * A, v)
         # Sums over visits between anchors are interpolated.
         tolerance = 1e-3 if problem.model.smooth else 1e-9
@@ -65,10 +65,10 @@ def test_the_noise_of_gaussian_states_is_one_over_sigma():
 
 
 def direct_radius(agent, problem, i):
-    matrix, weight = full(agent.matrix()[i]), agent.estimator.weight
+    matrix, weight = full(agent.matrix()[i]), agent.estimator.weight[i]
     prior = weight * full(np.asarray(problem.model.features.trace))
     growth = np.linalg.slogdet(matrix)[1] - np.linalg.slogdet(prior)[1]
-    noise = agent.noise()[i] * np.sqrt(growth + 2 * np.log(1 / agent.parameters.delta))
+    noise = agent.noise()[i] * np.sqrt(growth + 2 * np.log(1 / agent.parameters.delta[i]))
     return np.sqrt(weight) * problem.constants["B_A"] + noise
 
 

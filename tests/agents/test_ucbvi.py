@@ -27,7 +27,7 @@ def printed(problem, agent, history, i, Q):
                 R = sum(t.rewards[i, g] for t, g in mine) / N if agent.R is None else agent.R[s, a]
                 next_cells = [problem.model.space.cell(t.next_states[i, g : g + 1])[0] for t, g in mine]
                 PV = sum(V[c] for c in next_cells) / N
-                new[h, s, a] = min(Q[h, s, a], H, R + PV + agent.bonus / np.sqrt(N))
+                new[h, s, a] = min(Q[h, s, a], H, R + PV + agent.bonus[i] / np.sqrt(N))
         V = new[h].max(1)
     return new
 

@@ -9,6 +9,8 @@ from befrl import agents
 from befrl.agents.base import EXACT
 from befrl.agents.shared import mnl
 from befrl.common.errors import Refused
+from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
 from helpers import INSTANCES, full, full_U, matrices_at, play, random_episodes, samples, trained
 from helpers import light as instance
 
@@ -124,7 +126,8 @@ def test_sums_over_visits_and_over_counts_are_the_same(name, values):
 def test_plan_by_loops(name, values, scale, clip):
     problem = instance(name, **values)
     H, d = problem.horizon, problem.model.d
-    agent = trained("ucrl-mnl", problem, "K", scale=scale, delta=0.1, clip=clip)
+    given = {} if scale == "theory" else {"lam": 1.0, "kappa": 1.0}
+    agent = trained("ucrl-mnl", problem, "K", scale=scale, delta=0.1, clip=clip, **given)
     plan, L_f = agent.plan(5), agent.reachable.L_f
     lam, kappa, c = (max(1, L_f**2), agent.reachable.kappa(), 1) if scale == "theory" else (1.0, 1.0, scale)
     U = max(len(support(problem, s, a)) for s, a in np.ndindex(problem.R.shape))
@@ -146,6 +149,21 @@ def test_plan_by_loops(name, values, scale, clip):
     assert scale == "theory" or V.max() < H  # not all of it is cut
 
 
+@pytest.mark.parametrize("algorithm", MNL_AGENTS)
+def test_constants_that_are_not_given_are_the_theory_s_at_every_scale(algorithm):
+    """`scale` multiplies the radius alone; a number that is given replaces the theory's in its own row only."""
+    problem = instance("riverswim", states=4, horizon=6)
+    key = "eta" if algorithm in ("orrl-mnl", "ucrl-mnl-plus") else "kappa"
+    settings = [{}, {"scale": 0.01}, {"lam": 0.7}, {key: 0.2}]
+    facts = loop.make_agent(RunSpec.of(problem, "test", algorithm, settings, 5, [0])).facts()
+    radius = facts["sigma" if algorithm == "rrl-mnl" else "beta"]
+    assert radius[1] == pytest.approx(0.01 * radius[0], rel=1e-12)
+    assert list(facts["lam"]) == [facts["lam"][0]] * 2 + [0.7, facts["lam"][0]]
+    assert list(facts[key]) == [facts[key][0]] * 3 + [0.2]
+    assert facts["lam"][0] > 0.7
+    assert facts[key][0] != 0.2
+
+
 @pytest.mark.parametrize("kappa", [None, 0.01])
 def test_theory_covers_and_is_optimistic(kappa):
     """The radius holds theta* for all 40 seeds, at delta = 0.05; kappa = 0.01 is just below P P'' at theta* itself."""
@@ -155,4 +173,4 @@ def test_theory_covers_and_is_optimistic(kappa):
     agent = trained("ucrl-mnl", problem, "K", seeds=tuple(range(40)), episodes=20, kappa=kappa)
     for i in range(40):
         error = agent.theta[i] - problem.theta_p
-        assert math.sqrt(error @ full(agent.design()[i]) @ error) <= agent.radius(20)
+        assert math.sqrt(error @ full(agent.design()[i]) @ error) <= agent.radius(20)[i]

@@ -34,7 +34,7 @@ def test_bonus_and_plan_by_hand(name, values, scale):
             P = kernel[i, s, a, states]
             first = sum(p * math.sqrt(x @ np.linalg.solve(B, x)) for p, x in zip(P, f - P @ f, strict=True))
             second = max(x @ np.linalg.solve(B, x) for x in f)
-            nu[s, a] = H * beta * first + 3 * H * beta**2 * second
+            nu[s, a] = H * beta[i] * first + 3 * H * beta[i] ** 2 * second
         assert np.allclose(bonus[i], nu, rtol=1e-9, atol=1e-12)
         V = np.zeros(len(nu))
         for h in reversed(range(H)):
@@ -62,12 +62,14 @@ def test_theory_covers_and_is_optimistic():
     agent = trained("ucrl-mnl-plus", problem, "K", seeds=tuple(range(40)), episodes=20)
     for i in range(40):
         error = agent.estimator.theta[i].ravel() - problem.theta_p
-        assert math.sqrt(error @ full(agent.estimator.B[i]) @ error) <= agent.radius(20)
+        assert math.sqrt(error @ full(agent.estimator.B[i]) @ error) <= agent.radius(20)[i]
 
 
 def test_the_estimate_approaches_the_truth():
     """At the step size of least squares: 40 times the data divide the squared error by five at least."""
     problem = instance("jao", horizon=20)
-    few, many = (trained("ucrl-mnl-plus", problem, seeds=tuple(range(20)), episodes=k, scale=1.0) for k in (5, 200))
+    few, many = (
+        trained("ucrl-mnl-plus", problem, seeds=tuple(range(20)), episodes=k, lam=1.0, eta=1.0) for k in (5, 200)
+    )
     errors = [np.square(a.estimator.theta.reshape(20, -1) - problem.theta_p).sum(-1).mean() for a in (few, many)]
     assert errors[1] < errors[0] / 5

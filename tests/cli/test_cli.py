@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from befrl import agents, claims, cli, figures, instances
-from befrl.analysis import benchmark, components, instance_table, published, regret_columns, table1
+from befrl.analysis import benchmark, components, coverage, instance_table, published, regret_columns, table1
+from befrl.analysis.intervals import mean_interval
 from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.errors import Refused
@@ -28,8 +29,8 @@ from befrl.planning import planners
 from helpers import PROJECT
 
 SCHEMA = str(PROJECT / "config" / "schema.yaml")
-VERBS = ["aggregate", "bench", "claim", "components", "figure", "instance", "instances", "ledger", "list", "published"]
-VERBS += ["report", "run", "table1"]
+VERBS = ["aggregate", "bench", "claim", "components", "coverage", "figure", "instance", "instances", "ledger", "list"]
+VERBS += ["published", "report", "run", "table1"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.
@@ -93,7 +94,8 @@ def test_run_prints_numbers_that_fit_together(good):
     assert (run["seeds"], run["episodes"], run["level"]) == ([0, 1, 2, 3], 6, 0.95)
     assert run["mean"] == pytest.approx(final.mean(), rel=1e-12)
     low, high = run["interval"]
-    assert final.min() <= low <= run["mean"] <= high <= final.max()
+    assert (low, high) == pytest.approx(mean_interval(final, 0.95, least=0.0))
+    assert 0 <= low <= run["mean"] <= high
     assert run["quantiles"] == {
         "0.1": pytest.approx(np.quantile(final, 0.1)),
         "0.5": pytest.approx(np.median(final)),
@@ -208,6 +210,13 @@ def test_table1_and_published_write_their_tables(good, tmp_path):
         good("published ayoub --experiments regret=swim --out results/published/ayoub --timings seconds.csv")
     for table in PUBLISHED_TABLES:
         assert len(tidy.read(layout.published(table, "ayoub"), published.COLUMNS))
+
+
+def test_coverage_writes_its_table_or_prints_that_of_the_documentation(good):
+    good("coverage --repetitions 3 --seed 1 --out coverage.csv")
+    written = tidy.read("coverage.csv", coverage.COLUMNS)
+    assert set(written["repetitions"]) == {3} and set(written["population"]) == set(coverage.POPULATIONS)
+    assert good("coverage --repetitions 3 --seed 1") == coverage.markdown(coverage.study(3, 1)) + "\n"
 
 
 def test_claim_prints_its_record_and_writes_it(good):
@@ -433,6 +442,10 @@ BAD = {
     "table1 --cases good_U --out new.csv --timings t.csv": "good_U/summary.csv: cannot be read",
     "table1 --cases good_U --out folder --timings t.csv": "folder",
     "table1 --cases good_U --out new.csv --timings folder": "folder",
+    # coverage
+    "coverage --repetitions 0 --out new.csv": "--repetitions",
+    "coverage --repetitions 3 --seed -1 --out new.csv": "--seed",
+    "coverage --repetitions 3 --out folder": "folder",
     # published
     "published nobody --experiments a=good --out new --timings t.csv": "unknown published source 'nobody': choose one",
     "published li --experiments reward=none --out new --timings t.csv": "none.npz: there is no such file",

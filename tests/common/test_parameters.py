@@ -3,11 +3,12 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 from befrl import agents, instances
 from befrl.common.errors import InputError
-from befrl.common.parameters import choice, describe, integer, number, optional, read, scale
+from befrl.common.parameters import choice, describe, given_or, integer, number, optional, per_row, read, scale
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +84,45 @@ def test_unknown_keys_and_other_shapes_are_refused():
 
 def test_nothing_given_means_defaults():
     assert read(Example, {}, "here") == Example()
+
+
+# Parameters of many rows.
+
+
+def test_numbers_of_the_rows_are_arrays_setting_by_setting():
+    """None is NaN and `theory` is 1; words and whole numbers stay as they are."""
+    settings = [
+        read(Example, values, "here")
+        for values in ({"law": "two"}, {"law": "two", "sigma": 0.4, "x": 3}, {"law": "two", "scale": 0})
+    ]
+    rows = per_row(settings, 2)
+    assert isinstance(rows, Example)
+    assert np.array_equal(rows.sigma, [0.1, 0.1, 0.4, 0.4, 0.1, 0.1])
+    assert np.array_equal(rows.x, [math.nan, math.nan, 3, 3, math.nan, math.nan], equal_nan=True)
+    assert np.array_equal(rows.scale, [1, 1, 1, 1, 0, 0])
+    assert all(getattr(rows, key).dtype == float for key in ("sigma", "x", "scale"))
+    assert (rows.law, rows.bins) == ("two", 8)
+    assert np.array_equal(given_or(rows.x, np.arange(6.0)), [0, 1, 3, 3, 4, 5])
+    assert np.array_equal(given_or(rows.x, 7.0), [7, 7, 3, 3, 7, 7])
+
+
+@pytest.mark.parametrize(("key", "value"), [("law", "two"), ("bins", 9)])
+def test_words_and_whole_numbers_must_agree(key, value):
+    with pytest.raises(InputError, match=rf"^{key} must be the same in all settings .*{value}"):
+        per_row([Example(), read(Example, {key: value}, "here")], 3)
+
+
+@pytest.mark.parametrize("algorithm", agents.catalogue.names())
+def test_every_number_of_an_agent_becomes_an_array(algorithm):
+    one = agents.parameters(algorithm, {})
+    rows = per_row([one, one], 3)
+    for field in dataclasses.fields(one):
+        value = getattr(rows, field.name)
+        if field.metadata["kind"] is float:
+            assert value.shape == (6,)
+            assert len(np.unique(value)) == 1
+        else:
+            assert value == getattr(one, field.name)
 
 
 MODULES = [(catalogue, name) for catalogue in (agents.catalogue, instances.catalogue) for name in catalogue.names()]

@@ -201,8 +201,10 @@ def test_bad_json_is_refused_with_the_path(tmp_path, text):
 
 
 def whole_run():
-    log = {key: np.zeros((2, 3)) for key in run_file.LOGGED} | {key: np.zeros(3) for key in run_file.COST}
-    return log, dict.fromkeys(run_file.META, "") | {"seeds": [4, 5], "episodes": 3}
+    """Four settings, two seeds, three episodes."""
+    log = {key: np.zeros((4, 2, 3)) for key in (*run_file.LOGGED, *run_file.TRACED)}
+    log |= {key: np.zeros(3) for key in run_file.COST}
+    return log, dict.fromkeys(run_file.META, "") | {"labels": ["a", "b", "c", "d"], "seeds": [4, 5], "episodes": 3}
 
 
 def test_a_whole_run_comes_back(tmp_path):
@@ -213,7 +215,7 @@ def test_a_whole_run_comes_back(tmp_path):
     assert about["seeds"] == [4, 5]
 
 
-@pytest.mark.parametrize("key", [*run_file.LOGGED, *run_file.COST])
+@pytest.mark.parametrize("key", [*run_file.LOGGED, *run_file.TRACED, *run_file.COST])
 def test_a_run_without_one_of_its_arrays_is_refused(tmp_path, key):
     log, meta = whole_run()
     del log[key]
@@ -222,7 +224,7 @@ def test_a_run_without_one_of_its_arrays_is_refused(tmp_path, key):
         run_file.load(tmp_path / "run.npz")
 
 
-@pytest.mark.parametrize("change", [{"seeds": [4]}, {"episodes": 4}, {"seeds": []}])
+@pytest.mark.parametrize("change", [{"seeds": [4]}, {"episodes": 4}, {"seeds": []}, {"labels": ["a"]}])
 def test_a_run_of_another_shape_than_it_says_is_refused(tmp_path, change):
     log, meta = whole_run()
     run_file.save(tmp_path / "run.npz", log, meta | change)

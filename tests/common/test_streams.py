@@ -38,6 +38,16 @@ def test_a_seed_does_not_depend_on_its_company(purpose):
         assert np.array_equal(company.take(m)[3], alone.take(m)[0])
 
 
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_rows_of_the_same_seed_get_the_same_numbers(purpose):
+    """In any order, over several refills, and as many as a seed alone would get."""
+    seeds = [3, 1, 3, 3, 2, 1]
+    stream, each = Stream(ROOT, "chain", seeds, purpose), {s: Stream(ROOT, "chain", [s], purpose) for s in (1, 2, 3)}
+    for m in (3, CHUNK // 3, 5, CHUNK):
+        alone = {seed: each[seed].take(m)[0] for seed in each}
+        assert np.array_equal(stream.take(m), [alone[seed] for seed in seeds])
+
+
 def test_every_part_of_the_key_counts():
     base = draws(50)
     others = [draws(50, root=8), draws(50, name="riverswim"), draws(50, seeds=[1]), draws(50, purpose=AGENT_UNIFORM)]

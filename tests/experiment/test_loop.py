@@ -9,9 +9,9 @@ from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.environment import Environment
-from befrl.experiment.loop import Lookup
+from befrl.experiment.loop import Changes, Lookup
 from befrl.experiment.regret import TOGETHER, Regret
-from befrl.experiment.run_file import COST, LOGGED
+from befrl.experiment.run_file import COST, LOGGED, TRACED, marks
 from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
 from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, trained, value_of
@@ -259,6 +259,7 @@ def test_the_log_of_a_learner_by_hand(name):
     log = play("greedy", problem, seeds=(0, 1), episodes=6)
     agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), 6, [0, 1], "U", ROOT))
     environment = Environment(problem, ROOT, "test", [0, 1])
+    before = None
     for k in range(6):
         plan, design = agent.plan(k), agent.learner.design()
         errors = agent.learner.errors(problem.theta_p, problem.theta_r, design)
@@ -279,7 +280,71 @@ def test_the_log_of_a_learner_by_hand(name):
             assert log["saturated"][i, k] == pytest.approx(expected, abs=1e-12, nan_ok=True)
             assert log["error_p"][i, k] == pytest.approx(errors[0][i], rel=1e-12)
             assert log["error_r"][i, k] == pytest.approx(errors[1][i], rel=1e-12)
+            assert log["tied"][i, k] == agent.problem.ties.share[i]
+            moved = [k > 0 and plan.policy[i, h, c] != before[i, h, c] for h, c in enumerate(t.cells[i])]
+            assert log["changed"][i, k] == any(moved)
+        before = plan.policy
         agent.update(t)
+    assert np.all(log["tied"][:, 0] == 1)  # before any data all mean rewards are equal
+
+
+def test_traces_are_those_of_the_marked_episodes():
+    """More episodes than marks: errors of an agent with the same history, at its episodes of the marks."""
+    problem, K = instance("chain", bins=3, horizon=4), 400
+    log = play("greedy", problem, seeds=(0, 1), episodes=K)
+    at_marks = marks(K)
+    assert all(log[key].shape == (2, len(at_marks)) for key in TRACED)
+    assert len(at_marks) < K
+    agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), K, [0, 1], "U", ROOT))
+    environment = Environment(problem, ROOT, "test", [0, 1])
+    for k in range(K):
+        plan, learner = agent.plan(k), agent.learner
+        if k + 1 in at_marks:
+            place, design = list(at_marks).index(k + 1), learner.design()
+            errors = learner.errors(problem.theta_p, problem.theta_r, design)
+            for key, error in zip(("error_p", "error_r"), errors, strict=True):
+                assert np.array_equal(log[key][:, place], error)
+        agent.update(environment.rollout(agent, plan.policy))
+
+
+@pytest.mark.parametrize("K", [1, 2, 7, 100, 101, 500, 20_000])
+def test_marks_are_all_episodes_or_a_grid_that_is_fine_at_both_scales(K):
+    """From the first to the last; gaps are at most 1 % of K and, but for rounding, of the ratio K^(1/99)."""
+    found = marks(K)
+    assert found[0] == 1
+    assert found[-1] == K
+    assert np.all(np.diff(found) > 0)
+    assert len(found) <= 200
+    if K <= 100:
+        assert np.array_equal(found, np.arange(1, K + 1))
+    assert np.all(np.diff(found) <= (K - 1) / 99 + 1)
+    assert np.all(found[1:] <= found[:-1] * K ** (1 / 99) + 2)
+
+
+def test_changes_by_hand():
+    """Only visited (step, cell) count: two rows, two steps, three cells."""
+
+    def visits(*cells):
+        return Trajectory(None, np.array(cells), None, None, None)
+
+    changes = Changes()
+    policy = np.array([[[0, 1, 0], [1, 1, 0]], [[0, 1, 0], [1, 1, 0]]], dtype=np.int8)
+    assert list(changes.add(policy, visits([0, 1], [0, 1]))) == [False, False]
+    assert list(changes.add(policy, visits([0, 1], [0, 1]))) == [False, False]
+    assert list(changes.add(policy.copy(), visits([0, 1], [0, 1]))) == [False, False]
+    other = policy.copy()
+    other[:, 1, 2] = 1  # step 1 in cell 2, which row 1 alone visits
+    assert list(changes.add(other, visits([2, 1], [0, 2]))) == [False, True]
+    # The comparison is with the episode before, and not with the first one; where cells are those of this episode.
+    assert list(changes.add(other.copy(), visits([0, 2], [0, 2]))) == [False, False]
+    assert list(changes.add(policy, visits([0, 2], [0, 1]))) == [True, False]
+    # Probabilities: no comparison with actions, and with probabilities action by action.
+    chances = np.full((2, 2, 3, 2), 0.5)
+    assert list(changes.add(chances, visits([0, 0], [0, 0]))) == [False, False]
+    tilted = chances.copy()
+    tilted[1, 0, 1] = 0.4, 0.6
+    assert list(changes.add(tilted, visits([1, 0], [1, 0]))) == [False, True]
+    assert list(changes.add(chances, visits([1, 0], [0, 1]))) == [False, False]
 
 
 def test_errors_before_any_data_are_the_norm_of_the_truth():
@@ -303,14 +368,28 @@ def test_the_log_is_complete_and_steps_are_told():
         RunSpec(instance("dense"), "test", "random", agents.parameters("random", {}), 5, [3, 9], "U", ROOT), seen.append
     )
     assert seen == [2 * 6] * 5
-    assert set(log) == set(LOGGED) | set(COST)
-    assert all(log[key].shape == (2, 5) for key in LOGGED)
+    assert set(log) == set(LOGGED) | set(TRACED) | set(COST)
+    assert all(log[key].shape == (2, 5) for key in (*LOGGED, *TRACED))
     assert all(log[key].shape == (5,) for key in COST)
 
 
 def test_an_unknown_track_is_refused():
     with pytest.raises(InputError, match="unknown track 'X': choose one of U, K"):
         play("greedy", instance("dense"), track="X")
+
+
+def test_an_unknown_way_to_break_ties_is_refused():
+    with pytest.raises(InputError, match="unknown ties 'last': choose one of random, first"):
+        RunSpec.of(instance("dense"), "test", "greedy", {}, 5, [0], ties="last")
+
+
+def test_the_first_action_is_a_choice():
+    """Before any data all actions tie: with `first` the plan is action 0, at random it is half of either."""
+    specs = [RunSpec.of(instance("chain"), "test", "greedy", {}, 5, range(20), ties=ties) for ties in ("first", "random")]
+    first, random = (loop.make_agent(spec).plan(0).policy for spec in specs)
+    assert np.all(first == 0)
+    # 6400 fair coins: 5 standard errors.
+    assert abs(random.mean() - 0.5) < 2.5 / np.sqrt(random.size)
 
 
 def test_the_track_decides_what_an_agent_is_told():

@@ -1,4 +1,4 @@
-"""Running seeds: the same bits for every grouping and number of threads, and no number that is not finite."""
+"""Running rows: the same bits for every grouping and number of threads, and no number that is not finite."""
 
 import dataclasses
 import json
@@ -9,7 +9,7 @@ import pytest
 from befrl import instances
 from befrl.common.errors import InputError
 from befrl.experiment import runs
-from befrl.experiment.run_file import COST, LOGGED
+from befrl.experiment.run_file import COST, LOGGED, META, TRACED, marks
 from befrl.experiment.spec import RunSpec
 
 SEEDS = [0, 1, 2, 3, 4, 5, 6]
@@ -21,45 +21,76 @@ def instance():
     return instances.build("riverswim", {"states": 3, "horizon": 5})
 
 
-def run(instance, algorithm, seeds=SEEDS, lockstep=7, threads=1, tick=None, episodes=15):
-    spec = RunSpec.of(instance, "river", algorithm, {}, episodes, seeds, root_seed=11)
-    return runs.run_seeds(spec, lockstep, threads, tick)
+def settings(algorithm):
+    """Two settings of an agent, if it has any."""
+    return {"random": [{}], "bef-rlsvi": [{}, {"x": 0.5, "eta": 2.0}]}.get(algorithm, [{}, {"scale": 0.1, "eta": 2.0}])
+
+
+def run(instance, algorithm, seeds=SEEDS, width=14, threads=1, tick=None, episodes=15):
+    spec = RunSpec.of(instance, "river", algorithm, settings(algorithm), episodes, seeds, root_seed=11)
+    return runs.run_rows(spec, width, threads, tick)
 
 
 def assert_same_bits(log, other):
-    for key in LOGGED:
+    for key in (*LOGGED, *TRACED):
+        assert log[key].shape == other[key].shape
         assert log[key].tobytes() == other[key].tobytes(), key
 
 
-@pytest.mark.parametrize("lockstep", [1, 2, 5])
+@pytest.mark.parametrize("width", [1, 2, 5, 100])
+def test_a_group_has_all_settings_of_its_seeds_and_no_more_rows_than_asked_for(instance, width):
+    """As equal as can be; the groups are seeds in order, each once."""
+    spec = RunSpec.of(instance, "river", "bef-rlsvi", settings("bef-rlsvi"), 15, SEEDS)
+    groups = spec.groups(width)
+    assert sum((group.seeds for group in groups), ()) == tuple(SEEDS)
+    assert all(group.settings == spec.settings for group in groups)
+    sizes = [group.rows for group in groups]
+    assert max(sizes) <= max(2, width)
+    assert max(sizes) - min(sizes) <= 2
+    assert len(groups) == {1: 7, 2: 7, 5: 4, 100: 1}[width]
+    assert sum(group.steps for group in groups) == spec.steps == 14 * 15 * instance.horizon
+
+
+@pytest.mark.parametrize("width", [1, 4, 9])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_groups_do_not_change_a_bit(instance, algorithm, lockstep):
-    assert_same_bits(run(instance, algorithm, lockstep=lockstep)[0], run(instance, algorithm)[0])
+def test_groups_do_not_change_a_bit(instance, algorithm, width):
+    assert_same_bits(run(instance, algorithm, width=width)[0], run(instance, algorithm)[0])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_seed_alone_is_the_seed_in_its_group(instance, algorithm):
     group = run(instance, algorithm)[0]
     alone = run(instance, algorithm, seeds=[4])[0]
-    assert_same_bits(alone, {key: group[key][4:5] for key in LOGGED})
+    assert_same_bits(alone, {key: group[key][:, 4:5] for key in (*LOGGED, *TRACED)})
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_log_is_by_settings_and_seeds(instance, algorithm):
+    """Each setting has the numbers of its own run, in its own place."""
+    log, several = run(instance, algorithm)[0], settings(algorithm)
+    assert all(log[key].shape == (len(several), 7, 15) for key in LOGGED)
+    assert all(log[key].shape == (len(several), 7, len(marks(15))) for key in TRACED)
+    for i, values in enumerate(several):
+        alone, _ = runs.run_rows(RunSpec.of(instance, "river", algorithm, values, 15, SEEDS, root_seed=11), width=7)
+        assert_same_bits(alone, {key: log[key][i : i + 1] for key in (*LOGGED, *TRACED)})
 
 
 def test_seeds_differ(instance):
     regret = run(instance, "bef-rlsvi")[0]["regret"]
-    assert len({row.tobytes() for row in regret}) > 1
+    assert len({row.tobytes() for row in regret[0]}) > 1
 
 
-@pytest.mark.parametrize("lockstep", [1, 2, 5])
-def test_threads_do_not_change_a_bit(instance, lockstep):
+@pytest.mark.parametrize("width", [1, 4, 9])
+def test_threads_do_not_change_a_bit(instance, width):
     for algorithm in ALGORITHMS:
-        two = run(instance, algorithm, lockstep=lockstep, threads=2)[0]
-        assert_same_bits(two, run(instance, algorithm, lockstep=lockstep)[0])
+        two = run(instance, algorithm, width=width, threads=2)[0]
+        assert_same_bits(two, run(instance, algorithm, width=width)[0])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_step_is_counted_once(instance, threads):
     ticks = []
-    log, seconds = run(instance, "random", lockstep=3, threads=threads, tick=ticks.append)
+    log, seconds = run(instance, "random", width=3, threads=threads, tick=ticks.append)
     assert sum(ticks) == len(SEEDS) * 15 * instance.horizon
     assert len(ticks) > 1
     assert all(log[key].shape == (15,) and np.all(log[key] >= 0) for key in COST)
@@ -67,18 +98,23 @@ def test_every_step_is_counted_once(instance, threads):
 
 
 def test_the_description_is_enough_to_run_again(instance):
-    spec = RunSpec.of(instance, "river", "bef-rlsvi", {"x": 3}, 15, SEEDS, track="K", root_seed=11, label="it@x=3")
-    log, seconds = runs.run_seeds(spec, lockstep=7)
-    meta = json.loads(json.dumps(runs.describe(spec, seconds), allow_nan=False))
+    values = [{"x": 3}, {"x": 4, "eta": 2}]
+    spec = RunSpec.of(instance, "river", "bef-rlsvi", values, 15, SEEDS, track="K", root_seed=11, ties="first")
+    log, seconds = runs.run_rows(spec, width=14)
+    meta = json.loads(json.dumps(runs.describe(spec, ["it@tuned", "it@worst"], seconds), allow_nan=False))
+    assert set(meta) == set(META)
     made = instances.build(meta["family"], meta["instance_parameters"])
-    keys = {"values": "parameters"} | {
-        key: key for key in ("algorithm", "episodes", "seeds", "track", "root_seed", "label")
+    keys = {"values": "settings"} | {
+        key: key for key in ("algorithm", "episodes", "seeds", "track", "root_seed", "ties")
     }
     again = RunSpec.of(made, meta["instance"], **{key: meta[name] for key, name in keys.items()})
-    again, _ = runs.run_seeds(again, lockstep=7)
+    again, _ = runs.run_rows(again, width=14)
     assert_same_bits(again, log)
-    assert meta["steps_per_second"] * meta["seconds"] == pytest.approx(len(SEEDS) * 15 * instance.horizon)
-    assert meta["facts"] == {"x": 3.0}
+    assert meta["labels"] == ["it@tuned", "it@worst"]
+    assert meta["steps_per_second"] * meta["seconds"] == pytest.approx(2 * len(SEEDS) * 15 * instance.horizon)
+    assert meta["facts"] == [{"x": 3.0}, {"x": 4.0}]
+    assert meta["constants"] == ["set", "set"]
+    assert meta["specification"] == ["exact", "exact"]
     assert meta["optimal_value"] == instance.optimal_value
 
 
@@ -91,11 +127,11 @@ def test_a_regret_that_is_no_number_is_refused_with_its_seed_and_episode():
         run(broken, "random", seeds=[5, 6])
 
 
-def test_the_first_bad_seed_and_episode_are_named(instance):
-    spec = RunSpec.of(instance, "river", "greedy", {}, 4, [30, 31, 32])
-    regret = np.zeros((3, 4))
-    regret[1, 2] = np.nan
-    regret[2, 0] = np.inf
-    with pytest.raises(InputError, match=r"seed 31, episode 3\b"):
+def test_the_first_bad_setting_seed_and_episode_are_named(instance):
+    spec = RunSpec.of(instance, "river", "greedy", [{}, {"eta": 2.5}], 4, [30, 31, 32])
+    regret = np.zeros((2, 3, 4))
+    regret[1, 1, 2] = np.nan
+    regret[1, 2, 0] = np.inf
+    with pytest.raises(InputError, match=r"setting \{.*'eta': 2\.5.*seed 31, episode 3\b"):
         runs._check(spec, regret)
-    assert runs._check(spec, np.zeros((3, 4))) is None
+    assert runs._check(spec, np.zeros((2, 3, 4))) is None

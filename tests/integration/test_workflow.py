@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDY = {
     "seeds": {"tuning": 1, "evaluation": 3},
     "jobs": {"seeds_per_job": 4, "lockstep": 1, "threads": 1},
-    "statistics": {"resamples": 100},
+    "statistics": {"resamples": 100, "coverage": 10},
     "instances": {"tiny": {"family": "chain", "set": {"bins": 3, "horizon": 4}}},
     "agents": {
         "bef-rlsvi": {"algorithm": "bef-rlsvi", "grid": {"x": [0.3, 3]}},
@@ -73,10 +73,11 @@ COMPONENTS = {
     for kind in STUDY["components"]
 }
 INSTANCES, TABLE1 = LAYOUT.instances(), {LAYOUT.table1(), LAYOUT.table1_timings()}
+COVERAGE = LAYOUT.coverage()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = {INSTANCE, INSTANCES, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING = {INSTANCE, INSTANCES, COVERAGE, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
 EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
@@ -254,6 +255,7 @@ EDITS = {
     "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES} | PLANNERS - COMPONENTS["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
     "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
+    "befrl.analysis.coverage": {COVERAGE},
     claims.describe("C31")["module"]: {CLAIM, LEDGER, REPORT},
     # What the study does not use.
     "befrl.learning.estimators.shah befrl.agents.ucbvi befrl.instances.lds befrl.model.rewards.gaussian"

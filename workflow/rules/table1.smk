@@ -3,7 +3,7 @@
 
 rule table1:
     input:
-        case_tables(STUDY.compared_cases(), "summary"),
+        case_tables(STUDY.compared_cases(), "summary", "order"),
         case_timings(STUDY.compared_cases()),
         [
             LAYOUT.component_timings("scaling", name)

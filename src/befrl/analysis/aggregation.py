@@ -81,6 +81,8 @@ def aggregate(paths, outcomes, level):
         adjusted = comparisons.adjusted_p_values(np.stack([finals[row["variant"]] for row in compared], axis=1))
         paired += [names | {"family": family} | row for row in _pairs(compared, finals, adjusted, level)]
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
+    groups = {row["variant"]: row["group"] for row in order}
+    rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
     return {
         "summary": tidy.text(rows, regret_columns.SUMMARY),
         "curves": tidy.text(curves, regret_columns.CURVES),
@@ -194,10 +196,11 @@ def _curve(cumulative, optimal_value, level):
 
 
 def _compared(rows, family):
-    """One row for each agent, best mean first: its tuned variant, or without tuning, or in the theory's family, its own."""
+    """One row for each agent but the oracle, best mean first: the tuned variant, or by the theory the agent's own."""
     tuned = {row["agent"] for row in rows if row["role"] == "tuned"} if family == "tuned" else set()
     shown = [row for row in rows if row["role"] == "tuned" and row["agent"] in tuned]
     shown += [row for row in rows if row["variant"] == row["agent"] and row["agent"] not in tuned]
+    shown = [row for row in shown if row["algorithm"] != "oracle"]
     # Means that differ by rounding only keep the order of the config.
     return sorted(shown, key=lambda row: float(f"{row['mean']:.10g}"))
 

@@ -35,6 +35,8 @@ SUMMARY = {
     "tuning_mean": "mean regret on the tuning seeds that the configuration has played, in units of reward",
     "at_edge": "parameters whose tuned value is the smallest (low) or the largest (high) of those tried",
     "edge_matters": "whether the tuned configuration is better than all of the last rung that are not at an edge",
+    "group": "letters among the tuned agents, or among all at their own constants; agents that share one cannot be told "
+    "apart; empty for the other variants",
     "remarks": "what to know before comparing the row, separated by semicolons",
 }
 TIMINGS = {

@@ -1,24 +1,9 @@
-"""Statistics over seeds: whole-curve bootstrap, paired differences, log-log slopes. All seeded.
-
-A resample draws whole seeds with replacement, so that a band keeps the dependence along a curve.
-"""
+"""Statistics over seeds: log-log slopes, failures, quantiles over repetitions. Intervals are in `intervals.py`."""
 
 import numpy as np
 
 # A cumulative regret up to this is rounding.
 NO_REGRET = 1e-6
-
-
-def resampling_weights(n, resamples, rng):
-    """Weights of the seeds in each bootstrap resample, (resamples, n): how often a seed is drawn, divided by n."""
-    return rng.multinomial(n, np.full(n, 1.0 / n), size=resamples) / n
-
-
-def bootstrap_mean(values, weights, level):
-    """Percentile interval of the mean over the first axis: (n, ...) -> low, high of shape (...)."""
-    means = np.tensordot(weights, values, axes=(1, 0))
-    tail = (1 - level) / 2
-    return np.quantile(means, tail, axis=0), np.quantile(means, 1 - tail, axis=0)
 
 
 def slope(curve):

@@ -14,7 +14,9 @@ from befrl.common import tidy
 from befrl.common.errors import InputError
 
 KEYS = {name: regret_columns.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
-MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "optimistic")
+MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "optimistic", "tied")
+# Variants of a tuned agent, beside the one at its own constants.
+TUNED = ("tuned", "median", "worst")
 COLUMNS = {
     **KEYS,
     "printed": "name of the algorithm in the paper's Table 1; empty if it is not there",
@@ -30,15 +32,17 @@ COLUMNS = {
     "constants": "constants of the columns theory_*: theory, surrogate (of another bound, as the source's are not "
     "known), set (by the config) or baseline (none)",
     **{f"theory_{name}": f"without tuning: {regret_columns.SUMMARY[name]}" for name in MEASURED},
-    "parameter": "parameter that was tuned; empty for an agent without a grid",
-    "value": "best value of that parameter, chosen on other seeds",
+    "tuned_setting": f"tuned: {regret_columns.SUMMARY['setting']}",
     "at_edge": regret_columns.SUMMARY["at_edge"],
-    **{f"tuned_{name}": f"tuned: {regret_columns.SUMMARY[name]}" for name in MEASURED},
-    "plans": f"{regret_columns.SUMMARY['plans']}; of the tuned variant if there is a grid",
+    **{f"{role}_{name}": f"{role}: {regret_columns.SUMMARY[name]}" for role in TUNED for name in MEASURED},
+    "theory_group": "letters among all agents without tuning; agents that share one cannot be told apart",
+    "tuned_group": "letters among all agents, tuned where they can be; agents that share one cannot be told apart",
+    "plans": regret_columns.SUMMARY["plans"],
+    "theory_remarks": f"without tuning: {regret_columns.SUMMARY['remarks']}",
+    "tuned_remarks": f"tuned: {regret_columns.SUMMARY['remarks']}",
 }
 TIMINGS = {
     **KEYS,
-    "variant": "variant whose seconds are given: the tuned one if the agent has a grid",
     "seconds": regret_columns.TIMINGS["seconds_per_episode"],
     "exponent_k": regret_columns.TIMINGS["exponent_k"],
     "exponent_d": "power of d with which they grow, on larger instances of the family; empty if not measured",
@@ -48,7 +52,7 @@ TIMINGS = {
 
 def rows(layout, cases) -> list[dict]:
     """The table, from the summaries of these (instance, track) among the files of `layout`."""
-    return [_row(*variants) for case in cases for variants in _agents(layout, *case)]
+    return [_row(by_role) for case in cases for by_role in _agents(layout, *case)]
 
 
 def timings(layout, cases, scaled) -> list[dict]:
@@ -56,44 +60,47 @@ def timings(layout, cases, scaled) -> list[dict]:
     growth = {key: powers for name in scaled for key, powers in _growth(layout, name).items()}
     found = []
     for instance, track in cases:
-        shown = [tuned or first for first, tuned in _agents(layout, instance, track)]
         path = layout.regret_timings(instance, track)
-        seconds = tidy.read(path, regret_columns.TIMINGS).set_index("variant")
-        for row in shown:
-            if row["variant"] not in seconds.index:
-                raise InputError(f"{path}: there is no row of '{row['variant']}': delete it and run again")
-            cost = seconds.loc[row["variant"]]
-            entry = {key: row[key] for key in (*KEYS, "variant")}
+        seconds = tidy.read(path, regret_columns.TIMINGS).set_index("agent")
+        for by_role in _agents(layout, instance, track):
+            row = by_role["theory"]
+            if row["agent"] not in seconds.index:
+                raise InputError(f"{path}: there is no row of '{row['agent']}': delete it and run again")
+            cost = seconds.loc[row["agent"]]
+            entry = {key: row[key] for key in KEYS}
             entry |= {"seconds": cost["seconds_per_episode"], "exponent_k": cost["exponent_k"]}
             found.append(entry | (_powers(growth, row) if instance in scaled else {}))
     return found
 
 
 def _agents(layout, instance, track):
-    """The variant of each agent off its grid, and the tuned one or None, as rows of the summary."""
-    summary = _with_settings(tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY))
-    for _, part in summary.groupby("agent", sort=False):
-        by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] != "grid"}
-        tuned = by_role.pop("tuned", None)
-        (first,) = by_role.values()
-        yield first, tuned
+    """The rows of the summary of each agent by role: "theory" for its own constants, and those of TUNED."""
+    summary = _with_texts(tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY))
+    order = tidy.read(layout.regret("order", instance, track), regret_columns.ORDER)
+    groups = {(row.family, row.agent): row.group for row in order.itertuples()}
+    for agent, part in summary.groupby("agent", sort=False):
+        by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] in TUNED}
+        (own,) = part[part["variant"] == agent].to_dict("records")
+        own |= {f"{family}_group": groups[family, agent] for family in ("theory", "tuned")}
+        yield by_role | {"theory": own}
 
 
-def _row(first, tuned):
-    names = (*KEYS, "specification", "seeds", "episodes")
+def _row(by_role):
+    first = by_role["theory"]
+    names = (*KEYS, "specification", "seeds", "episodes", "plans", "theory_group", "tuned_group")
     row = {key: first[key] for key in names} | asdict(PRINTED.get(first["algorithm"], Printed()))
-    row |= {"constants": first["role"], **{f"theory_{name}": first[name] for name in MEASURED}}
-    if tuned is not None:
-        row |= {key: tuned[key] for key in ("parameter", "value", "at_edge")}
-        row |= {f"tuned_{name}": tuned[name] for name in MEASURED}
-    return row | {"plans": (tuned or first)["plans"]}
+    row |= {"constants": first["role"], "theory_remarks": first["remarks"]}
+    if "tuned" in by_role:
+        tuned = by_role["tuned"]
+        row |= {"tuned_setting": tuned["setting"], "at_edge": tuned["at_edge"], "tuned_remarks": tuned["remarks"]}
+    return row | {f"{role}_{name}": entry[name] for role, entry in by_role.items() for name in MEASURED}
 
 
 def _growth(layout, instance):
     """{(instance, algorithm, setting): exponents in d and in H}."""
     table = tidy.read(layout.component_timings("scaling", instance), scaling.TIMINGS)
     found = {}
-    for row in _with_settings(table[table["role"] == "exponent"]).itertuples():
+    for row in _with_texts(table[table["role"] == "exponent"]).itertuples():
         found.setdefault((instance, row.algorithm, row.setting), {})[f"exponent_{row.varied}"] = row.exponent
     return found
 
@@ -109,6 +116,7 @@ def _powers(growth, row):
     return growth.get(key, {})
 
 
-def _with_settings(table):
-    """The table with empty settings as empty text; a column without any text was read as numbers."""
-    return table.assign(setting=table["setting"].astype(object).fillna(""))
+def _with_texts(table):
+    """The table with empty texts as such; a column without any text was read as numbers."""
+    names = [name for name in ("setting", "at_edge", "remarks") if name in table]
+    return table.assign(**{name: table[name].astype(object).fillna("") for name in names})

@@ -46,6 +46,9 @@ class Layout:
     def table1(self):
         return f"{self.results}/table1.csv"
 
+    def coverage(self):
+        return f"{self.results}/coverage.csv"
+
     def claim(self, claim="{claim}"):
         return f"{self.results}/claims/{claim}.json"
 

@@ -55,7 +55,8 @@ class RunSpec:
 
     def groups(self, width):
         """The same run split by seeds into equal groups of at most `width` rows, if a single seed has no more."""
-        count = min(len(self.seeds), -(-self.rows // width))
+        seeds = max(1, width // len(self.settings))
+        count = -(-len(self.seeds) // seeds)
         return [replace(self, seeds=tuple(part)) for part in np.array_split(self.seeds, count)]
 
     @property

@@ -41,7 +41,7 @@ def describe(tables):
         "caption": (
             "Mean regret, reward unknown, relative to that of random play (dotted). Hollow: greedy. Full, in the "
             "agent's colour: the best of three agents with four settings each, chosen on other seeds. "
-            f"{seeds} seeds, {min(episodes)} to {max(episodes)} episodes; bars: bootstrap intervals of the means. "
+            f"{seeds} seeds, {min(episodes)} to {max(episodes)} episodes; bars: intervals of the means. "
             "(no): exploration does not matter there, since the paired interval of greedy minus best reaches zero. "
             f"Shares below {FLOOR:g} are drawn at {FLOOR:g}. Exploration pays most where the two markers lie far apart."
         ),

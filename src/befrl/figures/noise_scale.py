@@ -12,14 +12,14 @@ TABLES = {"summary": regret_columns.SUMMARY}
 
 
 def grid_of(summary):
-    """The points of the x grid of the study's first BEF-RLSVI agent, and the point of the theory's x_k."""
+    """The points of the sweep over x of the study's first BEF-RLSVI agent, and the point of the theory's x_k."""
     rows = summary[(summary["algorithm"] == "bef-rlsvi") & (summary["parameter"] == "x")]
     rows = rows[rows["agent"] == rows["agent"].iloc[0]].sort_values("value") if len(rows) else rows
-    return rows[rows["role"] != "theory"], rows[rows["role"] == "theory"]
+    return rows[rows["role"] == "sweep"], rows[rows["role"] == "theory"]
 
 
 def drawable(tables):
-    """The tables with a grid over x and the theory's point."""
+    """The tables with a sweep over x and the theory's point."""
     return [table for table in tables if all(len(rows) for rows in grid_of(table["summary"]))]
 
 
@@ -51,7 +51,8 @@ def draw(tables):
             ha="right",
             fontsize=6.5,
         )
-        baselines = summary[summary["algorithm"].isin(("greedy", "random")) & (summary["mean"] > NO_REGRET)]
+        own = summary["variant"].isin(("greedy", "random"))
+        baselines = summary[own & (summary["mean"] > NO_REGRET)]
         for row in baselines.itertuples():
             axis.axhline(row.mean, color=style.colour(row.agent, row.algorithm), linestyle=style.LINES["baseline"])
             axis.annotate(
@@ -82,7 +83,7 @@ def describe(tables):
     title = "Regret of BEF-RLSVI against the noise scale x"
     shown = drawable(tables)
     if not shown:
-        return {"title": title, "caption": "No grid over x in this study.", "seeds": sizes(tables)[1]}
+        return {"title": title, "caption": "No sweep over x in this study.", "seeds": sizes(tables)[1]}
     scales = [
         f"{row.value:.2g} on {row.instance} ({row.track})"
         for table in shown
@@ -92,7 +93,7 @@ def describe(tables):
     return {
         "title": title,
         "caption": (
-            f"Mean regret over {words}; bars: bootstrap interval of the mean; shaded: 10 to 90 % of the seeds. Dotted "
+            f"Mean regret over {words}; bars: interval of the mean; shaded: 10 to 90 % of the seeds. Dotted "
             f"vertical line and diamond: Theorem 1's x_k, which is {'; '.join(scales)}. Horizontal lines: greedy (x = "
             "0) and uniformly random actions, where their regret is not zero. The height of the diamond above the "
             "lowest point of the curve is the price of the theorem's x_k."

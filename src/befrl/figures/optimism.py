@@ -52,13 +52,13 @@ def describe(tables):
     title = "Share of optimistic episodes of BEF-RLSVI against the noise scale x"
     shown = drawable(tables)
     if not shown:
-        return {"title": title, "caption": "No grid over x in this study.", "seeds": sizes(tables)[1]}
+        return {"title": title, "caption": "No sweep over x in this study.", "seeds": sizes(tables)[1]}
     words, seeds = sizes(shown)
     return {
         "title": title,
         "caption": (
             f"Share of the episodes of {words} in which the perturbed value of the first state is at least the optimal "
-            f"one; bars: bootstrap interval over seeds. Diamond: Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the "
+            f"one; bars: interval of the mean over seeds. Diamond: Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the "
             "least probability of optimism with which the proof works; points below it are not covered by the proof."
         ),
         "seeds": seeds,

@@ -17,7 +17,7 @@ def draw(tables):
             look = style.look(algorithm, algorithm) | {"linestyle": style.LINES.get(role, "solid")}
             label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
-            if role in published.OTHERS:
+            if role in published.LOST:
                 look |= {"linewidth": 0.7, "markerfacecolor": "white"}
             axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, markersize=3, **look)
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}

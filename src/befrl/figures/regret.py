@@ -1,89 +1,104 @@
-"""Cumulative regret against the episode, of every agent at its theory's constants and tuned."""
+"""Cumulative regret against the episode of every tuned agent."""
 
 from befrl.analysis import regret_columns
 from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "case"
+FAMILY = "tuned"
 TABLES = {"summary": regret_columns.SUMMARY, "curves": regret_columns.CURVES}
-# A group with more agents is split into one panel for each algorithm.
-CROWD = 8
+# Agents that are drawn in every panel for comparison.
+REFERENCES = ("bef-rlsvi", "greedy", "random")
+# Curves of a panel, references included.
+MOST = 6
 
 
-def shown(tables):
-    """The rows to draw: neither grid points that lost nor agents without regret, such as the oracle."""
-    summary = tables[0]["summary"]
-    return summary[(summary["role"] != "grid") & (summary["mean"] > NO_REGRET)].sort_values("mean", ascending=False)
+def shown(summary, family):
+    """The rows to draw, worst first: of each agent the tuned variant, or its own if it has none or by the theory."""
+    tuned = set(summary["agent"][summary["role"] == "tuned"]) if family == "tuned" else set()
+    own = (summary["variant"] == summary["agent"]) & ~summary["agent"].isin(tuned)
+    best = (summary["role"] == "tuned") & summary["agent"].isin(tuned)
+    rows = summary[(own | best) & (summary["algorithm"] != "oracle")]
+    return rows.sort_values("mean", ascending=False, kind="stable")
 
 
-def panels(drawn):
-    """The rows of each panel by its title: one panel for each group of algorithms, with the baselines in all."""
-    baselines = drawn["algorithm"].isin(style.BASELINES)
+def panels(rows):
+    """The rows of each panel by its title: the algorithms of a group, at most MOST with the references."""
+    references = rows[rows["agent"].isin(REFERENCES)]
+    others = rows[~rows["agent"].isin(REFERENCES)]
     found = {}
     for title in (*style.GROUPS, "others"):
-        rows = drawn[~baselines & (drawn["algorithm"].map(style.group) == title)]
-        if rows["agent"].nunique() > CROWD:
-            found |= {algorithm: part for algorithm, part in rows.groupby("algorithm", sort=False)}
-        elif len(rows):
-            found[title] = rows
-    found = {title: drawn[baselines | drawn.index.isin(rows.index)] for title, rows in found.items()}
-    return found or {"baselines": drawn}
+        part = others[others["algorithm"].map(style.group) == title]
+        # Members in the order of their groups, so that the panels of all cases look alike.
+        part = part.sort_values("agent", key=lambda names: names.map(_place), kind="stable")
+        size = MOST - len(references)
+        for i in range(0, len(part), size):
+            number = f" ({i // size + 1})" if len(part) > size else ""
+            found[title + number] = rows[rows.index.isin([*references.index, *part.index[i : i + size]])]
+    return found or {"baselines": rows}
 
 
-def lowest(drawn, curves):
-    """The lower end of the axis: the curves' first points, but at most a factor 100 below the best final regret."""
-    if not len(drawn):
-        return 1.0
-    means = curves[curves["variant"].isin(drawn["variant"])]["mean"]
-    return max(drawn["mean"].min() / 100, 0.7 * means[means > 0].min())
+def _place(agent):
+    """The agent's place among the looks; variants follow their algorithm."""
+    known = list(style.LOOKS)
+    return next((i for i, name in enumerate(known) if agent == name), len(known))
 
 
-def draw(tables):
+def lowest(rows, curves):
+    """The lower end of the axis: a fifth of the smallest positive regret of a curve's last half."""
+    means = rows["mean"][rows["mean"] > NO_REGRET]
+    first = curves[curves["variant"].isin(rows["variant"]) & (curves["mean"] > NO_REGRET)]["mean"]
+    return max(means.min() / 50, 0.7 * first.min()) if len(means) else 0.1
+
+
+def draw(tables, family=FAMILY):
     summary, curves = tables[0]["summary"], tables[0]["curves"]
-    drawn = shown(tables)
-    by_title = panels(drawn)
-    alone = len(by_title) == 1
-    figure, axes = style.panels(len(by_title), height=3.5 if alone else 3.1)
-    bottom = lowest(drawn, curves)
-    names = style.names(summary)
-    tuned = set(drawn[drawn["role"] == "tuned"]["agent"])
-    for axis, (title, rows) in zip(axes, by_title.items(), strict=False):
-        for row in rows.itertuples():
-            # An agent has one entry in the legend, that of its tuned curve if there is one.
-            label = "_" if row.role != "tuned" and row.agent in tuned else names[row.agent]
+    rows = shown(summary, family)
+    by_title = panels(rows)
+    figure, axes = style.panels(len(by_title), height=2.75, most=3)
+    bottom, names = lowest(rows, curves), style.names(summary)
+    top = max(rows["high"].max() * 1.6, 10 * bottom)
+    for axis, (title, part) in zip(axes, by_title.items(), strict=False):
+        for row in part.itertuples():
+            label = names[row.agent] + (" (zero)" if row.mean <= NO_REGRET else "")
             _curve(axis, row, label, curves[curves["variant"] == row.variant], bottom)
-        axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret")
+        axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", title=title)
         axis.set_xlim(1, summary["episodes"].max())
-        axis.set_ylim(bottom, max(summary["high"].max() * 1.6, 10 * bottom))
-        axis.set_title(style.heading(summary.iloc[0]) if alone else title)
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=2.2, columnspacing=1.2)
-    if not alone:
-        figure.suptitle(style.heading(summary.iloc[0]), fontsize=8.5)
+        axis.set_ylim(0.9 * bottom, top)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, handlelength=1.8, columnspacing=1.0)
+    words = "tuned" if family == "tuned" else "constants of their theory"
+    figure.suptitle(f"{style.heading(summary.iloc[0])}, {words}; shaded: interval of the mean", fontsize=8.5)
     return figure
 
 
 def _curve(axis, row, label, curve, bottom):
-    curve = curve[curve["mean"] > 0]
-    # Dashed curves go on top, so that both are visible where the tuned constants are the theory's. The paper's
-    # algorithm is never hidden by a rival with the same regret.
-    layer = 3 if row.role in ("theory", "surrogate") else 2.5 if row.algorithm == "bef-rlsvi" else 2
+    """A curve with its band; a regret below the axis is drawn on its edge."""
+    # The paper's algorithm is never hidden by a rival with the same regret.
+    layer = 3 if row.agent == "bef-rlsvi" else 2
     look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
-    axis.plot(curve["episode"], curve["mean"], label=label, markevery=0.2, markersize=3, **look)
-    # A band may reach zero, which a logarithmic axis does not have.
-    low = curve["low"].clip(lower=bottom)
-    axis.fill_between(curve["episode"], low, curve["high"], color=look["color"], alpha=0.18, linewidth=0)
+    mean, low, high = (curve[name].clip(lower=bottom) for name in ("mean", "low", "high"))
+    axis.plot(curve["episode"], mean, label=label, markevery=0.2, markersize=3, clip_on=False, **look)
+    axis.fill_between(curve["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
 
 
-def describe(tables):
+def describe(tables, family=FAMILY):
     summary = tables[0]["summary"]
+    rows = shown(summary, family)
     first = summary.iloc[0]
+    words = {
+        "tuned": "each agent tuned over its multiplier and its penalty or prior, on other seeds",
+        "theory": "each agent at the constants of its theory",
+    }
+    zero = rows["agent"][rows["mean"] <= NO_REGRET]
+    along = f" Along the lower edge: {', '.join(zero)}, with zero regret." if len(zero) else ""
     return {
-        "title": f"Cumulative regret on {first['instance']}, {style.track(first['track'])}",
+        "title": f"Cumulative regret on {first['instance']}, {style.track(first['track'])}, "
+        f"{'tuned' if family == 'tuned' else 'constants of the theory'}",
         "caption": (
             f"Exact pseudo-regret summed over {first['episodes']} episodes, mean over {first['seeds']} seeds, track "
-            f"{first['track']} ({style.track(first['track'])}); shaded: bootstrap interval of the mean, whole curves "
-            f"resampled. {style.line_styles(shown(tables)['role'])} The distance from an agent's dashed to its solid "
-            f"curve is the price of its theory's constants.{style.explained(summary)}{style.without_regret(summary)}"
+            f"{first['track']} ({style.track(first['track'])}), {words[family]}; shaded: interval of the mean. "
+            f"{style.line_styles(rows['role'])} BEF-RLSVI, greedy and random are drawn in every panel."
+            f"{along}{style.explained(summary)}"
         ),
         "seeds": int(first["seeds"]),
     }

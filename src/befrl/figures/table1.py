@@ -1,16 +1,20 @@
 """Table 1 of the paper, measured: its marks beside the regret, optimism and plans of our runs."""
 
 from befrl.analysis.printed import PRINTED
+from befrl.analysis.remarks import EVERYWHERE
 from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "table"
 SUBJECT = "table1"
-MEASURED = ("mean", "low", "high", "q10", "q90", "failed", "optimistic")
+MEASURED = ("mean", "low", "high", "q10", "q90", "failed", "optimistic", "tied")
+# Smaller regrets are drawn at this share of the smallest positive one.
+FLOOR = 0.3
 TABLES = {
     "table": (
         *("instance", "track", "agent", "algorithm", "specification", "constants", "seeds", "episodes"),
         *("rate", "tractable_exploration", "tractable_planning", "free_of_clipping", "plans"),
+        *("theory_group", "tuned_group", "median_mean", "worst_mean"),
         *(f"{prefix}_{name}" for prefix in ("theory", "tuned") for name in MEASURED),
     )
 }
@@ -29,52 +33,61 @@ def shown(table):
 def draw(tables):
     rows = shown(tables[0]["table"])
     names = style.names(rows)
-    figure, (words, regret, optimism, plans) = style.subplots(
-        1, 4, figsize=(2 * style.WIDTH, 1.0 + 0.2 * len(rows)), sharey=True, width_ratios=(2.7, 2.9, 1.4, 0.6)
+    figure, (words, regret, letters, optimism) = style.subplots(
+        1, 4, figsize=(2 * style.WIDTH, 1.1 + 0.2 * len(rows)), sharey=True, width_ratios=(2.6, 3.0, 1.2, 1.2)
     )
+    means = rows[["theory_mean", "tuned_mean"]].to_numpy()
+    floor = FLOOR * means[means > NO_REGRET].min()
     for line, row in enumerate(rows.itertuples()):
         colour = style.colour(row.agent, row.algorithm)
         texts(words, line, ((0.0, names[row.agent], "left"), (1.0, _rate(row.rate), "left")), colour=colour)
         marks = (row.tractable_exploration, row.tractable_planning, row.free_of_clipping)
         texts(words, line, [(1.95 + 0.25 * i, MARKS.get(mark, ""), "center") for i, mark in enumerate(marks)])
-        for prefix, filled, offset in (("theory", False, -0.15), ("tuned", True, 0.15)):
+        for prefix, filled, offset in (("theory", False, -0.17), ("tuned", True, 0.17)):
             value = {name: getattr(row, f"{prefix}_{name}") for name in MEASURED}
-            if not value["mean"] > NO_REGRET:
+            if value["mean"] != value["mean"]:
                 continue
+            q10, q90, low, high, mean = (max(value[name], floor) for name in ("q10", "q90", "low", "high", "mean"))
             look = {"color": colour, "marker": "o", "markersize": 3.5, "markerfacecolor": colour if filled else "white"}
-            regret.plot([value["q10"], value["q90"]], [line + offset] * 2, color=colour, linewidth=0.6, alpha=0.6)
-            regret.plot([value["low"], value["high"]], [line + offset] * 2, color=colour, linewidth=1.8)
-            regret.plot(value["mean"], line + offset, linestyle="none", **look)
+            look |= {"marker": "<"} if value["mean"] < floor else {}
+            regret.plot([q10, q90], [line + offset] * 2, color=colour, linewidth=0.6, alpha=0.6)
+            regret.plot([low, high], [line + offset] * 2, color=colour, linewidth=1.8)
+            regret.plot(mean, line + offset, linestyle="none", clip_on=False, **look)
             if value["failed"] > 0:
                 regret.annotate(
                     f"{value['failed']:.0%}", (1.0, line + offset), xycoords=("axes fraction", "data"), fontsize=5,
                     ha="right", va="center", color="0.3",
                 )  # fmt: skip
-            optimism.plot(value["optimistic"], line + offset, linestyle="none", clip_on=False, **look)
-        texts(plans, line, ((0.5, f"{row.plans:.3g}", "center"),))
+            optimism.plot(value["optimistic"], line + offset, linestyle="none", clip_on=False, **look | {"marker": "o"})
+            everywhere = "tie" if prefix == "theory" and value["tied"] > EVERYWHERE else ""
+            texts(letters, line + offset, ((0.0, everywhere or getattr(row, f"{prefix}_group"), "left"),), size=5)
+        if row.median_mean == row.median_mean:
+            regret.plot(max(row.median_mean, floor), line + 0.17, color=colour, marker="|", markersize=6)
+            regret.plot(max(row.worst_mean, floor), line + 0.17, color=colour, marker="x", markersize=3)
     words.set(xlim=(0, 2.55), ylim=(len(rows) - 0.5, -0.5), yticks=[])
     heads(words, ((0.0, "agent", "left"), (1.0, "printed rate", "left")))
     heads(words, ((1.95, "explore", "left"), (2.2, "plan", "left"), (2.45, "no clip", "left")), angle=30)
     regret.set(xscale="log", xlabel="regret after K episodes\n(right: failed seeds)")
     # Room for the numbers at the right; powers of ten are ticks enough.
-    regret.set_xlim(right=regret.get_xlim()[1] * 3.0)
+    regret.set_xlim(floor, regret.get_xlim()[1] * 3.0)
     regret.xaxis.set_minor_formatter("")
+    letters.set(xlim=(0, 1), xlabel="shared letter:\nnot told apart")
     optimism.set(xlim=(0, 1), xticks=[0, 0.5, 1], xlabel="optimistic\nepisodes")
-    plans.set(xlim=(0, 1), xlabel="plans per\nepisode")
-    for axis in (words, plans):
+    for axis in (words, letters):
         bare(axis)
     for axis in (regret, optimism):
         axis.tick_params(axis="y", length=0)
         axis.grid(axis="y", linewidth=0.3)
-    first = rows.iloc[0]
-    figure.suptitle(style.heading(first), fontsize=8.5)
+    figure.suptitle(
+        f"{style.heading(rows.iloc[0])}; hollow: theory, full: tuned (| median, x worst setting)", fontsize=8.5
+    )
     return figure
 
 
-def texts(axis, line, entries, colour="black"):
+def texts(axis, line, entries, colour="black", size=6):
     """Write texts, each given with its place and alignment, into a line of a panel."""
     for x, text, side in entries:
-        axis.text(x, line, text, ha=side, va="center", fontsize=6, color=colour)
+        axis.text(x, line, text, ha=side, va="center", fontsize=size, color=colour)
 
 
 def heads(axis, entries, angle=0):
@@ -108,10 +121,11 @@ def describe(tables):
             f"Entries of the paper's Table 1 (rate without logarithms, (B): Bayesian; tractable exploration, tractable "
             f"planning, free of clipping) beside our measurements on {first['instance']}, "
             f"{style.track(first['track'])}, over {first['seeds']} seeds and {first['episodes']} episodes. Hollow: "
-            f"constants of the theory, or none. Full: best point of a grid, chosen on other seeds. Regret: thick: "
-            f"bootstrap interval of the mean, thin: 10 to 90 % of the seeds, at the right the share of seeds that "
-            f"failed to learn; zero regret is not drawn. Plans: backward inductions. Agents without a rate are not in "
-            f"the paper's table. Compare the order of the regrets with that of the rates."
+            f"constants of the theory, or defaults. Full: best of the configurations tried, chosen on other seeds; bar "
+            f"and cross: the median and the worst of them. Regret: thick: interval of the mean, thin: 10 to 90 % of the "
+            f"seeds, at the right the share of seeds that failed to learn; triangles at the left edge: zero. Letters: "
+            f"agents that share one cannot be told apart, above among the hollow, below among the full; tie: all actions "
+            f"tie in all plans, so the agent plays at random. Agents without a rate are not in the paper's table."
             f"{style.explained(rows)}"
         ),
         "seeds": int(first["seeds"]),

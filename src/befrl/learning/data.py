@@ -8,6 +8,7 @@ for every function f of the state in the likelihood.
 """
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -58,12 +59,17 @@ class Visits:
         """Sums over the visits of values (n, H, ...), on anchors: (n, N, A, ...)."""
         values = np.asarray(values, dtype=float)
         inner = values.reshape(*values.shape[:2], -1)
-        sums = [
-            self._sum(part if self.weights is None else part[..., None] * self.weights)
-            for part in np.moveaxis(inner, -1, 0)
-        ]
-        return np.stack(sums, axis=-1).reshape(*self.shape, *values.shape[2:])
+        totals = np.empty((*self.shape, inner.shape[-1]))
+        for i in range(inner.shape[-1]):
+            part = inner[..., i]
+            totals[..., i] = self._sum(part if self.weights is None else part[..., None] * self.weights)
+        return totals.reshape(*self.shape, *values.shape[2:])
 
     def _sum(self, weights):
-        weights = None if weights is None else weights.ravel()
-        return np.bincount(self.where.ravel(), weights, math.prod(self.shape)).reshape(self.shape)
+        weights = None if weights is None else weights.T.ravel()
+        return np.bincount(self._places, weights, math.prod(self.shape)).reshape(self.shape)
+
+    @cached_property
+    def _places(self):
+        # Steps come first in the memory of a trajectory.
+        return self.where.T.ravel()

@@ -80,9 +80,13 @@ class Features:
         return self.p == self.m and bool(np.all(self.U == np.eye(self.p)))
 
     @cached_property
+    def _unit_trace(self):
+        return bool(np.all(self.trace == np.eye(self.m)))
+
+    @cached_property
     def _orthonormal(self):
         """Whether features are one-hot with bold A = I, so that designs are diagonal."""
-        return self._identity and self._one_block_each and bool(np.all(self.trace == np.eye(self.m)))
+        return self._identity and self._one_block_each and self._unit_trace
 
     @cached_property
     def gram(self):
@@ -143,7 +147,12 @@ class Features:
         weight = np.reshape(weight, (-1, 1, 1, 1))
         if blocks.shape[-1] < self.m:
             return blocks + weight
-        return blocks + weight * self.trace
+        if not self._unit_trace:
+            return blocks + weight * self.trace
+        grown = blocks.copy(order="K")
+        for i in range(self.m):
+            grown[..., i, i] += weight[..., 0, 0]
+        return grown
 
     def log_det_trace(self):
         """log det of bold A."""
@@ -155,7 +164,7 @@ class Features:
 
     def penalty_gradient(self, theta):
         """bold A theta, (n, d)."""
-        return linalg.product(self.trace[None], theta)
+        return theta if self._unit_trace else linalg.product(self.trace[None], theta)
 
     def spread(self, matrix):
         """U matrix^-1 U' of each (anchor, action), (n, N, A, p, p)."""

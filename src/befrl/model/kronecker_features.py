@@ -44,28 +44,52 @@ class KroneckerFeatures:
         flat = vectors.reshape(len(vectors), -1, self.p)
         return (np.swapaxes(flat, -1, -2) @ self._rows).reshape(len(vectors), self.d)
 
+    @cached_property
+    def _products(self):
+        """The pairs i <= j whose product phi_i phi_j does not vanish everywhere, and the products, (N A, pairs)."""
+        i, j = np.triu_indices(self.q)
+        products = self._rows[:, i] * self._rows[:, j]
+        used = products.any(0)
+        return i[used], j[used], np.ascontiguousarray(products[:, used])
+
     def _weighted(self, weights):
-        """The sum over (anchor, action) of w phi phi', (n, N, A) -> (n, q, q)."""
-        return self._rows.T @ (weights.reshape(len(weights), -1, 1) * self._rows)
+        """The sums over (anchor, action) of w phi phi' for k sets of weights, (n, N, A, k) -> (n, k, q, q)."""
+        n, k = len(weights), weights.shape[-1]
+        i, j, products = self._products
+        sums = np.ascontiguousarray(np.moveaxis(weights.reshape(n, -1, k), -1, 1)) @ products
+        whole = np.zeros((n, k, self.q, self.q))
+        whole[..., i, j] = sums
+        whole[..., j, i] = sums
+        return whole
 
     def sandwich(self, matrices, diagonal=False):
         """The sum of U' C U: (n, p, q, q) if all C are diagonal, else (n, 1, d, d)."""
         n, p, q = len(matrices), self.p, self.q
         if diagonal:
-            return np.stack([self._weighted(matrices[..., r, r]) for r in range(p)], axis=1)
+            return self._weighted(np.diagonal(matrices, axis1=-2, axis2=-1))
+        r, s = np.triu_indices(p)
+        blocks = self._weighted(matrices[..., r, s])
         whole = np.empty((n, p, q, p, q))
-        for r in range(p):
-            for s in range(r + 1):
-                whole[:, r, :, s] = self._weighted(matrices[..., r, s])
-                whole[:, s, :, r] = whole[:, r, :, s]
+        for pair in range(len(r)):
+            whole[:, r[pair], :, s[pair]] = whole[:, s[pair], :, r[pair]] = blocks[:, pair]
         return whole.reshape(n, 1, self.d, self.d)
 
     def design(self, counts):
-        """The sum of G_{s,a}: (n, p, q, q) with p equal blocks."""
-        block = self._weighted(counts)
-        return np.broadcast_to(block[:, None], (len(counts), self.p, self.q, self.q))
+        """The sum of G_{s,a}: (n, p, q, q) with p equal blocks, stored once."""
+        return self._equal(self._weighted(counts[..., None]))
+
+    def _equal(self, block):
+        """p times the same block, (n, 1, q, q) -> (n, p, q, q), without a copy."""
+        return np.broadcast_to(block, (len(block), self.p, self.q, self.q))
+
+    @staticmethod
+    def _are_equal(blocks):
+        """Whether the blocks are one, stored once."""
+        return blocks.shape[1] > 1 and blocks.strides[1] == 0
 
     def plus_trace(self, blocks, weight):
+        if self._are_equal(blocks):
+            return self._equal(self.plus_trace(blocks[:, :1], weight))
         return blocks + np.reshape(weight, (-1, 1, 1, 1)) * np.eye(blocks.shape[-1])
 
     def log_det_trace(self):
@@ -79,13 +103,12 @@ class KroneckerFeatures:
 
     def spread(self, matrix):
         n, p, q = len(matrix), self.p, self.q
-        inverse = linalg.inverse(linalg.cholesky(matrix))
         whole = np.zeros((n, self.n_anchors, self.n_actions, p, p))
-        if inverse.shape[1] == p:
+        if matrix.shape[1] == p:
             for r in range(p):
-                along = self._rows @ np.swapaxes(inverse[:, r], -1, -2)
-                whole[..., r, r] = np.square(along).sum(-1).reshape(n, self.n_anchors, self.n_actions)
+                whole[..., r, r] = self._along(matrix[:, r])
             return whole
+        inverse = linalg.inverse(linalg.cholesky(matrix))
         columns = inverse.reshape(n, self.d, p, q)
         along = [self._rows @ np.swapaxes(columns[:, :, r], -1, -2) for r in range(p)]
         for r in range(p):
@@ -94,7 +117,14 @@ class KroneckerFeatures:
         return whole
 
     def norms(self, matrix):
+        if self._are_equal(matrix):
+            return self.p * self._along(matrix[:, 0])
         return np.trace(self.spread(matrix), axis1=-2, axis2=-1)
+
+    def _along(self, block):
+        """phi' block^-1 phi of each (anchor, action), (n, q, q) -> (n, N, A)."""
+        scaled = self._rows @ np.swapaxes(linalg.inverse(linalg.cholesky(block)), -1, -2)
+        return np.square(scaled, out=scaled).sum(-1).reshape(len(block), self.n_anchors, self.n_actions)
 
     def bound(self):
         return float(np.square(self.phi).sum(-1).max())

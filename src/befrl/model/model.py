@@ -64,6 +64,19 @@ class Model:
         """Whether rewards depend on one component of U theta_r only, so that B B' is diagonal."""
         return np.count_nonzero(self.B) == 1
 
+    @cached_property
+    def coarse(self):
+        """The same model on fewer anchors, and the anchor there of each anchor here, (N,); for smooth features.
+
+        Cells in which phi is one constant become one, if the family's masses of cells are exact whatever their width.
+        Laws, mean rewards and values of optimal policies are the same on both.
+        """
+        if not self.family.exact_cells:
+            return self, np.arange(self.n_anchors)
+        box, anchor = self.space.merged(self.phi(self.space.nodes))
+        features = self.features.on(self.phi(box.nodes))
+        return Model(features, self.family.on(box), self.reward, self.B, self.phi), anchor
+
     def reward_natural(self, theta_r):
         """The reward's natural parameter theta_r . x_r = B . U theta_r, (n, d) -> (n, N, A)."""
         natural = self.features.natural(theta_r)

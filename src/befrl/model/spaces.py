@@ -178,6 +178,23 @@ class SmoothBox:
         last = np.array(self.shape)[:, None] - 1
         return np.repeat(((cells == 0) | (cells == last)).any(0), self.per_cell)
 
+    def merged(self, table):
+        """The box without the cuts between panels in which a table (N, ...) on the anchors has one and the same value.
+
+        Returns the box and, for each anchor of this box, the anchor of the merged one that has its value, (N,).
+        """
+        grid = table.reshape(self.shape + (self.order,) * self.dim + (-1,))
+        edges, panels = [], []
+        for axis, cuts in enumerate(self.edges):
+            lines = np.moveaxis(grid, (axis, self.dim + axis), (0, 1)).reshape(self.shape[axis], self.order, -1)
+            flat = (lines == lines[:, :1]).all((1, 2))
+            apart = ~(flat[:-1] & flat[1:] & (lines[:-1, 0] == lines[1:, 0]).all(-1))
+            edges.append(cuts[np.concatenate([[True], apart, [True]])])
+            panels.append(np.concatenate([[0], np.cumsum(apart)]))
+        box = SmoothBox(edges, self.order, self.unbounded, self.periodic)
+        cells = np.ravel_multi_index(np.ix_(*panels), box.shape).ravel()
+        return box, (cells[:, None] * self.per_cell + np.arange(self.per_cell)).ravel()
+
     def uniform(self, low, high):
         """`start` and `start_masses` of a first state that is uniform on [low, high], in one dimension.
 
@@ -201,7 +218,11 @@ class SmoothBox:
             yield panel, 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
 
     def cell(self, s):
-        return np.ravel_multi_index(tuple(panel for panel, _ in self._panels(s)), self.shape)
+        """The cell of s; states outside the box belong to a cell at its face."""
+        if self.dim == 1:
+            return np.searchsorted(self.edges[0][1:-1], s, side="right")
+        panels = (np.searchsorted(e[1:-1], s[..., axis], side="right") for axis, e in enumerate(self.edges))
+        return np.ravel_multi_index(tuple(panels), self.shape)
 
     def interpolation(self, s):
         """The Lagrange weights (..., per_cell) of s on the anchors of its cell."""

@@ -4,11 +4,15 @@ With P(next anchor | anchor, action), exact where features are constant on cells
 
     Q_h = R + P V_{h+1},   V_h = max_a Q_h,   V_{H+1} = 0
 
-is a finite recursion for continuous states too. Products are taken seed by seed (stacked matmul), never across seeds:
-a seed's bits do not depend on its group.
+is a finite recursion for continuous states too. Products are taken seed by seed (sums over next states in their order,
+or stacked matmul), never across seeds: a seed's bits do not depend on its group.
 """
 
 import numpy as np
+
+# Up to this many states, rows come last in memory (Fortran order) and every operation runs over all of them at once.
+# With more states a product of matrices for each row is faster. The number of rows must not decide: bits would differ.
+FEW = 12
 
 # Actions whose values differ by less than this relative amount count as equal: rounding is not a preference.
 TIE = 1e-12
@@ -51,8 +55,12 @@ def recursion(step, horizon, shape, value=largest):
     """
     n, S, A = shape
     # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
-    Q = np.empty((horizon, A, n, S)).transpose(0, 2, 3, 1)
-    V = np.zeros((horizon + 1, n, S))
+    if S <= FEW:
+        Q = np.empty((horizon, A, S, n)).transpose(0, 3, 2, 1)
+        V = np.zeros((horizon + 1, S, n)).transpose(0, 2, 1)
+    else:
+        Q = np.empty((horizon, A, n, S)).transpose(0, 2, 3, 1)
+        V = np.zeros((horizon + 1, n, S))
     for h in reversed(range(horizon)):
         Q[h] = step(h, V[h + 1])
         V[h] = value(Q[h])
@@ -62,12 +70,18 @@ def recursion(step, horizon, shape, value=largest):
 def expectation(P):
     """The linear map V (n, m) -> P V (n, S, A) of the rows P (n, S, A, m)."""
     n, S, A, m = P.shape
+    if m <= FEW:
+        P = np.asfortranarray(P)
+        return lambda V: np.einsum("nsam,nm->nsa", P, V, out=np.empty((n, S, A), order="F"))
     rows = P.reshape(n, S * A, m)
     return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
 def backward_induction(R, P, horizon):
     """The optimal values of R (n, N, A) and P (n, N, A, N): Q (n, H, N, A) and V (n, H + 1, N)."""
+    if R.shape[1] <= FEW:
+        R, expected = np.asfortranarray(R), expectation(P)
+        return recursion(lambda h, V: R + expected(V), horizon, R.shape)
     # With actions first the sums run over contiguous memory, as those of the recursion do.
     R = np.ascontiguousarray(R.transpose(2, 0, 1)).transpose(1, 2, 0)
     by_action = expectation(P.swapaxes(1, 2))

@@ -22,30 +22,35 @@ def minimise(evaluate, theta):
     evaluate(theta, rows) -> value (k,), gradient (k, d), hessian (k, blocks, m, m) for theta (k, d) of the k `rows`.
     Returns theta and the last Hessians evaluated, which are those at the minimum up to the last step.
     """
-    theta = theta.copy()
-    value, gradient, hessian = evaluate(theta, slice(None))
-    direction, decrement = step(gradient, hessian)
-    length = np.ones(len(theta))
+    found, everyone = np.empty_like(theta), np.arange(len(theta))
+    # The arrays below have one entry for each of the `rows` that still move.
+    rows, length = slice(None), np.ones(len(theta))
+    value, gradient, hessians = evaluate(theta, rows)
+    direction, decrement = step(gradient, hessians)
     for _ in range(ROUNDS):
-        # Only the rows that have not converged are evaluated again. A NaN or a maximum never counts as converged.
-        rows = np.flatnonzero(~(np.abs(decrement) <= DECREMENT))
-        if not len(rows):
-            return theta - direction, hessian
-        trial = theta[rows] - length[rows, None] * direction[rows]
-        new_value, gradient, new_hessian = evaluate(trial, rows)
-        old = value[rows]
-        rounding = 1e-12 * np.maximum(1.0, np.abs(old))
-        accept = new_value <= old - SLOPE * length[rows] * decrement[rows] + rounding
-        if len(rows) == len(theta) and accept.all():
-            theta, value, hessian = trial, new_value, new_hessian
+        # A NaN or a maximum never counts as converged.
+        moving = ~(np.abs(decrement) <= DECREMENT)
+        if not moving.all():
+            found[rows] = theta - direction
+            if not moving.any():
+                return found, hessians
+            rows = everyone[rows][moving]
+            parts = (theta, value, direction, decrement, length)
+            theta, value, direction, decrement, length = (part[moving] for part in parts)
+        trial = theta - length[:, None] * direction
+        new_value, gradient, hessian = evaluate(trial, rows)
+        rounding = 1e-12 * np.maximum(1.0, np.abs(value))
+        accept = new_value <= value - SLOPE * length * decrement + rounding
+        if accept.all():
+            theta, value, length = trial, new_value, np.ones(len(trial))
             direction, decrement = step(gradient, hessian)
-            length[:] = 1.0
+            hessians[rows] = hessian
             continue
-        length[rows] = np.where(accept, 1.0, 0.5 * length[rows])
-        taken = rows[accept]
-        theta[taken], value[taken], hessian[taken] = trial[accept], new_value[accept], new_hessian[accept]
-        direction[taken], decrement[taken] = step(gradient[accept], new_hessian[accept])
-    raise NotConverged(f"Newton's method did not converge for rows {rows.tolist()} of the group")
+        length = np.where(accept, 1.0, 0.5 * length)
+        theta, value = np.where(accept[:, None], trial, theta), np.where(accept, new_value, value)
+        direction[accept], decrement[accept] = step(gradient[accept], hessian[accept])
+        hessians[everyone[rows][accept]] = hessian[accept]
+    raise NotConverged(f"Newton's method did not converge for rows {everyone[rows].tolist()} of the group")
 
 
 def step(gradient, hessian):

@@ -27,7 +27,7 @@ def write(text, schema, out):
     layout = study.layout
     summaries = {case: tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY) for case in study.cases()}
     ledger = [_claim(layout.claim(name)) for name in study.claim_ids()]
-    costs = [_cost(layout, case, summary) for case, summary in summaries.items()]
+    costs = [_cost(layout, case) for case in summaries]
     page = report.build(
         config=study.config,
         instances=_instances(layout, study["instances"]),
@@ -53,11 +53,9 @@ def _instances(layout, names):
     ]
 
 
-def _cost(layout, case, summary):
-    """The timings of a case, with the agent, role and parameter of each variant."""
-    timings = tidy.read(layout.regret_timings(*case), regret_columns.TIMINGS)
-    names = summary[["variant", "agent", "role", "parameter", "value"]]
-    return tidy.joined(names, timings, ["variant"], f"summary and timings of '{'_'.join(case)}'")
+def _cost(layout, case):
+    """The timings of a case."""
+    return tidy.read(layout.regret_timings(*case), regret_columns.TIMINGS)
 
 
 def _published(layout, source):

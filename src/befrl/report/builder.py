@@ -11,9 +11,9 @@ from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.claims.toolbox.registry import VERDICTS
 from befrl.report import svg, wording
 
-ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "baseline")  # all grid points would be too many rows
+ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "median", "worst", "baseline")  # not the points of a sweep
 WIDE = 360.0  # points: wider drawings take the whole width of the page
-EXPLAINED = ("mean", "failed", "slope", "optimistic")
+EXPLAINED = ("mean", "low", "failed", "failed_high", "slope", "optimistic", "tied", "changed", "remarks")
 EXPLAINED_COSTS = ("seconds_per_episode", "estimating", "planning", "acting", "exponent_k", "wall_seconds")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
 FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
@@ -58,7 +58,7 @@ def build(
         headlines=[figure for figure in shown if figure["headline"]],
         figures=[figure for figure in shown if not figure["headline"]],
         tables=tables,
-        level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "bootstrap",
+        level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "the",
         meanings={name: SUMMARY[name] for name in EXPLAINED},
         cost_meanings={name: TIMINGS[name] for name in EXPLAINED_COSTS},
         costs=cost_tables(costs, anchors),
@@ -106,8 +106,9 @@ def overview(instances, tables) -> dict:
 
 
 SUMMARY_COLUMNS = (
-    "instance", "track", "agent", "variant", "specification", "role", "parameter", "value", "seeds", "episodes",
-    "mean", "low", "high", "q10", "q50", "q90", "failed", "slope", "optimistic", "at_edge",
+    "instance", "track", "agent", "variant", "setting", "specification", "role", "seeds", "episodes",
+    "mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "slope", "optimistic", "group",
+    "remarks",
 )  # fmt: skip
 
 
@@ -130,7 +131,7 @@ def regret_tables(summaries, anchors) -> list[dict]:
                     "size": ", ".join(filter(None, sizes)),
                     "rows": rows,
                     "left_out": len(part) - len(rows),
-                    "any_at_edge": any(row["at_edge"] for row in rows),
+                    "undetected": max((row["failed_high"] for row in rows if row["failed"] == 0), default=None),
                     "any_misspecified": any(row["misspecified"] for row in rows),
                     "any_surrogate": any(row["surrogate"] for row in rows),
                 }
@@ -145,27 +146,17 @@ def best_first(row) -> tuple:
 
 
 def regret_row(row) -> dict:
-    """A row of a summary with its setting in words."""
+    """A row of a summary, with empty texts where it has none."""
     return row | {
         "agent": str(row["agent"]),
-        "setting": setting(row),
-        # a csv with gaps gives back True as text or as an object
-        "at_edge": str(row["at_edge"]).lower() == "true",
         "misspecified": row["specification"] == "misspecified",
+        **{key: "" if wording.missing(row[key]) else str(row[key]) for key in ("setting", "remarks", "group")},
     }
 
 
-def setting(row) -> str:
-    """The parameter and its value; without them, the variant unless it repeats the agent or the role."""
-    variant, parameter, value = row["variant"], row["parameter"], row["value"]
-    if not wording.missing(parameter) and parameter != "" and not wording.missing(value):
-        return f"{parameter} = {value if isinstance(value, str) else format(value, 'g')}"
-    return "" if wording.missing(variant) or variant in (row["agent"], row["role"]) else str(variant)
-
-
 COST_COLUMNS = (
-    "instance", "track", "agent", "variant", "role", "parameter", "value", "seconds_per_episode", "estimating",
-    "planning", "acting", "exponent_k", "wall_seconds",
+    "instance", "track", "agent", "seconds_per_episode", "estimating", "planning", "acting", "exponent_k",
+    "wall_seconds",
 )  # fmt: skip
 IN_MILLISECONDS = ("seconds_per_episode", "estimating", "planning", "acting")
 
@@ -176,14 +167,14 @@ def cost_tables(costs, anchors) -> list[dict]:
     for frame in costs:
         frame = frame.reindex(columns=COST_COLUMNS)
         for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
-            shown = part[part["role"].isin(ROLES_IN_TABLE)].sort_values("seconds_per_episode", kind="stable")
+            shown = part.sort_values("seconds_per_episode", kind="stable")
             tables.append(
                 {
                     "anchor": anchors.new("cost", f"{instance} {track}"),
                     "instance": instance,
                     "track": TRACKS.get(track, f"track {track}"),
                     "rows": [
-                        row | {"setting": setting(row)} | {key: 1000 * row[key] for key in IN_MILLISECONDS}
+                        row | {key: 1000 * row[key] for key in IN_MILLISECONDS}
                         for row in shown.to_dict("records")
                     ],
                 }

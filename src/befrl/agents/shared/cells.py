@@ -7,9 +7,12 @@ not (`share: none`, one table for each step, as if laws depended on h).
 Shapes: n seeds, T = H tables or T = 1, C cells, A actions.
 """
 
+import math
+
 import numpy as np
 
 from befrl.common.parameters import choice
+from befrl.numerics import bellman
 
 
 def share(default):
@@ -40,6 +43,14 @@ def support(model):
     return np.broadcast_to(allowed, (C, A, C))
 
 
+def tables(n, T, *shape):
+    """Zeros (n, T, C, ...), with each table in the memory order of the recursion (`bellman.py`)."""
+    memory = np.zeros(n * T * math.prod(shape))
+    if shape[0] > bellman.FEW:
+        return memory.reshape(n, T, *shape)
+    return np.moveaxis(memory.reshape(T, *reversed(shape), n).T, -1, 1)
+
+
 class Counts:
     """Numbers of visits (n, T, C, A), also by next cell (n, T, C, A, C), and sums of rewards (n, T, C, A)."""
 
@@ -48,17 +59,25 @@ class Counts:
         self.space = model.space
         self.tables = 1 if share == "steps" else problem.horizon
         shape = (problem.n, self.tables, model.n_cells, model.n_actions)
-        self.visits, self.rewards = np.zeros((2, *shape))
-        self.following = np.zeros((*shape, model.n_cells))
+        self.visits, self.rewards = tables(*shape), tables(*shape)
+        self.following = tables(*shape, model.n_cells)
 
     def table(self, h):
         """The table of step h, counted from 0."""
         return h if self.tables > 1 else 0
 
     def add(self, trajectory):
-        n, T, C, A = self.visits.shape
-        table = np.arange(n)[:, None] * T + (np.arange(trajectory.cells.shape[1]) if T > 1 else 0)
-        where = (table * C + trajectory.cells) * A + trajectory.actions
-        np.add.at(self.visits.reshape(-1), where, 1.0)
-        np.add.at(self.rewards.reshape(-1), where, trajectory.rewards)
-        np.add.at(self.following.reshape(-1), where * C + self.space.cell(trajectory.next_states), 1.0)
+        # Steps come first in the memory of a trajectory.
+        cells, actions, rewards = trajectory.cells.T, trajectory.actions.T, trajectory.rewards.T
+        H, n = cells.shape
+        steps = np.arange(H) if self.tables > 1 else np.zeros(H, dtype=int)
+        visits = (np.arange(n), steps[:, None], cells, actions)
+        _add(self.visits, visits, 1.0)
+        _add(self.rewards, visits, rewards.ravel())
+        _add(self.following, (*visits, self.space.cell(trajectory.next_states.swapaxes(0, 1))), 1.0)
+
+
+def _add(table, places, values):
+    """Add values to a table at places (H, n), of which some may be the same."""
+    where = sum(place * (stride // table.itemsize) for place, stride in zip(places, table.strides, strict=True))
+    np.add.at(table.base, where.ravel(), values)

@@ -3,15 +3,14 @@
 All estimators start at theta = 0. Where typical rewards lie below what theta = 0 predicts, greedy explores by itself,
 and the instance says nothing about exploration. So each instance comes with an answer. The point of GRIDS with the
 least mean regret on the tuning seeds runs beside greedy on the evaluation seeds; exploration matters if the paired
-bootstrap interval of the difference in regret lies above zero.
+interval of the difference in regret lies above zero.
 """
 
 import numpy as np
 
 from befrl import agents
-from befrl.analysis import statistics
-from befrl.common.streams import instance_key
-from befrl.experiment import loop
+from befrl.analysis.intervals import mean_interval
+from befrl.experiment import runs
 from befrl.experiment.spec import RunSpec
 
 GRIDS = {
@@ -19,9 +18,9 @@ GRIDS = {
     "exp-ucrl": ("scale", (0.03, 0.1, 0.3, 1.0)),
     "exp-psrl": ("scale", (0.3, 1.0, 2.0, 4.0)),
 }
-RESAMPLES, LEVEL = 2000, 0.95
-# Seeds in lock step. They are few because a smooth instance in two dimensions takes tens of MB per seed.
-LOCKSTEP = 10
+LEVEL = 0.95
+# Rows in lock step. They are few because a smooth instance in two dimensions takes tens of MB per row.
+LOCKSTEP = 40
 
 TABLES = {
     "points": {
@@ -34,8 +33,8 @@ TABLES = {
         "episodes": "number of episodes",
         "seeds": "number of seeds",
         "mean": "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward",
-        "low": f"lower end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
-        "high": f"upper end of the bootstrap interval of the mean at level {LEVEL}, in units of reward",
+        "low": f"lower end of the interval of the mean at level {LEVEL}, in units of reward",
+        "high": f"upper end of the interval of the mean at level {LEVEL}, in units of reward",
     },
     "shares": {
         "instance": "name of the instance in the study",
@@ -44,8 +43,8 @@ TABLES = {
         "episodes": "number of episodes",
         "seeds": "number of evaluation seeds",
         "share": "mean regret divided by that of the uniformly random policy",
-        "low": "lower end of the bootstrap interval of the share",
-        "high": "upper end of the bootstrap interval of the share",
+        "low": "lower end of the interval of the share",
+        "high": "upper end of the interval of the share",
         "matters": "whether exploration matters on the instance: greedy minus best has an interval above zero",
     },
 }
@@ -59,33 +58,29 @@ def uses():
 def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int):
     """Regret of all points tried, of greedy and of the best; `tuning` and `evaluation` are numbers of seeds."""
 
-    def regrets(algorithm, values, seeds):
-        spec = RunSpec.of(instance, name, algorithm, values, episodes, seeds, root_seed=root_seed)
-        return np.concatenate([loop.run(group)["regret"] for group in spec.groups(LOCKSTEP)]).sum(1)
-
-    weights = {
-        seeds: statistics.resampling_weights(
-            seeds, RESAMPLES, np.random.default_rng([root_seed, instance_key(name), seeds])
-        )
-        for seeds in (tuning, evaluation)
-    }
+    def regrets(algorithm, settings, seeds):
+        """The final regrets of some settings, (settings, seeds)."""
+        spec = RunSpec.of(instance, name, algorithm, settings, episodes, seeds, root_seed=root_seed)
+        return runs.run_rows(spec, LOCKSTEP)[0]["regret"].sum(2)
 
     def row(role, algorithm, parameter, value, values):
-        low, high = statistics.bootstrap_mean(values, weights[len(values)], LEVEL)
+        low, high = mean_interval(values, LEVEL, least=None if role == "difference" else 0.0)
         numbers = {"seeds": len(values), "mean": float(values.mean()), "low": float(low), "high": float(high)}
         setting = {"agent": algorithm, "parameter": parameter, "value": value}
         return {"instance": name, "role": role, **setting, "episodes": episodes, **numbers}
 
     tried = [
-        row("tried", algorithm, parameter, value, regrets(algorithm, {parameter: value}, range(tuning)))
+        row("tried", algorithm, parameter, value, final)
         for algorithm, (parameter, values) in GRIDS.items()
-        for value in values
+        for value, final in zip(
+            values, regrets(algorithm, [{parameter: value} for value in values], range(tuning)), strict=True
+        )
     ]
     chosen = min(tried, key=lambda point: point["mean"])
     setting = chosen["agent"], chosen["parameter"], chosen["value"]
     then = range(tuning, tuning + evaluation)
-    greedy = regrets("greedy", {}, then)
-    best = regrets(setting[0], {setting[1]: setting[2]}, then)
+    (greedy,) = regrets("greedy", [{}], then)
+    (best,) = regrets(setting[0], [{setting[1]: setting[2]}], then)
     random = np.full(evaluation, episodes * (instance.optimal_value - instance.uniform_value))
     points = [
         *tried,

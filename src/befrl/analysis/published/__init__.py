@@ -48,11 +48,11 @@ COLUMNS = {
     "told_from_uniform": "no if the interval of our number contains the value of uniformly random play, otherwise yes; "
     "empty where there is no interval",
 }
+# Roles of configurations that are evaluated to show how much tuning an agent needs.
+LOST = ("median", "worst")
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
 UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 UNIFORM = {"algorithm": "random", "variant": "uniform play", "role": "baseline"}
-# Roles that are shown only where they are asked for: what tuning did not choose, and the points of a sweep.
-OTHERS = ("median", "worst", "sweep")
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,15 @@ class Rerun:
         return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
 
     def variants(self, *roles):
-        """Rows of the summary with these roles; without any, with all roles but OTHERS."""
-        known = self.summary["role"].isin(roles or OTHERS)
-        rows = self.summary[known if roles else ~known]
+        """Rows of the summary with these roles; without any, of all but the median and the worst configuration."""
+        rows = self.summary[self.summary["role"].isin(roles) if roles else ~self.summary["role"].isin(LOST)]
         return [row for _, row in rows.iterrows()]
 
     def timed_variants(self):
-        """The rows of `variants` with their seconds."""
-        seconds = self.timings[["variant", "seconds_per_episode", "estimating"]]
-        rows = self.summary[~self.summary["role"].isin(OTHERS)]
-        rows = tidy.joined(rows, seconds, ["variant"], f"summary and timings of '{self.instance}'")
+        """The rows of the agents' own variants with the seconds of the agents."""
+        seconds = self.timings[["agent", "seconds_per_episode", "estimating"]]
+        rows = self.summary[self.summary["variant"] == self.summary["agent"]]
+        rows = tidy.joined(rows, seconds, ["agent"], f"summary and timings of '{self.instance}'")
         return [row for _, row in rows.iterrows()]
 
     def curve(self, variant):
@@ -148,7 +147,7 @@ def tables(source, reruns) -> dict[str, list[dict]]:
 def curves_of(reruns, shown, *roles, **columns) -> list[dict]:
     """The points of some reruns' curves: "return" (per episode), "regret" or "reward" (both cumulative).
 
-    Of the variants with these roles; without any, with all roles but OTHERS; and of uniform play. `columns` are added.
+    Of the variants with these roles; without any, with all roles but LOST; and of uniform play. `columns` are added.
     """
     return [point | columns for rerun in reruns for point in _curves(rerun, shown, roles)]
 

@@ -17,7 +17,7 @@ from befrl.analysis.published import UNIFORM, against, curves_of, of
 CITATION = (
     "Ayoub et al., Model-based reinforcement learning with value-targeted regression, ICML 2020 and arXiv 2006.01107, "
     "Section 6 and Appendix C, and the code in the folder VTR_Paper_Code of aa14k/Exploration-in-RL on GitHub: "
-    "RiverSwim with S = 3, 4, 5 and H = 4S; optimal values printed, regret read to about 1,000 off the figure for S = 5 "
+    "RiverSwim with S = 3, 4, 5 and H = 4S; optimal values printed, regret read to 1,000 off the figure of S = 5 "
     "in the notebook VTR_plot_riverswim-Copy1; behind it are one run of UCRL-VTR and UC-MatrixRL and five of "
     "epsilon-greedy by the code, ten and thirty by the text"
 )

@@ -1,17 +1,17 @@
 """Cho, Hwang, Lee, Oh (NeurIPS 2024): four algorithms for multinomial logistic models on two RiverSwims.
 
 The authors tune their constants and do not print them, so ours are tuned too. Their code is in the supplement to the
-paper; no public repository was found, so that ours follows the text. Rewards and reachable states are known here, and
-then play without exploration has no regret (riverswim-4, track K, in the regret tables): the best constants are among
-the smallest that are tried, all four algorithms reach the optimum within the first episodes, and the authors' order
-cannot be seen. Their UCRL-MNL fits the likelihood of all data in each episode; ours has sufficient statistics, with
-which maximum likelihood costs no more than the online updates. The comparison of runtimes has UCRL-MNL in both forms:
-with `likelihood=visits` it goes through all data again, as theirs does. Seconds are per seed, with seeds in lock step.
+paper; no public repository was found, so that ours follows the text. Rewards and reachable states are known here, so
+that little is left to explore: the best constants are among the smallest that are tried, all four algorithms reach the
+optimum within the first episodes, and the authors' order cannot be seen. Their UCRL-MNL fits the likelihood of all
+data in each episode; ours has sufficient statistics, with which maximum likelihood costs no more than the online
+updates. The comparison of runtimes has UCRL-MNL in both forms: with `likelihood=visits` it goes through all data
+again, as theirs does. Seconds are per seed, with seeds in lock step.
 """
 
 import numpy as np
 
-from befrl.analysis.published import OTHERS, against, curves_of, of
+from befrl.analysis.published import LOST, against, curves_of, of
 from befrl.common.errors import InputError
 
 CITATION = (
@@ -43,7 +43,7 @@ def values(reruns):
 
 def curves(reruns):
     """Returns, also of the median and worst constants that were tried, since the authors' are not known."""
-    return curves_of(reruns["returns"], "return", "theory", "surrogate", "tuned", *OTHERS)
+    return curves_of(reruns["returns"], "return", "theory", "surrogate", "tuned", *LOST)
 
 
 def timings(reruns):
@@ -82,8 +82,8 @@ def _seconds(rerun):
     for row in rows:
         name = {**rerun.name, **of(row)}
         # The authors' UCRL-MNL goes through all data.
-        theirs = row["algorithm"] != "ucrl-mnl" or "likelihood=visits" in str(row["setting"])
-        authors = SECONDS.get(row["algorithm"]) if theirs else None
+        comparable = row["algorithm"] != "ucrl-mnl" or "likelihood=visits" in str(row["setting"])
+        authors = SECONDS.get(row["algorithm"]) if comparable else None
         spent = against({"ours": FIRST * row["seconds_per_episode"]}, authors=authors)
         yield {**name, "quantity": "seconds of 1,000 episodes", "episode": FIRST, **spent, "unit": "s"}
         for quantity, column in (

@@ -61,7 +61,8 @@ def report(args, finals, meta):
 
     variants = []
     for i, label in enumerate(meta["labels"]):
-        low, high = mean_interval(finals[i], LEVEL)
+        low, high = mean_interval(finals[i], LEVEL, least=0.0)
+        known = len(finals[i]) > 1
         variants.append(
             {
                 "label": label,
@@ -69,7 +70,7 @@ def report(args, finals, meta):
                 "derived": meta["facts"][i],
                 "final_regret": finals[i].tolist(),
                 "mean": float(finals[i].mean()),
-                "interval": [float(low), float(high)],
+                "interval": [float(low), float(high)] if known else None,
                 "quantiles": {f"{q:g}": float(np.quantile(finals[i], q)) for q in (0.1, 0.5, 0.9)},
             }
         )
@@ -94,10 +95,12 @@ def report(args, finals, meta):
             ("episodes x seeds", f"{meta['episodes']} x {len(meta['seeds'])}"),
         ]
         for each in variants:
-            low, high = each["interval"]
+            words = "one seed: no interval"
+            if each["interval"]:
+                words = f"[{each['interval'][0]:.6g}, {each['interval'][1]:.6g}], {LEVEL:.0%} interval"
             rows += [
                 ("agent", f"{each['label']} {each['derived'] or ''}".strip()),
-                ("mean regret", f"{each['mean']:.6g}  [{low:.6g}, {high:.6g}] ({LEVEL:.0%} interval)"),
+                ("mean regret", f"{each['mean']:.6g}  ({words})"),
                 ("10, 50, 90 %", "  ".join(f"{value:.6g}" for value in each["quantiles"].values())),
             ]
         speed = f"{meta['steps_per_second']:,.0f}"

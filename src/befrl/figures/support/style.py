@@ -2,8 +2,6 @@
 
 import zlib
 
-from befrl.analysis.statistics import NO_REGRET
-
 WIDTH = 3.6  # inches: one column of a paper
 GREY = "0.55"
 
@@ -48,12 +46,12 @@ GROUPS = {
     "mixtures, factors and tables": ("ucrl-vtr", "uc-matrixrl", "ucbvi", "psrl"),
     "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi"),
     "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
+    "baselines": ("greedy", "eps-greedy", "random", "oracle"),
 }
-BASELINES = ("greedy", "eps-greedy", "random", "oracle")
 MISSPECIFIED, SURROGATE = "†", "‡"
 THEORY = (0, (4, 1.5))
 LINES = {
-    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "grid": "solid"
+    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "sweep": "solid"
 }  # fmt: skip
 MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
@@ -122,18 +120,12 @@ def line_styles(roles) -> str:
     sentences = {
         "Dashed: constants of the theory, or surrogates (‡).": "surrogate" in roles,
         "Dashed: constants of the theory.": "theory" in roles and "surrogate" not in roles,
-        "Solid: best point of the grid, chosen on other seeds.": "tuned" in roles,
-        "Thin: the other points of the grid.": "grid" in roles,
+        "Solid: best of the configurations tried, chosen on other seeds.": "tuned" in roles,
+        "Thin: values of a sweep.": "sweep" in roles,
         "Dash-dotted: constants given in the config.": "set" in roles,
         "Dotted: no constants.": "baseline" in roles,
     }
     return " ".join(sentence for sentence, used in sentences.items() if used)
-
-
-def without_regret(summary) -> str:
-    """The sentence of a caption about variants that have no place on a logarithmic axis of regret."""
-    left_out = summary[(summary["role"] != "grid") & (summary["mean"] <= NO_REGRET)]["variant"]
-    return f" Not drawn because their regret is zero: {', '.join(left_out)}." if len(left_out) else ""
 
 
 def track(letter: str) -> str:

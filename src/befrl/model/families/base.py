@@ -8,6 +8,7 @@ Shapes: natural (n, N, A, p), the parameter v, for n seeds, N anchors, A actions
 """
 
 import copy
+from functools import cache
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from befrl.model.spaces import lagrange_coefficients
 
 # The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
 STEP = 2e-3
+# The length of the last Newton step of an inverse CDF, in units of half a panel.
+CLOSE = 1e-8
 
 
 class Family:
@@ -27,6 +30,8 @@ class Family:
     constant_covariance = False
     # Whether the outermost nodes of a box that stands for R^m include the mass beyond it.
     tails_included = False
+    # Whether the masses of cells are exact however wide these are, so that cells can be merged by `on(space)`.
+    exact_cells = False
 
     def __init__(self, space, psi, log_base):
         self.space = space
@@ -159,19 +164,47 @@ class ContinuousFamily(Family):
             slopes.append(_differences(lambda t, e=e: self.log_base_at(s + t * e))[0])
         return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
 
+    def _tilted(self, natural):
+        """The masses of the nodes up to a factor of each law, (..., p) -> (..., G)."""
+        table = self._logits(natural)
+        table -= table.max(-1, keepdims=True)
+        return np.exp(table, out=table)
+
+    def expectation(self, natural):
+        """The linear map V (n, N) -> E V (n, ...) of the laws natural (n, ..., p), where each node is an anchor."""
+        table = self._tilted(natural)
+        rows = table.reshape(len(table), -1, table.shape[-1])
+        total = rows.sum(-1)
+        # Dividing the products costs less than dividing the table.
+        return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
+
+    def value_moments(self, natural):
+        """The linear map V (n, N) -> E V (n, ...) and Cov(psi, V) (n, ..., p), like `expectation`."""
+        table = self._tilted(natural)
+        rows = table.reshape(len(table), -1, table.shape[-1])
+        total = rows.sum(-1)[..., None]
+        mean = (rows @ self.psi) / total
+        factors = np.concatenate([np.ones((len(self.psi), 1)), self.psi], axis=1)
+
+        def moments(V):
+            sums = rows @ (V[..., None] * factors)
+            sums /= total
+            covariance = sums[..., 1:] - mean * sums[..., :1]
+            return sums[..., 0].reshape(natural.shape[:-1]), covariance.reshape(natural.shape)
+
+        return moments
+
     def quantile(self, natural, u):
         """The inverse CDF in one dimension, for natural (n, p) at u (n,), found panel by panel."""
-        space = self.space
-        mass = self.masses(natural[:, None, None])[0][:, 0, 0]
-        panels = mass.reshape(len(mass), -1, space.order)
-        reached = panels.sum(-1).cumsum(-1)
-        reached /= reached[:, -1:]
-        panel = (u[:, None] >= reached[:, :-1]).sum(-1)
-        rows = np.arange(len(u))
-        below = np.where(panel > 0, reached[rows, panel - 1], 0.0)
-        share = np.clip((u - below) / (reached[rows, panel] - below), 0.0, 1.0)
-        chosen = panels[rows, panel]
-        t = invert_panel(chosen / (space.cell_shares * chosen.sum(-1, keepdims=True)), share)
+        space, rows = self.space, np.arange(len(u))
+        mass = self._tilted(natural)
+        reached = mass.cumsum(-1)[:, space.order - 1 :: space.order]
+        target = u * reached[:, -1]
+        panel = (target[:, None] >= reached[:, :-1]).sum(-1)
+        chosen = mass.reshape(len(mass), -1, space.order)[rows, panel]
+        total = chosen.sum(-1)
+        share = np.clip((target - reached[rows, panel]) / total + 1.0, 0.0, 1.0)
+        t = invert_panel(chosen / (space.cell_shares * total[:, None]), share)
         edges = space.edges[0]
         return edges[panel] + (edges[panel + 1] - edges[panel]) * (t + 1.0) / 2.0
 
@@ -184,6 +217,13 @@ def _differences(f):
     return first, second
 
 
+@cache
+def _density_powers(order):
+    """The coefficients of the powers of t, (order, nodes), in the Lagrange polynomials of the Gauss-Legendre nodes."""
+    polynomials = [np.polynomial.legendre.leg2poly(row) for row in lagrange_coefficients(order)]
+    return np.stack(polynomials, axis=-1)
+
+
 def invert_panel(heights, share, rounds=60):
     """The t in [-1, 1] with CDF(t) = share, for a density of mean 1 given at Gauss-Legendre nodes, (n, order).
 
@@ -191,24 +231,33 @@ def invert_panel(heights, share, rounds=60):
     row stops separately, so that its bits do not depend on the others.
     """
     order = heights.shape[1]
-    # Legendre coefficients of the density; the integral of P_k is (P_{k+1} - P_{k-1})/(2k + 1).
-    density = (heights[:, :, None] * lagrange_coefficients(order)).sum(1) / 2.0
-    integral = np.zeros((len(heights), order + 1))
-    integral[:, 1:] += density / (2 * np.arange(order) + 1)
-    integral[:, : order - 1] -= density[:, 1:] / (2 * np.arange(1, order) + 1)
-    integral[:, 0] += density[:, 0]
+    # Coefficients of the powers of t, (order, n); each row has its own sum.
+    density = np.ascontiguousarray((heights[:, None] * _density_powers(order)).sum(-1).T) / 2.0
+    integral = np.concatenate([np.zeros((1, len(share))), density / np.arange(1, order + 1)[:, None]])
+    # The integral starts at t = -1.
+    integral[0] = -_horner(integral, -1.0)[0] - share
     low, high = -np.ones(len(share)), np.ones(len(share))
     t = 2.0 * share - 1.0
     moving = np.ones(len(share), dtype=bool)
     for _ in range(rounds):
-        basis = np.polynomial.legendre.legvander(t, order)
-        gap = (basis * integral).sum(-1) - share
-        low, high = np.where(gap < 0, t, low), np.where(gap < 0, high, t)
-        slope = (basis[:, :-1] * density).sum(-1)
+        gap, slope = _horner(integral, t)
+        below = gap < 0
+        low, high = np.where(below, t, low), np.where(below, high, t)
         step = t - gap / np.where(slope == 0, 1.0, slope)
         step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-        moving &= np.abs(step - t) > 1e-15
+        small = np.abs(step - t) <= CLOSE
         t = np.where(moving, step, t)
+        # Newton's error after a small step is of the order of its square.
+        moving &= ~small
         if not moving.any():
             break
     return t
+
+
+def _horner(coefficients, t):
+    """A polynomial with coefficients (degree + 1, n) and its derivative at t (n,)."""
+    value, slope = coefficients[-1], 0.0
+    for coefficient in coefficients[-2::-1]:
+        slope = slope * t + value
+        value = value * t + coefficient
+    return value, slope

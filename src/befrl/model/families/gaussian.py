@@ -7,6 +7,8 @@ panel has its exact mass, by the normal CDF, which the quadrature distributes ov
 panels extend to infinity, so that no mass is lost where features no longer vary.
 """
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -24,6 +26,7 @@ class GaussianStates(ContinuousFamily):
     diagonal = True
     constant_covariance = True
     tails_included = True
+    exact_cells = True
 
     def __init__(self, space, sigma):
         self.sigma = sigma
@@ -41,15 +44,43 @@ class GaussianStates(ContinuousFamily):
     def moments(self, natural):
         return self.log_partition(natural), natural, np.broadcast_to(np.eye(self.p), (*natural.shape, self.p))
 
+    def on(self, space):
+        """The same laws with the nodes of another box."""
+        return GaussianStates(space, self.sigma)
+
     def masses(self, natural):
-        mass = [self._along(edges, natural[..., axis])[0] for axis, edges in enumerate(self.space.edges)]
-        return self._joint(mass), self.log_partition(natural)
+        return self._joint([mass for mass, _ in self._factors(natural)]), self.log_partition(natural)
 
     def kernel_and_partial_means(self, natural):
-        along = [self._along(edges, natural[..., axis]) for axis, edges in enumerate(self.space.edges)]
-        mass = [m for m, _ in along]
-        partial = [self._joint([along[j][j == axis] for j in range(self.p)]) for axis in range(self.p)]
-        return self._joint(mass), np.stack(partial, axis=-1)
+        factors = self._factors(natural, partial=True)
+        joint = [self._joint([factors[j][j == axis] for j in range(self.p)]) for axis in range(self.p)]
+        return self._joint([mass for mass, _ in factors]), np.stack(joint, axis=-1)
+
+    def expectation(self, natural):
+        factors = [mass.reshape(len(natural), -1, mass.shape[-2] * mass.shape[-1]) for mass, _ in self._factors(natural)]
+        return lambda V: self._sum(factors, V).reshape(natural.shape[:-1])
+
+    def value_moments(self, natural):
+        n = len(natural)
+        factors = [[part.reshape(n, -1, part.shape[-2] * part.shape[-1]) for part in along]
+                   for along in self._factors(natural, partial=True)]
+        chosen = [[along[0] for along in factors]]
+        for axis in range(self.p):
+            chosen.append([along[j == axis] for j, along in enumerate(factors)])
+
+        def moments(V):
+            mean, *products = (self._sum(part, V).reshape(natural.shape[:-1]) for part in chosen)
+            return mean, np.stack(products, axis=-1) - natural * mean[..., None]
+
+        return moments
+
+    def _sum(self, factors, V):
+        """The sum over the nodes of V (n, N) times the product of factors (n, rows, nodes of an axis), (n, rows)."""
+        if self.p == 1:
+            return (factors[0] @ V[..., None])[..., 0]
+        order, (first, second) = self.space.order, self.space.shape
+        grid = V.reshape(len(V), first, second, order, order).swapaxes(2, 3).reshape(len(V), first * order, -1)
+        return np.vecdot(factors[0] @ grid, factors[1])
 
     def _joint(self, factors):
         """The product over the axes of (..., panels, order): cells first, then the nodes within them."""
@@ -58,20 +89,47 @@ class GaussianStates(ContinuousFamily):
             grid = grid[..., :, None, :, None] * factors[1][..., None, :, None, :]
         return grid.reshape(*factors[0].shape[:-2], -1)
 
-    def _along(self, edges, mean):
-        """Masses along one axis, (..., panels, order), and E[x 1(node)]; the sums over a panel are exact."""
-        x, w = legendre_rule(edges, self.space.order)
-        x = x / self.sigma
-        logits = np.log(w) - 0.5 * np.square(x - mean[..., None, None])
-        within = np.exp(logits - logits.max(-1, keepdims=True))
-        within /= within.sum(-1, keepdims=True)
-        cuts = edges[1:-1] / self.sigma - mean[..., None]
-        ends = np.zeros((*mean.shape, 1))
-        mass = np.diff(np.concatenate([ends, ndtr(cuts), ends + 1.0], axis=-1))
-        heights = np.concatenate([ends, np.exp(-0.5 * cuts * cuts) / ROOT_2PI, ends], axis=-1)
+    def _factors(self, natural, partial=False):
+        """Masses along each axis, (..., panels, order), and E[x 1(node)], or None; the sums over a panel are exact."""
+        return [self._along(axis, natural[..., axis], partial) for axis in range(self.p)]
+
+    @cached_property
+    def _panels(self):
+        """Of each axis: cuts, centres (panels,), offsets from them (order, panels), weights there, all in sigma."""
+        parts = []
+        for edges in self.space.edges:
+            x, w = legendre_rule(edges / self.sigma, self.space.order)
+            centre = 0.5 * (edges[:-1] + edges[1:]) / self.sigma
+            offset = np.ascontiguousarray((x - centre[:, None]).T)
+            parts.append((edges[1:-1] / self.sigma, centre, offset, np.log(w.T) - 0.5 * np.square(offset)))
+        return parts
+
+    def _along(self, axis, mean, partial):
+        cuts, centre, offset, log_weight = self._panels[axis]
+        # (x - mean)^2 = (x - c)^2 - 2 (x - c)(mean - c) + (mean - c)^2, where the last term is that of the panel.
+        gap = mean[..., None] - centre
+        # The largest (x - c)(mean - c) of a panel is that of an outermost node.
+        top = np.abs(gap) * offset[-1]
+        nodes = np.empty((*gap.shape, len(offset)))
+        total = np.zeros(gap.shape)
+        for node, (shift, weight) in enumerate(zip(offset, log_weight, strict=True)):
+            part = gap * shift
+            part -= top
+            part += weight
+            np.exp(part, out=part)
+            total += part
+            nodes[..., node] = part
+        cuts = cuts - mean[..., None]
+        mass = np.diff(ndtr(cuts), prepend=0.0, append=1.0)
+        if not partial:
+            nodes *= (mass / total)[..., None]
+            return nodes, None
         # E[x 1(a < x < b)] = mean P(a < x < b) + density(a) - density(b), spread over the nodes like the mass.
-        missing = mean[..., None] * mass - np.diff(heights) - mass * (within * x).sum(-1)
+        within = nodes / total[..., None]
         nodes = within * mass[..., None]
+        x = centre[:, None] + offset.T
+        heights = np.diff(np.exp(-0.5 * cuts * cuts) / ROOT_2PI, prepend=0.0, append=0.0)
+        missing = mean[..., None] * mass - heights - (nodes * x).sum(-1)
         return nodes, nodes * x + within * missing[..., None]
 
     def quantile(self, natural, u):

@@ -82,7 +82,8 @@ class TruncatedNormal(ContinuousFamily):
         return cdf
 
     def kernel(self, natural):
-        signed = natural[..., 0]
+        # Seeds come last in memory, as in the recursion over few states (`bellman.py`).
+        signed = np.asfortranarray(natural[..., 0])
         cdf = self._scaled_cdf(np.abs(signed))
         mass = cdf[1:] - cdf[:-1]
         return np.moveaxis(np.where(signed < 0, mass[::-1], mass), 0, -1)

@@ -1,0 +1,66 @@
+"""Which agents can be told apart: paired p-values, Holm's correction for many pairs, and groups by letters."""
+
+import numpy as np
+
+from befrl.analysis.intervals import p_value
+from befrl.analysis.statistics import NO_REGRET
+
+
+def adjusted_p_values(regrets):
+    """Holm-adjusted p-values (m, m) of "these two agents have the same mean", from regrets (n, m) on common seeds.
+
+    Differences up to rounding count as none.
+    """
+    m = regrets.shape[1]
+    first, second = np.triu_indices(m, k=1)
+    differences = regrets[:, first] - regrets[:, second]
+    adjusted = np.ones((m, m))
+    adjusted[first, second] = adjusted[second, first] = holm(
+        p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
+    )
+    return adjusted
+
+
+def holm(p_values):
+    """Holm's adjusted p-values: those up to alpha are rejected, with any wrong rejection at most alpha likely."""
+    p_values = np.asarray(p_values, dtype=float)
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * p_values[order]))
+    return adjusted
+
+
+def groups(adjusted, level) -> list[str]:
+    """Letters of agents in the order of `adjusted` (m, m): two agents share one if and only if they are not told apart.
+
+    A letter stands for a largest set of agents no two of which are told apart.
+    """
+    alike = adjusted > 1 - level
+    np.fill_diagonal(alike, False)
+    neighbours = [set(np.flatnonzero(row).tolist()) for row in alike]
+    letters = [""] * len(adjusted)
+    for number, clique in enumerate(sorted(map(sorted, _cliques(neighbours, set(), set(range(len(adjusted))), set())))):
+        for agent in clique:
+            letters[agent] += _letter(number)
+    return letters
+
+
+def _cliques(neighbours, chosen, open_, closed):
+    """All largest sets of mutual neighbours that contain the chosen, some of the open and none of the closed ones."""
+    if not open_:
+        if not closed:
+            yield chosen
+        return
+    # Bron and Kerbosch: a largest set has the pivot or someone who is not its neighbour.
+    pivot = max(sorted(open_ | closed), key=lambda agent: len(neighbours[agent] & open_))
+    for agent in sorted(open_ - neighbours[pivot]):
+        near = neighbours[agent]
+        yield from _cliques(neighbours, chosen | {agent}, open_ & near, closed & near)
+        open_, closed = open_ - {agent}, closed | {agent}
+
+
+def _letter(number):
+    """a, ..., z, A, ..., Z, then (53), (54), ..."""
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return alphabet[number] if number < len(alphabet) else f"({number + 1})"

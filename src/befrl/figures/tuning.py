@@ -1,0 +1,69 @@
+"""How much tuning each agent needs: regret of all configurations tried, and of the best, the median and the worst."""
+
+from befrl.analysis import regret_columns
+from befrl.analysis.statistics import NO_REGRET
+from befrl.figures.support import style
+
+SCOPE = "case"
+TABLES = {"summary": regret_columns.SUMMARY, "tuning": regret_columns.TUNING}
+ROLES = {"tuned": "o", "median": "|", "worst": "s"}
+# Smaller means are drawn at this share of the smallest positive one.
+FLOOR = 0.3
+
+
+def draw(tables):
+    summary, tuning = tables[0]["summary"], tables[0]["tuning"]
+    evaluated = summary[summary["role"].isin(ROLES)].set_index(["agent", "role"])
+    best = summary[summary["role"] == "tuned"].sort_values("mean", kind="stable")
+    figure, axis = style.subplots(figsize=(1.35 * style.WIDTH, 1.0 + 0.2 * max(len(best), 3)))
+    positive = summary["mean"][summary["mean"] > NO_REGRET]
+    floor = FLOOR * positive.min() if len(positive) else 1.0
+    names = style.names(summary)
+    for line, row in enumerate(best.itertuples()):
+        colour = style.colour(row.agent, row.algorithm)
+        tried = tuning[tuning["agent"] == row.agent]["first_mean"].clip(lower=floor)
+        axis.plot(tried, [line] * len(tried), linestyle="none", marker=".", markersize=3, color=colour, alpha=0.35)
+        for role, marker in ROLES.items():
+            found = evaluated.loc[(row.agent, role)]
+            low, high, mean = (max(found[name], floor) for name in ("low", "high", "mean"))
+            axis.plot([low, high], [line, line], color=colour, linewidth=1.4)
+            look = {"markersize": 4 if marker != "|" else 8, "color": colour, "linestyle": "none", "zorder": 3}
+            axis.plot(mean, line, marker=marker, markerfacecolor=colour if role == "tuned" else "white", **look)
+        own = summary[summary["variant"] == row.agent].iloc[0]
+        axis.plot(max(own["mean"], floor), line, linestyle="none", marker="x", markersize=4, color="black", zorder=4)
+    for name in ("greedy", "random"):
+        at = summary[summary["variant"] == name]["mean"]
+        if len(at) and at.iloc[0] > floor:
+            axis.axvline(at.iloc[0], color=style.colour(name), linestyle=style.LINES["baseline"], linewidth=0.9)
+    axis.set_yticks(range(len(best)), [names[agent] for agent in best["agent"]])
+    axis.set(xscale="log", xlabel="regret after K episodes", ylim=(max(len(best), 1) - 0.5, -0.5))
+    axis.xaxis.set_minor_formatter("")
+    axis.grid(axis="y", linewidth=0.3)
+    for label, look in (
+        ("best", {"marker": "o"}),
+        ("median", {"marker": "|"}),
+        ("worst", {"marker": "s", "markerfacecolor": "white"}),
+        ("own constants", {"marker": "x"}),
+        ("tried", {"marker": ".", "alpha": 0.5}),
+    ):
+        axis.plot([], [], color="black", linestyle="none", markersize=4, label=label, **look)
+    figure.legend(loc="outside lower center", ncols=5, handletextpad=0.1, columnspacing=1.0)
+    figure.suptitle(style.heading(summary.iloc[0]), fontsize=8.5)
+    return figure
+
+
+def describe(tables):
+    summary, tuning = tables[0]["summary"], tables[0]["tuning"]
+    first = summary.iloc[0]
+    count, seeds = int(tuning["configuration"].max()), int(tuning["seeds"].min())
+    return {
+        "title": f"How much tuning the agents need on {first['instance']}, {style.track(first['track'])}",
+        "caption": (
+            f"Mean regret after {first['episodes']} episodes of the best, the median and the worst of {count} "
+            f"configurations of each agent, over {first['seeds']} seeds apart from those that chose them, with "
+            f"intervals. Crosses: constants of the theory, or defaults. Dots: all configurations, over the {seeds} seeds "
+            f"of the first rung. Dotted lines: greedy with its default penalty, and random play. A short row means an "
+            f"agent that needs little tuning.{style.explained(summary)}"
+        ),
+        "seeds": int(first["seeds"]),
+    }

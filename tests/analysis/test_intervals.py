@@ -1,0 +1,141 @@
+"""Intervals of means and shares against exact laws. Their coverage is measured in `test_coverage.py`."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t as student_law
+
+from befrl.analysis.intervals import clopper_pearson, mean_interval, p_value, undetected_rate
+
+LAWS = {
+    "normal": lambda rng, shape: rng.normal(3.0, 1.0, shape),
+    "log-normal": lambda rng, shape: rng.lognormal(0.0, 1.5, shape),
+    "rare failures": lambda rng, shape: rng.normal(1.0, 0.1, shape) + 20.0 * (rng.random(shape) < 0.05),
+    "shares": lambda rng, shape: rng.integers(0, 2, shape) * 1.0,
+}
+
+
+def student(x, level):
+    half = student_law.ppf((1 + level) / 2, len(x) - 1) * x.std(0, ddof=1) / np.sqrt(len(x))
+    return x.mean(0) - half, x.mean(0) + half
+
+
+def weighted_mean_exceeds(points, c):
+    """P(sum_i w_i x_i > c), w uniform on the simplex: the integral of a spline, whose knots are distinct points."""
+    return sum(
+        np.prod([(x - c) / (x - other) for j, other in enumerate(points) if j != i])
+        for i, x in enumerate(points)
+        if x > c
+    )
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("n", [3, 5, 8])
+def test_the_upper_end_is_a_quantile_of_the_weighted_mean(rng, n, level):
+    """With a bound far away it is Gaffke's end that counts, and one weight decides. This is where the saddlepoint
+    formula is worst: 1 to 3.5 % of the tail probability are missing, to the safe side."""
+    for _ in range(20):
+        x = rng.lognormal(0.0, 0.5, n)
+        _, high = mean_interval(x, level, most=50.0)
+        assert high > student(x, level)[1]
+        assert 0.96 < weighted_mean_exceeds([*x, 50.0], high) / ((1 - level) / 2) < 1.0
+
+
+@pytest.mark.parametrize("n", [10, 30, 200])
+def test_for_failures_with_a_bound_it_is_clopper_and_pearson(n):
+    """On values 0 and 1 the two are the same, up to the saddlepoint formula."""
+    for count in range(n // 5):
+        x = np.r_[np.zeros(n - count), np.ones(count)]
+        low, high = mean_interval(x, 0.95, least=0.0, most=1.0)
+        exact = clopper_pearson(count, n, 0.95)
+        assert high == pytest.approx(exact[1], rel=0.006)
+        assert 0 <= low <= exact[0]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n", [2, 10, 100])
+def test_it_contains_students_interval_and_grows_with_the_level(rng, law, n):
+    x = LAWS[law](rng, (n, 50))
+    inner = mean_interval(x, 0.5)
+    for level in (0.8, 0.95, 0.999):
+        low, high = mean_interval(x, level)
+        t_low, t_high = student(x, level)
+        assert np.all(low <= t_low + 1e-12) and np.all(high >= t_high - 1e-12)
+        assert np.all(low <= inner[0]) and np.all(high >= inner[1])
+        inner = low, high
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_it_moves_with_the_values(rng, law):
+    x = LAWS[law](rng, (40, 6))
+    low, high = mean_interval(x, 0.95)
+    assert np.allclose(mean_interval(3 * x - 7, 0.95), (3 * low - 7, 3 * high - 7), rtol=0, atol=1e-8)
+    assert np.allclose(mean_interval(-x, 0.95), (-high, -low), rtol=0, atol=1e-9)
+    order = rng.permutation(40)
+    assert np.allclose(mean_interval(x[order], 0.95), (low, high), rtol=0, atol=1e-9)
+
+
+def test_a_column_has_the_same_interval_alone_and_in_company(rng):
+    """Curves of several blocks."""
+    x = LAWS["rare failures"](rng, (30, 40, 100))
+    low, high = mean_interval(x, 0.95)
+    p = p_value(x - 2.0)
+    assert low.shape == high.shape == p.shape == (40, 100)
+    for at in ((0, 0), (17, 3), (39, 99)):
+        alone = x[(slice(None), *at)]
+        assert mean_interval(alone, 0.95) == (low[at], high[at])
+        assert p_value(alone - 2.0) == p[at]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(LAWS)),
+    st.integers(2, 300),
+    st.floats(0.3, 0.999),
+    st.integers(0, 2**32),
+)
+def test_the_p_value_of_an_end_is_that_of_its_level(law, n, level, seed):
+    x = LAWS[law](np.random.default_rng(seed), n)
+    if x.std() == 0:
+        return
+    for end in mean_interval(x, level):
+        assert p_value(x - end) == pytest.approx(1 - level, rel=1e-6)
+
+
+def test_values_without_spread():
+    assert mean_interval(np.full(9, 2.5), 0.95) == (2.5, 2.5)
+    assert p_value(np.zeros(9)) == 1.0
+    assert p_value(np.full(9, 2.5)) == 0.0
+    low, high = mean_interval(np.zeros(30), 0.9, most=1.0)
+    # No failure in 30 seeds: the end at level 90 % is the rate that is excluded with 95 %.
+    assert low == 0.0 and high == pytest.approx(undetected_rate(30, 0.95), rel=0.01)
+
+
+def test_one_seed_has_no_interval():
+    low, high = mean_interval(np.ones((1, 3)), 0.95)
+    assert np.isnan(low).all() and np.isnan(high).all()
+    assert np.array_equal(p_value(np.ones((1, 3))), np.ones(3))
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 1), (0, 30), (1, 30), (7, 30), (29, 30), (30, 30), (3, 200)])
+def test_beyond_the_ends_of_a_share_the_count_is_too_rare(count, n):
+    def at_most(k, q):
+        return sum(comb(n, i) * q**i * (1 - q) ** (n - i) for i in range(k + 1))
+
+    low, high = clopper_pearson(count, n, 0.95)
+    assert (low == 0) if count == 0 else (1 - at_most(count - 1, low) == pytest.approx(0.025, rel=1e-9))
+    assert (high == 1) if count == n else (at_most(count, high) == pytest.approx(0.025, rel=1e-9))
+
+
+def test_shares_come_in_arrays():
+    low, high = clopper_pearson(np.array([0, 3, 30]), 30, 0.9)
+    assert (low[1], high[1]) == clopper_pearson(3, 30, 0.9)
+    assert low[0] == 0 and high[2] == 1
+
+
+def test_at_the_undetected_rate_no_failure_is_as_likely_as_one_minus_the_level():
+    assert (1 - undetected_rate(200, 0.95)) ** 200 == pytest.approx(0.05)
+    assert undetected_rate(30, 0.975) == pytest.approx(clopper_pearson(0, 30, 0.95)[1])
