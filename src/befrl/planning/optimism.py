@@ -73,12 +73,12 @@ def local(region, R, horizon):
     features = region.model.features
     P, partial = region.model.family.kernel_and_partial_means(features.natural(region.centre))
     n, N, A = R.shape
-    rows = covariance_rows(P, partial)
+    covariance = bellman.expectation(covariance_rows(P, partial).reshape(n, N, -1, P.shape[-1]))
     spread = features.spread(region.matrix)
     rho = region.rho[:, None, None]
 
     def bonus(h, V):
-        return rho * _norm(spread, (rows @ V[..., None]).reshape(n, N, A, -1))
+        return rho * _norm(spread, covariance(V).reshape(n, N, A, -1))
 
     return _with_bonus(R, P, bonus, horizon)
 
