@@ -17,7 +17,7 @@ from scipy import special
 
 # Numbers that are worked on at a time, so that they stay in the cache.
 BLOCK = 1 << 16
-# Ends of the search for log((s - max x) / (max x - min x)). Beyond the upper one c is the mean, and r* loses its digits.
+# Ends of the search for log((s - max x) / (max x - min x)). Beyond the upper one c is the mean and r* loses its digits.
 SEARCH = -60.0, 8.0
 
 
