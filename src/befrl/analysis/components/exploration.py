@@ -43,8 +43,8 @@ TABLES = {
         "episodes": "number of episodes",
         "seeds": "number of evaluation seeds",
         "share": "mean regret divided by that of the uniformly random policy",
-        "low": "lower end of the bootstrap interval of the share",
-        "high": "upper end of the bootstrap interval of the share",
+        "low": "lower end of the interval of the share",
+        "high": "upper end of the interval of the share",
         "matters": "whether exploration matters on the instance: greedy minus best has an interval above zero",
     },
 }
