@@ -246,7 +246,7 @@ def test_files_are_what_their_names_say(rendered, kind):
 
 # By kind of figure: how many seeds its caption states and in which words, and what it says about bands and lines.
 CAPTIONS = {
-    "exploration": (7, "7 seeds", "bars: bootstrap intervals of the means"),
+    "exploration": (7, "7 seeds", "bars: intervals of the means"),
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
