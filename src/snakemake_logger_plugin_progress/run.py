@@ -56,14 +56,14 @@ class Run:
         return job
 
     def time_left(self, now) -> float | None:
-        """Seconds until the end; None while nothing is known about more than half of the jobs that wait.
+        """Seconds until the end; None while jobs of unknown length wait that are more than half of all jobs.
 
         The seconds of all jobs to come, over the number of jobs that run side by side; at least what the longest
         running job still needs.
         """
         waiting = self._waiting()
-        known = sum(number for rule, number in waiting.items() if self._earlier(rule) or self._own(rule))
-        if self.begun is None or not (self.seconds or self.expected) or 2 * known < sum(waiting.values()):
+        unknown = sum(number for rule, number in waiting.items() if not (self._earlier(rule) or self._own(rule)))
+        if self.begun is None or not (self.seconds or self.expected) or 2 * unknown > self.total:
             return None
         still = [max(0.0, self._expectation(job.rule, job.output) - now + job.started) for job in self.running.values()]
         to_come = sum(number * self._expectation(rule) for rule, number in waiting.items() if number)

@@ -72,6 +72,14 @@ def test_nothing_known_is_not_zero():
     assert run.time_left(21.0) == pytest.approx(80.0)
 
 
+def test_a_last_job_of_unknown_length_is_taken_for_a_mean_one():
+    run = Run({"a": 3, "report": 1})
+    for n in range(3):
+        started(run, n, "a", 20.0 * n)
+        run.finish(n, 20.0 * (n + 1))
+    assert run.time_left(60.0) == pytest.approx(20.0)
+
+
 def test_a_failure_is_told_once():
     run = Run({"a": 2})
     started(run, 0, "a", 0.0)
