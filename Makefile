@@ -57,6 +57,7 @@ references: ## make the tables of build/smoke the reference
 	rm -rf tests/reference/smoke
 	cd build/smoke/results && find . -name '*.csv' ! -path './timings/*' ! -name claims.csv -print0 \
 	    | $(call copied_to,tests/reference/smoke)
+	mkdir -p workflow/seconds && cp .snakemake/seconds/smoke.csv workflow/seconds/
 
 references-study: ## make the tables and figures of the study what `make verify` compares with
 	@test -e results/report.html || { echo "there are no results: run make reproduce first"; exit 2; }
