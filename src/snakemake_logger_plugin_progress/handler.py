@@ -14,7 +14,7 @@ from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from snakemake_logger_plugin_progress import seconds
 from snakemake_logger_plugin_progress.run import Job, Run, clock, in_words
-from snakemake_logger_plugin_progress.screen import screen
+from snakemake_logger_plugin_progress.screen import screen, write
 
 MEASURED = Path(".snakemake/seconds")
 LAST_LINES = 20
@@ -62,11 +62,9 @@ class LogHandler(LogHandlerBase):
     def emit(self, record):
         try:
             if self.common_settings.dryrun:
-                print(self.format(record), file=self.stream, flush=True)
+                write(self.stream, f"{self.format(record)}\n")
             else:
                 self._take(record)
-        except BrokenPipeError:
-            pass  # nobody reads any more, as after `| head`
         except Exception:
             self.handleError(record)
 

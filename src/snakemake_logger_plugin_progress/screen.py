@@ -15,10 +15,10 @@ class Terminal:
 
     def show(self, in_words, share, now):
         """Redraw the line; in_words(width) is its text."""
-        self._write(CLEAR + in_words(self._width()))
+        write(self.stream, CLEAR + in_words(self._width()))
 
     def say(self, text):
-        self._write(f"{CLEAR}{text}\n")
+        write(self.stream, f"{CLEAR}{text}\n")
 
     def _width(self):
         try:
@@ -27,10 +27,6 @@ class Terminal:
             columns = 0
         # The last column stays free: some terminals would start a new line there. Some do not know their size.
         return columns - 1 if columns > 1 else 79
-
-    def _write(self, text):
-        self.stream.write(text)
-        self.stream.flush()
 
 
 class Lines:
@@ -50,9 +46,17 @@ class Lines:
         self.say(in_words(None))
 
     def say(self, text):
-        print(text, file=self.stream, flush=True)
+        write(self.stream, f"{text}\n")
 
 
 def screen(stream):
     moving = stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     return Terminal(stream) if moving else Lines(stream)
+
+
+def write(stream, text):
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        pass  # nobody reads any more, as after `| head`; the run goes on
