@@ -1,4 +1,4 @@
-"""Ties: one of the best actions is chosen, each equally often, by numbers that nothing but key, plan and place decide."""
+"""Ties: one of the best actions is chosen, each equally often; key, plan and place decide, and nothing else."""
 
 import itertools
 
