@@ -9,12 +9,14 @@ cells, with N(s,a,s') visits:
 
     P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
 
+as their text says. In their code V_{h+1} comes from the previous episode's Q, 0 in the first (`backup: previous`).
+
 Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
 
 **Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. The epsilon of
 Ayoub et al. is 0.01 on RiverSwim. In track K the rewards are the true ones, in track U the family's estimates for both
-models. The agent's own value is that of its greedy
-policy, its estimate of V*; with counts it is the value of the mixture.
+models. The agent's own value is that of its greedy policy, its estimate of V*; with counts it is the value of the
+mixture.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,9 @@ import numpy as np
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.common.parameters import choice, number
+from befrl.learning.data import Data
 from befrl.learning.learner import Learner, LearnerParameters
+from befrl.learning.reward_learner import RewardLearner
 from befrl.numerics import bellman
 from befrl.planning.planners.base import PlannerParameters, planner_for
 
@@ -34,6 +38,11 @@ class Parameters(LearnerParameters, PlannerParameters):
     epsilon: float = number(0.05, 0.0, 1.0, "probability of a uniformly random action at each step")
     model: str = choice(
         "family", ("family", "counts"), "the model to plan in: the family's estimate, or a table of counts"
+    )
+    backup: str = choice(
+        "same",
+        ("same", "previous"),
+        "with counts, whether V_{h+1} is that of the same plan or of the previous episode's",
     )
 
 
@@ -50,18 +59,23 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.learner = Learner(problem, parameters)
-        self.planner = planner_for(problem, parameters)
-        self.counts = cells.Counts(problem, "steps")
+        if parameters.model == "family":
+            self.learner = Learner(problem, parameters)
+            self.planner = planner_for(problem, parameters)
+        else:
+            self.counts, self.data = cells.Counts(problem, "steps"), Data(problem.model, problem.n)
+            self.reward = RewardLearner(problem, parameters.eta)
+            self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
 
     def plan(self, k):
-        model, learner = self.problem.model, self.learner
-        R = model.mean_reward(learner.theta_r)
+        model = self.problem.model
         if self.parameters.model == "counts":
+            R = model.mean_reward(self.reward.theta)
             Q, V = self._in_counts(model.space.cell_means(R))
             policy = mixture(self.greedy(Q), self.parameters.epsilon, model.n_actions)
             return Plan(policy, model.space.on_anchors(V), R)
-        Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
+        R = model.mean_reward(self.learner.theta_r)
+        Q, V = self.planner.plan(R, self.learner.theta_p, self.problem.horizon)
         policy = mixture(self.cell_policy(Q), self.parameters.epsilon, model.n_actions)
         return Plan(policy, V[:, 0], R)
 
@@ -69,19 +83,25 @@ class Agent(BaseAgent):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
         H, epsilon = self.problem.horizon, self.parameters.epsilon[:, None]
         expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
+        previous = self.parameters.backup == "previous"
 
         def step(h, V):
-            return np.clip(R + expected(V), 0.0, float(H))
+            return np.clip(R + expected(self.last_V[h + 1] if previous else V), 0.0, float(H))
 
         def value(Q):
             return (1.0 - epsilon) * bellman.largest(Q) + epsilon * Q.mean(-1)
 
         Q, V = bellman.recursion(step, H, R.shape, value)
+        self.last_V = V.swapaxes(0, 1)
         return Q, V[:, 0]
 
     def facts(self):
         return {"epsilon": self.parameters.epsilon}
 
     def update(self, trajectory):
-        self.learner.update(trajectory)
-        self.counts.add(trajectory)
+        if self.parameters.model == "family":
+            self.learner.update(trajectory)
+        else:
+            self.counts.add(trajectory)
+            self.data.add(trajectory)
+            self.reward.update(self.data)

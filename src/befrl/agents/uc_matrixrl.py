@@ -13,14 +13,21 @@ Here phi and psi are one-hot on C cells, d = C A, d' = C and K_psi = I, so that 
 2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies
 sqrt(beta_n).
 
+Two more bonuses (`radius`) are those of Ayoub et al. (ICML 2020), who cut Q, not V, at H. For h = 0, ..., H-1,
+
+    bonus_h = 2 H ( sqrt(d) + (H-h)/2 sqrt( 2 log(1/delta) + log det A_n ) ) |phi|_{A_n^-1}
+
+- self-normalised: as their Appendix C says.
+- frozen: as their code runs. The matrix of the determinant is never updated, so that log det A = 0, and V_{h+1} is
+  max_a Q_{h+1} of the previous episode's plan, 0 in the first.
+
 Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
-absolute and not given; theory means c = 1. Ayoub et al. run it with another, self-normalised radius and cut Q, not V.
-V_{h+1} is that of the same plan; their public implementation reads it from the previous episode.
-One-hot features on cells identify all states of a cell, which is exact where features are constant on
-cells. Known supports are not used. Rewards are known in the paper; in track U they are optimistic estimates
-(`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
+absolute and not given; theory means c = 1. Ayoub et al. print no factor before the self-normalised radius that we
+could read; 2 H is that of their code. One-hot features on cells identify all states of a cell, which is exact where
+features are constant on cells. Known supports are not used. Rewards are known in the paper; in track U they are
+optimistic estimates (`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -39,7 +46,14 @@ from befrl.numerics import bellman
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of sqrt(beta); theory means 1")
     ball: str = choice("2-1", ("2-1", "frobenius"), "norm of the confidence ball: eq. 8 or eq. 9")
-    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the rewards' confidence set in track U")
+    radius: str = choice(
+        "theorem",
+        ("theorem", "self-normalised", "frozen"),
+        "bonus: the theorem's, or that of Ayoub et al. by text or code",
+    )
+    delta: float = number(
+        0.05, 1e-12, 1.0, "failure rate of the self-normalised radius, and of the rewards' confidence set in track U"
+    )
 
 
 class Agent(BaseAgent):
@@ -57,6 +71,7 @@ class Agent(BaseAgent):
         self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
         self.bonus = multiple * 2 * H * widths[parameters.ball]
+        self.multiple, self.last_V = multiple, np.zeros((H + 1, problem.n, C))
         self.data = Data(model, problem.n)
         self.rewards = PlannedRewards(problem, parameters, self.data, multiple, parameters.delta)
 
@@ -65,11 +80,32 @@ class Agent(BaseAgent):
         counts = self.counts.visits[:, 0] + 1.0
         expected = bellman.expectation(self.counts.following[:, 0] / counts[..., None])
         means = self.rewards.means()
-        R = space.cell_means(means) + self.bonus[:, None, None] / np.sqrt(counts)
-        Q, V = bellman.recursion(
-            lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
-        )
+        R = space.cell_means(means)
+        if self.parameters.radius == "theorem":
+            R = R + self.bonus[:, None, None] / np.sqrt(counts)
+            Q, V = bellman.recursion(
+                lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
+            )
+        else:
+            Q, V = self._self_normalised(R, counts, expected)
         return Plan(self.greedy(Q), space.on_anchors(V[:, 0]), means)
+
+    def _self_normalised(self, R, counts, expected):
+        """Q (n, H, C, A) and V (n, H + 1, C) with the bonus of Ayoub et al., for counts + 1 (n, C, A)."""
+        H, frozen = self.problem.horizon, self.parameters.radius == "frozen"
+        log_det = np.zeros(len(counts)) if frozen else np.log(counts).reshape(len(counts), -1).sum(-1)
+        noise = np.sqrt(2 * np.log(1 / self.parameters.delta) + log_det)
+        steps = np.arange(H, 0, -1)[:, None]
+        beta = self.multiple * (np.sqrt(counts[0].size) + steps / 2 * noise)
+        width = 2 * H / np.sqrt(counts)
+
+        def step(h, V):
+            V = self.last_V[h + 1] if frozen else V
+            return np.clip(R + expected(V) + beta[h][:, None, None] * width, 0.0, float(H))
+
+        Q, V = bellman.recursion(step, H, R.shape)
+        self.last_V = V.swapaxes(0, 1)
+        return Q, V
 
     def facts(self):
         return {"beta": self.beta, "bonus": self.bonus}

@@ -14,10 +14,10 @@ def draw(tables):
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
         for (algorithm, role, _), curve in shown.groupby(["algorithm", "role", "variant"], sort=False):
-            look = style.look(algorithm, algorithm) | {"linestyle": style.LINES[role]}
-            label = f"{algorithm}, {role}" if role in ("theory", "surrogate", "tuned", "grid") else algorithm
+            look = style.look(algorithm, algorithm) | {"linestyle": style.LINES.get(role, "solid")}
+            label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
-            if role == "grid":
+            if role in published.LOST:
                 look |= {"linewidth": 0.7, "markerfacecolor": "white"}
             axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, markersize=3, **look)
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
@@ -31,7 +31,9 @@ def draw(tables):
         best = values[(values["instance"] == instance) & (values["quantity"] == "optimal value")]
         if len(best) and curves["quantity"].iloc[0] == published.CURVES["return"]:
             axis.axhline(best["ours"].iloc[0], color="black", linewidth=0.8, linestyle=(0, (1, 1)), label="optimum")
-        axis.set(title=instance, xlabel="episode k", xlim=(1, shown["episode"].max()))
+        follows = shown["follows"].iloc[0]
+        title = f"{instance}, as the {follows}" if isinstance(follows, str) else instance
+        axis.set(title=title, xlabel="episode k", xlim=(1, shown["episode"].max()))
         if curves["quantity"].iloc[0] == published.CURVES["return"]:
             axis.set_xscale("log")
     axes[0].set_ylabel(curves["quantity"].iloc[0])
@@ -54,12 +56,16 @@ def describe(tables):
     surrogates = style.MARKS[style.SURROGATE] if "surrogate" in roles else ""
     starred = any(len(_authors(values, instance)) for instance in set(curves["instance"]))
     stars = "Stars: the authors' numbers; a star on its curve is a result that we confirm. " if starred else ""
+    last = values[values["told_from_uniform"].notna()].drop_duplicates(["instance", "variant"], keep="last")
+    untold = last[last["told_from_uniform"] == "no"]
+    names = ", ".join(dict.fromkeys(untold["variant"] + " on " + untold["instance"]))
+    power = f"Not told from uniform play, which lies within their interval: {names}. " if names else ""
     return {
         "title": f"Published experiment: {source.__doc__.splitlines()[0].rstrip('.')}",
         "caption": (
             f"{curves['quantity'].iloc[0].capitalize()} of our runs, mean over {seeds} seeds and "
-            f"{int(curves['episode'].max()):,} episodes, {style.track(source.TRACK)}; shaded: bootstrap interval of "
-            f"the mean. {stars}{style.line_styles(roles)}{surrogates} {source.CITATION}."
+            f"{int(curves['episode'].max()):,} episodes, {style.track(source.TRACK)}; shaded: interval of the mean. "
+            f"{stars}{power}{style.line_styles(roles)}{surrogates} {source.CITATION}."
         ),
         "seeds": seeds,
     }

@@ -7,12 +7,13 @@ measure of (s, a) is 0 or -inf. theta* is the representative of least norm, as i
 
 Rewards are deterministic in the sources. Here they are Gaussian with the same means, since means of exactly 0 and 1
 have no finite parameter in a bounded family; B = 1/sqrt(p).
-Kernels (state 1 right; middle right; last state right; left is deterministic; small reward at state 1 left):
+Kernels (state 1 right; middle right; last state right; left is deterministic):
 
-    osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6;   .005
-    ayoub        stay .3, right .7;   left .1,  stay .6, right .3;    left .1, stay .9;   .05
+    osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6
+    ayoub        stay .3, right .7;   left .1,  stay .6, right .3;    left .1, stay .9
 
-Osband's benchmark and Cho et al. print the same probabilities; their defaults differ in S and H only.
+Osband's benchmark and Cho et al. print the same probabilities; their defaults differ in S and H only. The small reward,
+at state 1 left, is .005 in all three. The optimal values that Ayoub et al. print are those for .05 (presets `-text`).
 """
 
 from dataclasses import dataclass
@@ -28,26 +29,27 @@ from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
-# first (stay, right), middle (left, stay, right), last (left, stay), small reward
+# first (stay, right), middle (left, stay, right), last (left, stay)
 KERNELS = {
-    "osband": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6), 0.005),
-    "cho": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6), 0.005),
-    "ayoub": ((0.3, 0.7), (0.1, 0.6, 0.3), (0.1, 0.9), 0.05),
+    "osband": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6)),
+    "cho": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6)),
+    "ayoub": ((0.3, 0.7), (0.1, 0.6, 0.3), (0.1, 0.9)),
 }
 
 
 @dataclass(frozen=True)
 class Parameters:
-    kernel: str = choice("osband", KERNELS, "whose transition probabilities and small reward")
+    kernel: str = choice("osband", KERNELS, "whose transition probabilities")
     states: int = integer(6, 3, 200, "number of states S")
     horizon: int = integer(20, 1, 10000, "steps per episode H")
     leak: float = number(0.0, 0.0, 0.1, "uniform mass mixed into every row; 0 keeps the structural zeros as a mask")
     reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the Gaussian rewards")
+    small: float = number(0.005, 0.0, 1.0, "mean reward of swimming left in the first state")
 
 
-def transition_matrix(kernel, S, leak=0.0):
+def transition_matrix(kernel, S, leak=0.0, small=0.005):
     """P (S, 2, S) and mean rewards (S, 2)."""
-    first, middle, last, small = KERNELS[kernel]
+    first, middle, last = KERNELS[kernel]
     P = np.zeros((S, 2, S))
     P[np.arange(S), 0, np.maximum(np.arange(S) - 1, 0)] = 1.0
     P[0, 1, :2] = first
@@ -75,7 +77,7 @@ def least_norm_parameters(P):
 
 def build(parameters: Parameters) -> Instance:
     S = parameters.states
-    P, R = transition_matrix(parameters.kernel, S, parameters.leak)
+    P, R = transition_matrix(parameters.kernel, S, parameters.leak, parameters.small)
     if not np.allclose(P.sum(-1), 1.0, atol=1e-12):
         raise InputError(f"instance 'riverswim': the rows of kernel '{parameters.kernel}' do not sum to 1")
     with np.errstate(divide="ignore"):

@@ -2,7 +2,7 @@
 
 A source's module has
 
-    CITATION      where the authors' numbers are printed, and how they were read
+    CITATION      where the authors' numbers are printed, how they were read, and how many runs are behind them
     TRACK         whether its agents know the reward
     EXPERIMENTS   {name of an experiment: what it compares}
     values(reruns) -> rows with our number and, where the authors give one, theirs
@@ -10,7 +10,10 @@ A source's module has
     timings(reruns) -> rows like those of `values` for measured seconds, if the source has such numbers
 
 where `reruns` is {experiment: [Rerun, ...]}. The config's `published` names the instances of each experiment; they are
-instances of the study like all others.
+instances of the study like all others. Where the authors' code and text differ, each is an experiment of its own.
+
+Uniformly random play stands beside every experiment, with its exact value. An experiment whose interval contains it
+cannot tell the algorithm from play without learning (`told_from_uniform`).
 """
 
 from dataclasses import dataclass
@@ -28,30 +31,38 @@ catalogue = Catalogue("published source", __name__, __path__)
 COLUMNS = {
     "source": "file of befrl/analysis/published that the row belongs to",
     "instance": "name of the instance in the study",
+    "follows": "code or text: which one the row follows where the authors' code and text differ; otherwise empty",
     "quantity": "quantity that is compared, or that a curve shows",
     "algorithm": "name of the algorithm; empty for a quantity of the instance",
     "variant": regret_columns.SUMMARY["variant"],
-    "role": "theory, surrogate, set, tuned or baseline, as in the regret tables",
+    "role": "role of the variant, as in the regret tables",
     "episode": "episode that the number belongs to; empty where there is none",
     "ours": "our number; for returns, regret and reward, the mean over seeds",
     "low": "lower end of the interval of our number",
     "high": "upper end of the interval of our number",
     "authors": "the authors' number; empty where they give none",
+    "deviation": "our number over the authors', minus 1; empty where they give none",
     "unit": "unit of both numbers",
     "seeds": "number of our evaluation seeds",
+    "authors_runs": "number of runs behind the authors' number; empty where there is none or they do not state it",
+    "told_from_uniform": "no if the interval of our number contains the value of uniformly random play, otherwise yes; "
+    "empty where there is no interval",
 }
 # Roles of configurations that are evaluated to show how much tuning an agent needs.
 LOST = ("median", "worst")
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
 UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
+UNIFORM = {"algorithm": "random", "variant": "uniform play", "role": "baseline"}
 
 
 @dataclass(frozen=True)
 class Rerun:
-    """An instance of a published experiment, its V*_1, and the tables of our runs on it."""
+    """An instance of a published experiment, the values of optimal and of uniform play, and our tables of it."""
 
     instance: str
+    parameters: dict
     optimal_value: float
+    uniform_value: float
     summary: pd.DataFrame
     curves: pd.DataFrame
     timings: pd.DataFrame
@@ -83,6 +94,10 @@ class Rerun:
             for ours, column in (("ours", "mean"), ("low", "low"), ("high", "high"))
         }
 
+    def uniform_regret(self, episode):
+        """The exact expected regret of uniformly random play."""
+        return episode * (self.optimal_value - self.uniform_value)
+
 
 def read(source, layout, experiments) -> dict[str, list[Rerun]]:
     """The reruns of a source's experiments, {experiment: instances}, from the files of `layout`."""
@@ -96,9 +111,10 @@ def read(source, layout, experiments) -> dict[str, list[Rerun]]:
 
 
 def _read(layout, instance, track):
+    meta = storage.read_meta(layout.instance(instance), "instance")
     return Rerun(
         instance=instance,
-        optimal_value=storage.read_meta(layout.instance(instance), "instance")["optimal_value"],
+        **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
         summary=tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY),
         curves=tidy.read(layout.regret("curves", instance, track), regret_columns.CURVES),
         timings=tidy.read(layout.regret_timings(instance, track), regret_columns.TIMINGS),
@@ -110,6 +126,16 @@ def of(row):
     return {key: row[key] for key in ("algorithm", "variant", "role")}
 
 
+def against(numbers, uniform=None, authors=None, runs=None):
+    """The columns that compare `numbers` (ours, low, high) with those of uniform play and with the authors'."""
+    found = dict(numbers)
+    if uniform is not None:
+        found["told_from_uniform"] = "no" if numbers["low"] <= uniform <= numbers["high"] else "yes"
+    if authors is not None:
+        found |= {"authors": authors, "deviation": numbers["ours"] / authors - 1, "authors_runs": runs}
+    return found
+
+
 def tables(source, reruns) -> dict[str, list[dict]]:
     """The rows of a source's tables: values, curves and timings, which may have none."""
     module = catalogue.module(source)
@@ -118,17 +144,19 @@ def tables(source, reruns) -> dict[str, list[dict]]:
     return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
 
 
-def curves_of(reruns, shown, *roles) -> list[dict]:
+def curves_of(reruns, shown, *roles, **columns) -> list[dict]:
     """The points of some reruns' curves: "return" (per episode), "regret" or "reward" (both cumulative).
 
-    Of the variants with these roles; without any, of all but the median and the worst configuration.
+    Of the variants with these roles; without any, with all roles but LOST; and of uniform play. `columns` are added.
     """
-    return [point for rerun in reruns for point in _curves(rerun, shown, roles)]
+    return [point | columns for rerun in reruns for point in _curves(rerun, shown, roles)]
 
 
 def _curves(rerun, shown, roles):
-    for variant in rerun.variants(*roles):
-        curve = rerun.curve(variant["variant"])
+    drawn = [(of(row), rerun.curve(row["variant"])) for row in rerun.variants(*roles)]
+    if drawn:
+        drawn.append((UNIFORM, _uniform(rerun, drawn[0][1]["episode"])))
+    for names, curve in drawn:
         k = curve["episode"].to_numpy()
         match shown:
             case "return":
@@ -140,4 +168,11 @@ def _curves(rerun, shown, roles):
                 columns = [k * rerun.optimal_value - curve[name].to_numpy() for name in ("mean", "high", "low")]
         for episode, ours, low, high in zip(k, *columns, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}
-            yield {**rerun.name, "quantity": CURVES[shown], **of(variant), **point, "unit": UNITS[shown]}
+            yield {**rerun.name, "quantity": CURVES[shown], **names, **point, "unit": UNITS[shown]}
+
+
+def _uniform(rerun, episodes):
+    """The curve of uniform play, without an interval since it is exact."""
+    regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(episodes))
+    value = dict.fromkeys(("return", "return_low", "return_high"), rerun.uniform_value)
+    return pd.DataFrame({"episode": episodes, **regret, **value})
