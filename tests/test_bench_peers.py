@@ -86,6 +86,13 @@ def test_growth_compares_the_last_quarter_with_the_first(peers):
     assert peers.growth(np.cumsum([0, *range(1, 12)])) == 5.0
 
 
+def test_every_pin_of_the_peers_has_a_hash_and_no_file_names_an_index():
+    entries = re.split(r"^(?=[a-z])", (FOLDER / "requirements.lock").read_text(), flags=re.MULTILINE)[1:]
+    assert len(entries) > 10 and all("--hash=sha256:" in entry for entry in entries)
+    for name in ("requirements.in", "requirements.lock", "overrides.txt"):
+        assert not re.search(r"https?://|index-url|find-links", (FOLDER / name).read_text())
+
+
 def test_the_peers_run_with_befrls_own_numpy_and_scipy():
     def pins(path):
         return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", path.read_text(), flags=re.MULTILINE))
