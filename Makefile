@@ -25,7 +25,7 @@ copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(C
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce verify smoke full test test-all references references-study references-full lint format
-.PHONY: bench lock clean
+.PHONY: bench bench-peers lock lock-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -84,13 +84,22 @@ format: .venv/.ready ## format Python and Snakemake files
 	$(run) ruff format
 	$(run) snakefmt Snakefile workflow
 
-bench: .venv/.ready ## measure steps per second of every algorithm
-	$(run) befrl bench
+bench: .venv/.ready ## measure steps per second of every algorithm into results/timings/bench.csv, two minutes
+	$(run) befrl bench --out results/timings/bench.csv
+
+bench-peers: build/peers/.ready ## measure befrl against rlberry-scool and a naive BEF-RLSVI, three minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src build/peers/bin/python tools/bench_peers/measure.py \
+	    --out results/timings/peers.csv
 
 lock: ## update requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
 	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock" $(LOCK_FLAGS) \
 	    requirements.in -o requirements.lock
+
+lock-peers: ## update the lock of the environment of `make bench-peers` (LOCK_FLAGS=--upgrade; needs uv)
+	cd tools/bench_peers && $(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock-peers" \
+	    $(LOCK_FLAGS) --override overrides.txt requirements.in -o requirements.lock
 
 clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info
@@ -99,6 +108,13 @@ clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 # The stamp is written last, so an interrupted set-up is repeated and a finished one is kept.
 .venv/.ready: requirements.lock pyproject.toml tools/setup.sh
 	@PYTHON="$(strip $(PYTHON))" sh tools/setup.sh
+
+# The peers need an old Gymnasium, and rlberry asks for more than is installed: hence --no-deps (overrides.txt).
+build/peers/.ready: tools/bench_peers/requirements.lock
+	rm -rf build/peers
+	$(PYTHON) -m venv build/peers
+	build/peers/bin/python -m pip install --quiet --no-deps --require-hashes -r $<
+	touch $@
 
 # An environment contains absolute paths: a copied or moved project must not import the code of its old folder.
 ifneq "$(shell cat .venv/.ready 2>/dev/null)" "$(CURDIR)"
