@@ -14,11 +14,14 @@ order respectively. The last two plan in a model of the ellipsoid: they take man
 theta (n, d), M (n, blocks, m, m), rho (n,), R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
 """
 
+import itertools
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
 from befrl.numerics import bellman, linalg
+from befrl.planning import induction
 
 # Projected ascent takes steps of length rho/(1 + j/SLOWING) in the norm of M, from the centre and from random starts.
 STEPS, RESTARTS, SLOWING = 30, 3, 5.0
@@ -57,7 +60,10 @@ def _norm(spread, slope):
     """The norm sqrt( v' (U M^-1 U') v ) of U'v in M^-1."""
     if slope.shape[-1] == 1:
         return np.sqrt(spread[..., 0, 0]) * np.abs(slope[..., 0])
-    return np.sqrt(np.maximum(((spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
+    # Component by component: numpy is slow on short axes.
+    pairs = itertools.product(range(slope.shape[-1]), repeat=2)
+    square = reduce(np.add, (spread[..., i, j] * (slope[..., i] * slope[..., j]) for i, j in pairs))
+    return np.sqrt(np.maximum(square, 0.0))
 
 
 def covariance_rows(P, partial):
@@ -70,6 +76,8 @@ def covariance_rows(P, partial):
 
 
 def local(region, R, horizon):
+    if region.model.smooth:
+        return _local_smooth(region, R, horizon)
     features = region.model.features
     P, partial = region.model.family.kernel_and_partial_means(features.natural(region.centre))
     n, N, A = R.shape
@@ -81,6 +89,25 @@ def local(region, R, horizon):
         return rho * _norm(spread, (rows @ V[..., None]).reshape(n, N, A, -1))
 
     return _with_bonus(R, P, bonus, horizon)
+
+
+def _local_smooth(region, R, horizon):
+    """`local` by groups of rows, where each next anchor is a node and E V and Cov(psi, V) are sums over the nodes."""
+
+    def step_of(model, R, rows):
+        moments = model.family.value_moments(induction.by_action(model, region.centre[rows]))
+        spread = np.ascontiguousarray(model.features.spread(region.matrix[rows]).swapaxes(1, 2))
+        rho = region.rho[rows, None, None]
+
+        def step(h, V):
+            mean, slope = moments(V)
+            mean += rho * _norm(spread, slope)
+            return np.clip(R + mean.swapaxes(1, 2), 0.0, float(horizon - h))
+
+        return step
+
+    Q, V = induction.by_groups(region.model, R, horizon, step_of)
+    return Q, V[:, 0]
 
 
 def pinsker(region, R, horizon):
@@ -111,7 +138,7 @@ def sample(region, R, horizon, start, normals, count):
     best, chosen = np.full(len(R), -np.inf), region.centre
     for _ in range(count):
         theta = region.centre + region.boundary(normals)
-        V = bellman.backward_induction(R, region.model.kernel(theta), horizon)[1][:, 0]
+        V = induction.backward_induction(region.model, R, theta, horizon)[1][:, 0]
         best, chosen = _better(best, chosen, (start * V).sum(-1), theta)
     return _plan(region.model, chosen, R, horizon)
 
@@ -152,7 +179,7 @@ def _better(best, chosen, value, theta):
 
 
 def _plan(model, theta, R, horizon):
-    Q, V = bellman.backward_induction(R, model.kernel(theta), horizon)
+    Q, V = induction.backward_induction(model, R, theta, horizon)
     return Q, V[:, 0]
 
 
