@@ -16,7 +16,6 @@ theta (n, d), M (n, blocks, m, m), rho (n,), R (n, N, A), start (n, N); all retu
 
 import itertools
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -60,10 +59,7 @@ def _norm(spread, slope):
     """The norm sqrt( v' (U M^-1 U') v ) of U'v in M^-1."""
     if slope.shape[-1] == 1:
         return np.sqrt(spread[..., 0, 0]) * np.abs(slope[..., 0])
-    # Component by component: numpy is slow on short axes.
-    pairs = itertools.product(range(slope.shape[-1]), repeat=2)
-    square = reduce(np.add, (spread[..., i, j] * (slope[..., i] * slope[..., j]) for i, j in pairs))
-    return np.sqrt(np.maximum(square, 0.0))
+    return np.sqrt(np.maximum(((spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
 
 
 def covariance_rows(P, partial):
@@ -96,12 +92,16 @@ def _local_smooth(region, R, horizon):
 
     def step_of(model, R, rows):
         moments = model.family.value_moments(induction.by_action(model, region.centre[rows]))
-        spread = np.ascontiguousarray(model.features.spread(region.matrix[rows]).swapaxes(1, 2))
-        rho = region.rho[rows, None, None]
+        # rho |U'v|_{M^-1} by components, since numpy is slow on short axes; the matrices are symmetric.
+        spread = model.features.spread(region.matrix[rows]).transpose(3, 4, 0, 2, 1)
+        spread = np.square(region.rho[rows, None, None]) * spread
+        pairs = list(itertools.combinations_with_replacement(range(len(spread)), 2))
+        weights = [np.ascontiguousarray(spread[i, j] * (1 + (i < j))) for i, j in pairs]
 
         def step(h, V):
             mean, slope = moments(V)
-            mean += rho * _norm(spread, slope)
+            square = sum(weight * slope[i] * slope[j] for weight, (i, j) in zip(weights, pairs, strict=True))
+            mean = mean + np.sqrt(np.maximum(square, 0.0))
             return np.clip(R + mean.swapaxes(1, 2), 0.0, float(horizon - h))
 
         return step

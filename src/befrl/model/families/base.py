@@ -180,25 +180,26 @@ class ContinuousFamily(Family):
         return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
 
     def value_moments(self, natural):
-        """The linear map V (n, N) -> E V (n, ...) and Cov(psi, V) (n, ..., p), like `expectation`."""
+        """The map V (n, N) -> E V (n, ...) and the p components of Cov(psi, V), (n, ...) each, like `expectation`."""
         table = self._tilted(natural)
-        rows = table.reshape(len(table), -1, table.shape[-1])
-        total = rows @ np.ones((table.shape[-1], 1))
-        mean = (rows @ self.psi) / total
-        factors = np.concatenate([np.ones((len(self.psi), 1)), self.psi], axis=1)
+        columns = table.reshape(len(table), -1, table.shape[-1]).swapaxes(1, 2)
+        factors = np.concatenate([np.ones((1, len(self.psi))), self.psi.T])
+        sums = factors @ columns
+        total, means = sums[:, :1], sums[:, 1:] / sums[:, :1]
 
         def moments(V):
-            sums = rows @ (V[..., None] * factors)
-            sums /= total
-            covariance = sums[..., 1:] - mean * sums[..., :1]
-            return sums[..., 0].reshape(natural.shape[:-1]), covariance.reshape(natural.shape)
+            E = (V[:, None] * factors) @ columns
+            E /= total
+            E[:, 1:] -= means * E[:, :1]
+            first, *others = E.reshape(len(V), -1, *natural.shape[1:-1]).swapaxes(0, 1)
+            return first, others
 
         return moments
 
     def quantile(self, natural, u):
         """The inverse CDF in one dimension, for natural (n, p) at u (n,), found panel by panel."""
         space, rows = self.space, np.arange(len(u))
-        mass = self._tilted(natural)
+        mass = self._tilted(natural[:, None, None])[:, 0, 0]
         reached = mass.cumsum(-1)[:, space.order - 1 :: space.order]
         target = u * reached[:, -1]
         panel = (target[:, None] >= reached[:, :-1]).sum(-1)
