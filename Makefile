@@ -9,26 +9,43 @@ LOCK_FLAGS ?=          # e.g. "--upgrade"
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
 # set-up must not find the interpreter of the .venv that it is about to replace.
 run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
-# With a thousand short jobs the default scheduler uses a third of a core.
-snakemake := $(run) snakemake --cores all --scheduler greedy
+# With a thousand short jobs the default scheduler uses a third of a core. The run is shown in one line
+# (src/snakemake_logger_plugin_progress); Snakemake's own lines go to .snakemake/log/. $(1) is the name of the study: the
+# seconds that its jobs took before are in workflow/seconds/$(1).csv, and in .snakemake/seconds/ those of this machine.
+snakemake = $(run) snakemake --cores all --scheduler greedy --logger progress \
+    --logger-progress-seconds workflow/seconds/$(1).csv $(SNAKEMAKE_FLAGS)
 # On all cores, file by file, so that what the tests of a file share is made once. In the order of the folders: ordered by
 # their number of tests, the few long tests of the workflow would come last, and everything would wait for them.
 pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
+# The tables that are committed: no measured seconds, no curves, no single points; and a copy of files named on stdin.
+small_tables := find . -name '*.csv' ! -path './timings/*' ! -path './reference/*' ! -path './full/*' \
+    ! -name curves.csv ! -name points.csv -print0
+copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(CURDIR)/$(1))
+
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce smoke test test-all references lint format bench lock clean
+.PHONY: help setup reproduce verify smoke full test test-all references references-study references-full lint format
+.PHONY: bench bench-peers lock lock-peers clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: .venv/.ready ## create .venv from requirements.lock (PYTHON=... selects the interpreter)
 
 reproduce: .venv/.ready ## run the study in config/config.yaml (SNAKEMAKE_FLAGS=...)
-	$(snakemake) $(SNAKEMAKE_FLAGS)
+	@$(call snakemake,study)
 	@echo "Report: results/report.html"
 
+verify: .venv/.ready ## hold results/ and figures/ against results/reference and name what drifted
+	@.venv/bin/python tools/verify.py results figures results/reference
+
 smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
-	$(snakemake) $(SNAKEMAKE_FLAGS) --configfile config/smoke.yaml
+	@$(call snakemake,smoke) --configfile config/smoke.yaml
+	@echo "Report: build/smoke/results/report.html"
+
+full: .venv/.ready ## run the study at full size, hours on two cores, into build/full
+	@$(call snakemake,full) --configfile config/full.yaml
+	@echo "Report: build/full/results/report.html"
 
 test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
@@ -37,9 +54,23 @@ test-all: .venv/.ready ## run all tests, on every combination of settings and in
 	$(pytest) $(PYTEST_FLAGS)
 
 references: ## make the tables of build/smoke the reference
-	rm -rf tests/reference/smoke && mkdir -p tests/reference/smoke
+	rm -rf tests/reference/smoke
 	cd build/smoke/results && find . -name '*.csv' ! -path './timings/*' ! -name claims.csv -print0 \
-	    | tar -cf - --null -T - | tar -xf - -C $(CURDIR)/tests/reference/smoke
+	    | $(call copied_to,tests/reference/smoke)
+	mkdir -p workflow/seconds && cp .snakemake/seconds/smoke.csv workflow/seconds/
+
+references-study: ## make the tables and figures of the study what `make verify` compares with
+	@test -e results/report.html || { echo "there are no results: run make reproduce first"; exit 2; }
+	rm -rf results/reference
+	cd results && $(small_tables) | $(call copied_to,results/reference)
+	cd figures && grep -lZ '"plotted"' $$(grep -l '"measured": false' *.json) | $(call copied_to,results/reference/figures)
+	mkdir -p workflow/seconds && cp .snakemake/seconds/study.csv workflow/seconds/
+
+references-full: ## copy the small tables of build/full to results/full
+	@test -e build/full/results/report.html || { echo "there are no results: run make full first"; exit 2; }
+	find results/full -name '*.csv' -delete
+	cd build/full/results && $(small_tables) | $(call copied_to,results/full)
+	mkdir -p workflow/seconds && cp .snakemake/seconds/full.csv workflow/seconds/
 
 lint: .venv/.ready ## check the style of Python and Snakemake files, and the direction of imports
 	$(run) ruff check
@@ -53,13 +84,22 @@ format: .venv/.ready ## format Python and Snakemake files
 	$(run) ruff format
 	$(run) snakefmt Snakefile workflow
 
-bench: .venv/.ready ## measure steps per second of every algorithm
-	$(run) befrl bench
+bench: .venv/.ready ## measure steps per second of every algorithm into results/timings/bench.csv, two minutes
+	$(run) befrl bench --out results/timings/bench.csv
+
+bench-peers: build/peers/.ready ## measure befrl against rlberry-scool and a naive BEF-RLSVI, three minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src build/peers/bin/python tools/bench_peers/measure.py \
+	    --out results/timings/peers.csv
 
 lock: ## update requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
 	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock" $(LOCK_FLAGS) \
 	    requirements.in -o requirements.lock
+
+lock-peers: ## update the lock of the environment of `make bench-peers` (LOCK_FLAGS=--upgrade; needs uv)
+	cd tools/bench_peers && $(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock-peers" \
+	    $(LOCK_FLAGS) --override overrides.txt requirements.in -o requirements.lock
 
 clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info
@@ -68,6 +108,13 @@ clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 # The stamp is written last, so an interrupted set-up is repeated and a finished one is kept.
 .venv/.ready: requirements.lock pyproject.toml tools/setup.sh
 	@PYTHON="$(strip $(PYTHON))" sh tools/setup.sh
+
+# The peers need an old Gymnasium, and rlberry asks for more than is installed: hence --no-deps (overrides.txt).
+build/peers/.ready: tools/bench_peers/requirements.lock
+	rm -rf build/peers
+	$(PYTHON) -m venv build/peers
+	build/peers/bin/python -m pip install --quiet --no-deps --require-hashes -r $<
+	touch $@
 
 # An environment contains absolute paths: a copied or moved project must not import the code of its old folder.
 ifneq "$(shell cat .venv/.ready 2>/dev/null)" "$(CURDIR)"

@@ -11,6 +11,7 @@ from scipy import special
 from befrl import instances
 from befrl.experiment import loop
 from befrl.experiment.random_play import random_play
+from befrl.experiment.run_file import LOGGED, TRACED
 from befrl.experiment.spec import RunSpec
 from befrl.instances import custom_sin
 from befrl.model import constants
@@ -23,6 +24,8 @@ from befrl.model.rewards import bernoulli, gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
 
 ROOT = 7
+# What a run logs for every row.
+LOG = (*LOGGED, *TRACED)
 PROJECT = Path(__file__).resolve().parents[1]
 # Every family of the catalogue, and two whose (anchor, action) share all their parameters, one of them smooth.
 INSTANCES = [*instances.catalogue.names(), "dense", "waves"]

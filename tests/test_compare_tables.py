@@ -87,11 +87,11 @@ def test_what_is_no_drift(changed, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("1.5", "1.50001", "value in row 1: 1.50001, the reference has 1.5"),
-        ("c,0", "c,1e-5", "value in row 3: 1e-05, the reference has 0"),
-        ("1.5", "", "value in row 1: nan, the reference has 1.5"),
-        ("b,-2", "B,-2", "name in row 2: B, the reference has b"),
-        ("0.25,", "0.25,x", "share in row 1: x, the reference has nan"),
+        ("1.5", "1.50001", "value in row 1 (a): 1.50001, the reference has 1.5"),
+        ("c,0", "c,1e-5", "value in row 3 (c True): 1e-05, the reference has 0"),
+        ("1.5", "", "value in row 1 (a): nan, the reference has 1.5"),
+        ("b,-2", "B,-2", "name in row 2 (b 0.1): B, the reference has b"),
+        ("0.25,", "0.25,x", "share in row 1 (a): x, the reference has nan"),
         ("size,share", "width,share", "'width'"),
         ("a,1.5,0.25,\n", "", "2 rows of"),
     ],

@@ -143,6 +143,15 @@ def test_without_a_seed_gymnasium_chooses_one_and_tells_it():
     assert other.reset()[0] != first
 
 
+def test_gymnasium_0_29_which_does_not_tell_the_seed_that_it_draws(monkeypatch):
+    """Environments there have no `np_random_seed`; `make bench-peers` runs with the real one."""
+    monkeypatch.delattr(gymnasium.Env, "np_random_seed")
+    env, again = gym.BefEnv("chain"), gym.BefEnv("chain")
+    first, _ = env.reset()
+    assert env.reset()[0] != first
+    assert again.reset(seed=5)[0] == gym.BefEnv("chain").reset(seed=5)[0]
+
+
 def test_the_step_after_the_last_needs_a_reset():
     env = gym.BefEnv("jao", horizon=2)
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):

@@ -3,20 +3,18 @@
 import importlib
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
 from befrl import agents, cli
-from befrl.experiment.run_file import LOGGED
-from befrl.experiment.spec import TRACKS
+from befrl.experiment import loop
+from befrl.experiment.spec import TRACKS, RunSpec
 from befrl.study import config
-from helpers import INSTANCES, light, play
+from helpers import INSTANCES, LOG, PROJECT, ROOT, assert_optimal, light, optimal, play, random_episodes, trained
 
-ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "your-own-algorithm.md").read_text()
+PAGE = (PROJECT / "docs" / "your-own-algorithm.md").read_text()
 
 
 def block(language):
@@ -26,48 +24,61 @@ def block(language):
 
 
 @pytest.fixture
-def explore_commit(tmp_path, monkeypatch):
+def count_bonus(tmp_path, monkeypatch):
     """The page's file among the agents."""
-    (tmp_path / "explore_commit.py").write_text(block("python"))
+    (tmp_path / "count_bonus.py").write_text(block("python"))
     importlib.invalidate_caches()
     path = [*agents.__path__, str(tmp_path)]
     monkeypatch.setattr(agents, "__path__", path)
     monkeypatch.setattr(agents.catalogue, "path", path)
-    yield "explore-commit"
-    if sys.modules.pop("befrl.agents.explore_commit", None):
-        del agents.explore_commit
+    yield "count-bonus"
+    if sys.modules.pop("befrl.agents.count_bonus", None):
+        del agents.count_bonus
 
 
 @pytest.mark.parametrize("name", INSTANCES)
 @pytest.mark.parametrize("track", TRACKS)
-def test_a_seed_gives_the_same_bytes_alone(explore_commit, name, track):
-    problem = light(name)
-    together = play(explore_commit, problem, track, seeds=(0, 1, 2), episodes=6, explore=3)
-    alone = play(explore_commit, problem, track, seeds=(1,), episodes=6, explore=3)
+def test_a_row_has_the_same_bytes_alone(count_bonus, name, track):
+    problem, settings = light(name), [{}, {"scale": 0.1}, {"scale": 0.1, "eta": 3.0}]
+    together = loop.run(RunSpec.of(problem, "test", count_bonus, settings, 6, (0, 1), track=track, root_seed=ROOT))
     assert np.all(together["regret"] >= -1e-9)
-    for key in LOGGED:
-        assert alone[key].tobytes() == together[key][1:2].tobytes()
+    for i, values in enumerate(settings):
+        alone = play(count_bonus, problem, track, seeds=(1,), episodes=6, **values)
+        for key in LOG:
+            assert alone[key][0].tobytes() == together[key].reshape(3, 2, -1)[i, 1].tobytes()
 
 
-def test_it_explores_and_then_commits(explore_commit):
-    """Its regret is that of random play first, and that of greedy, which has seen the same, when it explores never."""
+@pytest.mark.parametrize("track", TRACKS)
+def test_its_plan_by_loops(count_bonus, track):
+    """Visits are counted sample by sample, and the plan is optimal for the estimates with the bonus."""
+    problem = light("chain", horizon=6)
+    agent = trained(count_bonus, problem, track, episodes=9, scale=0.2)
+    plan, history = agent.plan(9), random_episodes(problem, (0, 1), 9)
+    for i in range(2):
+        visits = np.zeros(problem.R.shape)
+        for t in history:
+            np.add.at(visits, (t.cells[i], t.actions[i]), 1)
+        R = problem.model.mean_reward(agent.learner.theta_r[i : i + 1])[0]
+        R = R + 0.2 * 6 / np.sqrt(np.maximum(visits, 1))
+        Q, V = optimal(R, problem.model.kernel(agent.learner.theta_p[i : i + 1])[0], 6)
+        assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
+        assert_optimal(problem, plan.policy[i], Q)
+
+
+def test_without_a_bonus_it_is_greedy(count_bonus):
     problem = light("chain")
-    log = play(explore_commit, problem, episodes=12, explore=8)
-    random = play("random", problem, episodes=12)
-    assert np.array_equal(log["regret"][:, :8], random["regret"][:, :8])
-    assert np.all(log["regret"][:, 8:] != random["regret"][:, 8:])
-    never = play(explore_commit, problem, episodes=12, explore=0)
-    assert np.array_equal(never["regret"], play("greedy", problem, episodes=12)["regret"])
+    without, greedy = play(count_bonus, problem, episodes=12, scale=0), play("greedy", problem, episodes=12)
+    assert all(without[key].tobytes() == greedy[key].tobytes() for key in LOG)
 
 
-def test_the_command_runs_and_the_config_is_one(explore_commit, capsys):
+def test_the_command_runs_and_the_config_is_one(count_bonus, capsys):
     (command,) = re.findall(r"^    python -m befrl (run .*)$", PAGE, flags=re.MULTILINE)
     words = command.replace("--episodes 500", "--episodes 3").replace("--seeds 10", "--seeds 2").split()
     assert cli.main(words) == 0
-    assert "explore-commit" in capsys.readouterr().out
+    assert "count-bonus" in capsys.readouterr().out
     study = yaml.safe_load(block("yaml")) | {
         "instances": {"chain-3": {"family": "chain", "set": {"bins": 3}}},
-        "study": {"chain-3": {"episodes": 5, "agents": ["explore-commit"]}},
+        "study": {"chain-3": {"episodes": 5, "agents": ["count-bonus"]}},
     }
     checked = config.check(study, config.read_yaml(config.SCHEMA))
-    assert len(checked.variants("chain-3")) == 9
+    assert set(checked.agent("chain-3", "count-bonus")["tune"]) == {"scale", "eta"}

@@ -12,6 +12,7 @@ bootstrap beyond it. Good policies depend on the step, which is not part of the 
 
 import gymnasium
 import numpy as np
+from gymnasium.utils import seeding
 
 from befrl import instances
 from befrl.common.errors import InputError
@@ -45,9 +46,12 @@ class BefEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         """Start the next episode of the stream; a seed restarts its own stream. There are no options."""
+        if seed is None and self._environment is None:
+            # Drawn here because Gymnasium 0.29, which some libraries still need, does not tell the seed that it draws.
+            seed = seeding.np_random()[1]
         super().reset(seed=seed)
-        if seed is not None or self._environment is None:
-            self._environment = Environment(self.instance, self.root_seed, self.name, [self.np_random_seed])
+        if seed is not None:
+            self._environment = Environment(self.instance, self.root_seed, self.name, [seed])
         u_start, self._u_next, self._u_reward = self._environment.uniforms()
         self._s = self.instance.start(u_start)
         self._h = 0

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl.experiment.run_file import LOGGED
 from befrl.experiment.spec import TRACKS
-from helpers import INSTANCES, assert_optimal, optimal, play, random_episodes, trained, value_of
+from helpers import INSTANCES, LOG, assert_optimal, optimal, play, random_episodes, trained, value_of
 from helpers import light as instance
 from pairs import cover
 
@@ -79,4 +78,4 @@ def test_rlsvi_without_noise_is_greedy(name, track, eta):
     count = 5 if problem.model.smooth else 35
     greedy = play("greedy", problem, track, episodes=count, eta=eta)
     noiseless = play("bef-rlsvi", problem, track, episodes=count, eta=eta, x=0)
-    assert all(greedy[key].tobytes() == noiseless[key].tobytes() for key in LOGGED)
+    assert all(greedy[key].tobytes() == noiseless[key].tobytes() for key in LOG)

@@ -9,9 +9,8 @@ from befrl import agents
 from befrl.agents.bef_rlsvi import theorem_x
 from befrl.common.errors import InputError, Refused
 from befrl.experiment import loop
-from befrl.experiment.run_file import LOGGED
 from befrl.experiment.spec import RunSpec
-from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
+from helpers import INSTANCES, LOG, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 from pairs import cover
 
@@ -159,4 +158,4 @@ def test_seeds_of_the_variants_have_the_same_bytes_alone(name, values):
     together, alone = (
         play("bef-rlsvi", instance(name), seeds=seeds, episodes=4, **values) for seeds in ((0, 1, 2), (1,))
     )
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOGGED)
+    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from befrl import agents
-from befrl.common.errors import Refused
+from befrl.common.errors import InputError, Refused
 from befrl.experiment import loop, regret
-from befrl.experiment.run_file import LOGGED
-from befrl.experiment.spec import TRACKS
-from helpers import CONSTANT, INSTANCES, ROOT, WORKS_ON, play
+from befrl.experiment.spec import TRACKS, RunSpec
+from helpers import CONSTANT, INSTANCES, LOG, ROOT, WORKS_ON, play
 from helpers import light as instance
 from pairs import cover
 
@@ -32,6 +31,38 @@ def settings(algorithm):
         if field.metadata["kind"] is float:
             values += [field.metadata["low"], field.metadata["high"]]
         yield from ((field.name, value) for value in values if value != field.default)
+
+
+# With random features LSVI-PHE takes as many normal draws in every row, and refuses other numbers of members.
+COMMON = {("lsvi-phe", "random-features"): {"members", "delta"}}
+
+
+def beside(algorithm, setting):
+    """A setting, and others that differ from it in one number each: what can run in lock step with it."""
+    key, value = setting
+    own = {} if setting == DEFAULTS else {key: value}
+    yield own
+    for field in dataclasses.fields(agents.catalogue.module(algorithm).Parameters):
+        if field.metadata["kind"] is not float or field.name in COMMON.get((algorithm, value), ()):
+            continue
+        if field.name == key:  # the default beside one of the ends
+            yield {}
+            continue
+        low, high, default = field.metadata["low"], field.metadata["high"], field.default
+        if default == "theory":
+            others = [0.3, 0.0]
+        elif default is None:
+            others = [min(max(2.0, low), high)]
+        else:
+            others = [default / 2 or 0.3]
+        for other in others:
+            values = own | {field.name: other}
+            try:
+                agents.parameters(algorithm, values)
+            except InputError:
+                assert own  # it and the setting's own number exclude each other
+                continue
+            yield values
 
 
 def works(algorithm, setting, name):
@@ -64,7 +95,7 @@ def run(algorithm, setting, name, track, seeds, episodes, **instance_values):
     worst = problem.optimum[1][0].max() - problem.horizon * min(0.0, problem.R.min())
     assert np.all(log["regret"] >= -1e-9)
     assert np.all(log["regret"] <= worst)
-    for logged in LOGGED:
+    for logged in LOG:
         assert np.isfinite(log[logged]).all() or np.isnan(log[logged]).all(), logged
     return log
 
@@ -87,12 +118,27 @@ def recorded(where=lambda k, environment: environment):
 
 
 def same_bytes_alone(algorithm, setting, name, track, **short):
-    """A seed's numbers do not depend on the seeds beside it, nor on anything that is not its own."""
+    """A row's numbers do not depend on the seeds beside it, nor on anything that is not its own."""
     episodes = 35 if setting == DEFAULTS and name in CONSTANT else 7
     block = run(algorithm, setting, name, track, (0, 1, 3), episodes, **short)
     alone = run(algorithm, setting, name, track, (3,), episodes, **short)
-    for key in LOGGED:
+    for key in LOG:
         assert block[key][2:].tobytes() == alone[key].tobytes(), key
+
+
+def same_bytes_beside_other_settings(algorithm, setting, name, track, **short):
+    """A row's numbers do not depend on the settings beside it: each number of the agent at two values or three."""
+    problem, seeds, episodes = instance(name, **short), (0, 1), 12 if setting == DEFAULTS else 5
+    several = list(beside(algorithm, setting))
+    with nothing_else_changes(problem):
+        together = loop.run(
+            RunSpec.of(problem, "test", algorithm, several, episodes, seeds, track=track, root_seed=ROOT)
+        )
+    for i, values in enumerate(several):
+        alone = play(algorithm, problem, track, (1,), episodes, **values)
+        for key in LOG:
+            row = together[key].reshape(len(several), len(seeds), -1)[i, 1]
+            assert row.tobytes() == alone[key][0].tobytes(), (values, key)
 
 
 def no_look_ahead(algorithm, setting, name, track, **short):
@@ -102,7 +148,7 @@ def no_look_ahead(algorithm, setting, name, track, **short):
         as_it_was = run(algorithm, setting, name, track, (0, 1), 4, **short)
     with recorded(lambda k, environment: environment if k < 2 else other) as other_episodes:
         changed = run(algorithm, setting, name, track, (0, 1), 4, **short)
-    for key in LOGGED:
+    for key in LOG:
         assert as_it_was[key][:, :2].tobytes() == changed[key][:, :2].tobytes(), key
     assert episodes[2][0].tobytes() == other_episodes[2][0].tobytes()
     if setting == DEFAULTS and not np.isnan(changed["error_p"]).any():  # a learner does see the change afterwards
@@ -140,7 +186,13 @@ def one_step_episodes(algorithm, setting, name, track, **short):
 
 
 # The first is the one that the cover fills up with where any would do.
-PROPERTIES = [shapes_and_common_starts, same_bytes_alone, no_look_ahead, one_step_episodes]
+PROPERTIES = [
+    shapes_and_common_starts,
+    same_bytes_alone,
+    same_bytes_beside_other_settings,
+    no_look_ahead,
+    one_step_episodes,
+]
 
 
 def covered():

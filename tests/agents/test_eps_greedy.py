@@ -6,9 +6,8 @@ import pytest
 from befrl import agents
 from befrl.agents.eps_greedy import mixture
 from befrl.experiment import loop
-from befrl.experiment.run_file import LOGGED
 from befrl.experiment.spec import RunSpec
-from helpers import ROOT, light, play, trained, value_of
+from helpers import LOG, ROOT, light, play, trained, value_of
 from transcription import played
 
 
@@ -110,6 +109,6 @@ def test_the_ends_are_greedy_and_random(track):
     problem = light("riverswim")
     greedy = play("greedy", problem, track, episodes=20)
     never = play("eps-greedy", problem, track, episodes=20, epsilon=0)
-    assert all(np.allclose(greedy[key], never[key], rtol=0, atol=1e-12, equal_nan=True) for key in LOGGED)
+    assert all(np.allclose(greedy[key], never[key], rtol=0, atol=1e-12, equal_nan=True) for key in LOG)
     always = play("eps-greedy", problem, track, episodes=20, epsilon=1)
     assert np.allclose(always["regret"], play("random", problem, track, episodes=20)["regret"], rtol=0, atol=1e-12)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from befrl.experiment.run_file import LOGGED
 from befrl.learning import likelihood
-from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
+from helpers import INSTANCES, LOG, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 
 
@@ -57,7 +56,7 @@ def test_without_spread_it_is_greedy(name, track):
     count = 5 if problem.model.smooth else 20
     greedy = play("greedy", problem, track, episodes=count)
     plain = play("exp-psrl", problem, track, episodes=count, scale=0)
-    assert all(greedy[key].tobytes() == plain[key].tobytes() for key in LOGGED)
+    assert all(greedy[key].tobytes() == plain[key].tobytes() for key in LOG)
 
 
 def posterior_draws(problem, seeds, plans, drawn, **values):
@@ -124,11 +123,11 @@ def test_langevin_without_spread_is_greedy():
     problem = instance("chain")
     greedy = play("greedy", problem, episodes=6)
     plain = play("exp-psrl", problem, episodes=6, scale=0, posterior="mala")
-    assert all(greedy[key].tobytes() == plain[key].tobytes() for key in LOGGED)
+    assert all(greedy[key].tobytes() == plain[key].tobytes() for key in LOG)
 
 
 @pytest.mark.parametrize("name", ["chain", "riverswim", "circle"])
 def test_langevin_seeds_have_the_same_bytes_alone(name):
     together = play("exp-psrl", instance(name), seeds=(0, 1, 2), episodes=4, posterior="mala")
     alone = play("exp-psrl", instance(name), seeds=(1,), episodes=4, posterior="mala")
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOGGED)
+    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from befrl.experiment.run_file import LOGGED
 from befrl.numerics import linalg
 from befrl.planning import optimism
-from helpers import INSTANCES, assert_optimal, derivative, full, full_U, play, random_episodes, trained
+from helpers import INSTANCES, LOG, assert_optimal, derivative, full, full_U, play, random_episodes, trained
 from helpers import light as instance
 
 # Two steps: the only bonus is that of the first step, on V_2 = max_a E[r].
@@ -120,7 +119,7 @@ def test_without_a_radius_it_is_greedy(track):
     """On the chain rewards lie in [0, 1], so that clipping has nothing to do."""
     greedy = play("greedy", instance("chain"), track, episodes=20)
     plain = play("exp-ucrl", instance("chain"), track, episodes=20, scale=0)
-    for key in LOGGED:
+    for key in LOG:
         assert np.allclose(greedy[key], plain[key], rtol=0, atol=1e-12, equal_nan=True), key
 
 
@@ -284,7 +283,7 @@ def test_relaxed_seeds_have_the_same_bytes_alone(name, relaxation):
         )
         for seeds in ((0, 1, 2), (1,))
     )
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOGGED)
+    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)
 
 
 @pytest.mark.parametrize("relaxation", ["gradient", "sample"])

@@ -87,7 +87,7 @@ def test_with_random_features_all_rows_have_as_many_members():
     """Each row would take its own number of normal draws otherwise."""
     settings = [{"presentation": "random-features", "members": members} for members in (4, 5)]
     spec = RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1])
-    with pytest.raises(InputError, match="agent 'lsvi-phe': .* the same members"):
+    with pytest.raises(InputError, match=r"agent 'lsvi-phe': .* the same members"):
         loop.make_agent(spec)
 
 

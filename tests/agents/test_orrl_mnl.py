@@ -54,7 +54,9 @@ def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, e
                 if expected @ trace @ expected > L**2:
                     edges += 1
                     expected = optimize.minimize(
-                        lambda x, b=before[i], B=B_tilde, g=gradient, eta=eta: (x - b) @ B @ (x - b) / (2 * eta) + g @ x,
+                        lambda x, b=before[i], B=B_tilde, g=gradient, eta=eta: (
+                            (x - b) @ B @ (x - b) / (2 * eta) + g @ x
+                        ),
                         before[i],
                         jac=lambda x, b=before[i], B=B_tilde, g=gradient, eta=eta: B @ (x - b) / eta + g,
                         constraints={

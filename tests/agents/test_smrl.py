@@ -9,8 +9,7 @@ from scipy.special import ndtr
 from befrl import agents
 from befrl.agents.smrl import LOOKAHEAD, TRIALS, returns
 from befrl.common.errors import InputError, Refused
-from befrl.experiment.run_file import LOGGED
-from helpers import INSTANCES, derivative, full, full_U, matrices_at, play, random_episodes, samples, trained
+from helpers import INSTANCES, LOG, derivative, full, full_U, matrices_at, play, random_episodes, samples, trained
 from helpers import instance as whole
 from helpers import light as instance
 
@@ -135,7 +134,7 @@ def test_rewards_are_optimistic_in_track_U():
 def test_without_a_bonus_it_is_greedy_with_score_matching(name, track):
     greedy = play("greedy", instance(name), track, episodes=5, estimator="score-matching")
     plain = play("smrl", instance(name), track, episodes=5)
-    assert all(greedy[key].tobytes() == plain[key].tobytes() for key in LOGGED)
+    assert all(greedy[key].tobytes() == plain[key].tobytes() for key in LOG)
 
 
 def test_returns_of_constant_sequences_by_all_their_paths(rng):
@@ -192,4 +191,4 @@ def test_shooting_has_no_bonus():
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_seeds_of_the_variants_have_the_same_bytes_alone(name, values):
     together, alone = (play("smrl", instance(name), seeds=seeds, episodes=4, **values) for seeds in ((0, 1, 2), (1,)))
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOGGED)
+    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)

@@ -105,6 +105,20 @@ def test_the_p_value_of_an_end_is_that_of_its_level(law, n, level, seed):
         assert p_value(x - end) == pytest.approx(1 - level, rel=1e-6)
 
 
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n", [3, 30, 300])
+def test_the_p_value_falls_with_the_distance_from_the_mean(rng, law, n):
+    """From 1 at the mean, to both sides, also where r is so small that r* is a ratio of small numbers."""
+    x = LAWS[law](rng, n)
+    x[0] += 0.5
+    distances = np.r_[np.geomspace(1e-9, 1e-2, 30), np.linspace(0.02, 6.0, 300)] * x.std(ddof=1) / np.sqrt(n)
+    for side in (-1, 1):
+        p = p_value((x - x.mean())[:, None] + side * distances)
+        assert np.all(np.diff(p) <= 1e-4) and p[0] > 0.99 and p[-1] < 0.1
+        law_of_t = 2 * student_law.sf(distances / (x.std(ddof=1) / np.sqrt(n)), n - 1)
+        assert np.all(p >= law_of_t - 1e-12)
+
+
 def test_values_without_spread():
     assert mean_interval(np.full(9, 2.5), 0.95) == (2.5, 2.5)
     assert p_value(np.zeros(9)) == 1.0

@@ -258,29 +258,62 @@ def fits(algorithm, model):
         return False
 
 
-def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
-    """At toy size, and without pinning the process of the tests to one core."""
-    monkeypatch.setattr(benchmark, "GROUPS", (1, 2))
-    monkeypatch.setattr(benchmark, "EPISODES", {1: 50, 2: 50})
-    for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4), ("LATE_UPDATE", 400)):
+@pytest.fixture
+def toy_bench(monkeypatch):
+    """A benchmark of seconds, with a few rows and episodes."""
+    for name, value in (("EARLY", 6), ("LATE", 300), ("WINDOW", 4), ("LATE_UPDATE", 400), ("WIDE", 2)):
         monkeypatch.setattr(benchmark, name, value)
-    monkeypatch.setattr("os.sched_setaffinity", lambda pid, cores: None, raising=False)
-    table = json.loads(good("bench --quick --json"))
-    model = instances.build("chain", {"bins": 8, "horizon": 40}).model
-    assert [row["agent"] for row in table["agents"]] == [name for name in agents.catalogue.names() if fits(name, model)]
-    assert [row["seeds"] for row in table["groups"]] == [1, 2]
-    growth = table["growth"]
-    assert growth["late_over_early"] == pytest.approx(growth["seconds_late"] / growth["seconds_early"])
-    assert [row["estimator"] for row in table["estimators"]] == estimators.catalogue.names()
-    shown = benchmark.text(table)
-    for row in table["estimators"]:
-        assert row["instance"] == ("lds" if row["estimator"] == "gaussian" else "literal")
-        assert row["claims_flat"] is estimators.catalogue.module(row["estimator"]).Estimator.flat
-        assert (row["early_episode"], row["late_episode"]) == (2, 40)
-        assert row["late_over_early"] == pytest.approx(row["seconds_late"] / row["seconds_early"])
-        assert row["seconds_early"] > 0
-        assert re.search(rf"^{row['estimator']} .* {row['late_over_early']:.2f} ", shown, flags=re.MULTILINE)
-    assert "steps/s" in shown
+    monkeypatch.setattr(benchmark, "EVERY_AGENT", {"chain-8": 20, "riverswim-4": 20})
+    monkeypatch.setattr(benchmark, "ONLY_BEF_RLSVI", {("chain-8", 1): 50, ("lds", 3): 20})
+
+
+def test_bench_measures_every_agent_and_estimator(good, toy_bench):
+    printed = good("bench --quick --out bench.csv")
+    table = tidy.read("bench.csv", benchmark.COLUMNS)
+    for name in benchmark.EVERY_AGENT:
+        model = instances.build(*benchmark.INSTANCES[name]).model
+        found = table[(table["instance"] == name) & (table["rows"] == 2) & (table["measure"] == "speed")]
+        assert list(found["name"]) == [agent for agent in agents.catalogue.names() if fits(agent, model)]
+        assert set(found["episodes"]) == {2}
+    growth = table[table["measure"] == "growth"]
+    assert list(growth["name"]) == ["bef-rlsvi", *estimators.catalogue.names()]
+    assert [row.name for row in growth[1:].itertuples(index=False) if row.instance == "lds"] == ["gaussian"]
+    assert {*zip(table["instance"], table["rows"], strict=True)} >= {("chain-8", 1), ("lds", 3)}
+    assert (table["value"] > 0).all()
+    assert table["measure"].iloc[-1] == "memory" and table["value"].iloc[-1] > 20
+    assert printed.count("\n| chain-8 ") == printed.count("| chain-8 ") == (table["instance"] == "chain-8").sum()
+
+
+def test_steps_per_second_count_every_row_and_step_by_the_best_repeat(monkeypatch):
+    """Three repeats of 5, 2 and 4 seconds: 7 rows of 6 episodes of 40 steps in 2 seconds."""
+    clock = iter([5.0, 2.0, 4.0])
+    monkeypatch.setattr(benchmark, "timed_run", lambda *run: np.array([0.5, next(clock)]))
+    row = benchmark.speed(instances.build("chain", {"horizon": 40}), "chain-8", "greedy", 7, 6, repeats=3)
+    assert row["value"] == 7 * 6 * 40 / 2.0
+
+
+def test_bench_compares_what_two_tables_have_in_common(good, befrl):
+    """A number is compared with that of the same instance, agent, rows and episodes, and with no other."""
+
+    def row(name, value, rows=480, episodes=100):
+        return ("speed", "chain-8", name, rows, episodes, value)
+
+    tables = {
+        "before.csv": [row("greedy", 1000.0), row("psrl", 300.0), row("gone", 5.0), row("ucbvi", 7.0, episodes=10)],
+        "after.csv": [row("psrl", 750.0), row("greedy", 500.0), row("new", 5.0), row("ucbvi", 9.0)],
+        "other.csv": [row("psrl", 1.0, rows=1)],
+    }
+    for path, rows in tables.items():
+        storage.write_text(path, tidy.text(rows, benchmark.COLUMNS))
+    page = good("bench --compare before.csv after.csv")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if " 480 |" in line]
+    assert cells == [
+        ["chain-8", "greedy", "480", "1,000", "500", "0.50"],
+        ["chain-8", "psrl", "480", "300", "750", "2.50"],
+    ]
+    code, _, error = befrl("bench --compare before.csv other.csv")
+    assert code == 2 and "no measurement in common" in error
+    assert befrl("bench --compare before.csv missing.csv")[0] == 2
 
 
 # Help.

@@ -385,7 +385,9 @@ def test_an_unknown_way_to_break_ties_is_refused():
 
 def test_the_first_action_is_a_choice():
     """Before any data all actions tie: with `first` the plan is action 0, at random it is half of either."""
-    specs = [RunSpec.of(instance("chain"), "test", "greedy", {}, 5, range(20), ties=ties) for ties in ("first", "random")]
+    specs = [
+        RunSpec.of(instance("chain"), "test", "greedy", {}, 5, range(20), ties=ties) for ties in ("first", "random")
+    ]
     first, random = (loop.make_agent(spec).plan(0).policy for spec in specs)
     assert np.all(first == 0)
     # 6400 fair coins: 5 standard errors.

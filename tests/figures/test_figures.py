@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 import befrl
 from befrl import agents, figures, instances
@@ -22,6 +23,7 @@ from befrl.common.layout import Layout
 from befrl.experiment import run_file, runs
 from befrl.experiment.spec import RunSpec
 from befrl.figures.support import render, style
+from befrl.figures.support.contents import contents
 from befrl.learning import estimators
 from befrl.planning import planners
 from befrl.study import config, provenance
@@ -246,7 +248,7 @@ def test_files_are_what_their_names_say(rendered, kind):
 
 # By kind of figure: how many seeds its caption states and in which words, and what it says about bands and lines.
 CAPTIONS = {
-    "exploration": (7, "7 seeds", "bars: bootstrap intervals of the means"),
+    "exploration": (7, "7 seeds", "bars: intervals of the means"),
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
@@ -265,7 +267,7 @@ SHOWN = SEEDS - TUNING
 @pytest.mark.parametrize("kind", figures.catalogue.names())
 def test_the_sidecar_says_what_is_drawn(rendered, kind):
     about = storage.read_json(f"{rendered(kind)}.json")
-    assert set(about) == {"name", "title", "caption", "command", "headline", "seeds", "measured"}
+    assert set(about) == {"name", "title", "caption", "command", "headline", "seeds", "measured", "plotted"}
     assert (about["name"], about["command"], about["headline"]) == (kind, "make reproduce", True)
     with_intervals = "bootstrap interval" if kind in THICK | BANDS else ""
     seeds, words, bands = CAPTIONS.get(kind, (SHOWN, f"{SHOWN} seeds", with_intervals))
@@ -629,6 +631,44 @@ def test_a_figure_computes_no_regret(kind):
     forbidden = ("experiment", "planning", "learning", "instances", "agents", "numerics", "model")
     forbidden += ("analysis.components", "analysis.aggregation", "analysis.table1")
     assert not [name for name in modules if name.startswith(tuple(f"befrl.{room}" for room in forbidden))]
+
+
+# Contents.
+
+
+def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
+    """A line, a band, markers, a bar and an axis of names, each with known points; fonts and sizes do not count."""
+
+    def made(shift=0.0, size=3):
+        figure = Figure(figsize=(size, size))
+        axes = figure.subplots()
+        x = np.arange(101.0)
+        axes.plot(x, x**2 + shift, label="curve")
+        axes.fill_between([0.0, 1.0], [1.0, 2.0], [3.0, 4.0])
+        axes.scatter([1.0, 2.0], [5.0, 1 / 3])
+        axes.barh([0.5], [7.0], height=1.0)
+        axes.set(xlabel="episode", title="panel", yscale="log", xlim=(1, 9), ylim=(1, 1e4))
+        axes.set_yticks([1, 10], ["one", "ten"])
+        axes.legend()
+        return contents(figure)
+
+    first = made()
+    (axes,) = first["axes"]
+    assert (axes["title"], axes["legend"]) == ("panel", ["curve"])
+    assert axes["x"] == {"label": "episode", "scale": "linear", "limits": "1 9", "names": []}
+    assert axes["y"] == {"label": "", "scale": "log", "limits": "1 10000", "names": ["one", "ten"]}
+    line, band, markers, bar = axes["artists"]
+    assert (line["kind"], line["label"], line["points"]) == ("line", "curve", 101)
+    assert line["x"] == "0 12 25 38 50 62 75 88 100" and line["y"].endswith("7744 10000")
+    assert set(zip(band["x"].split(), band["y"].split(), strict=True)) >= {
+        ("0", "1"),
+        ("0", "3"),
+        ("1", "2"),
+        ("1", "4"),
+    }
+    assert (markers["x"], markers["y"]) == ("1 2", "5 0.333333")
+    assert set(bar["x"].split()) == {"0", "7"} and set(bar["y"].split()) == {"0", "1"}
+    assert made(size=5) == first and made(shift=1.0) != first
 
 
 # Names.

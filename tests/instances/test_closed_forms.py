@@ -73,17 +73,6 @@ def test_literal_aims_where_it_says():
     assert np.allclose(instance.model.family.moments(natural)[1][0, ..., 0], wanted, rtol=0, atol=1e-9)
 
 
-def test_jao_arms():
-    instance = instances.build("jao", {"arms": 3, "rate": 0.2, "eps": 0.1, "horizon": 1})
-    assert np.allclose(instance.P[0, :, 1], [0.2, 0.2, 0.3])
-    assert np.allclose(instance.P[1, :, 1], 0.8)
-    assert instance.optimal_value == pytest.approx(0.1)
-    longer = instances.build("jao", {"arms": 3, "rate": 0.2, "eps": 0.1, "horizon": 2})
-    # One step in the bad state, then the good one with probability rate + eps.
-    assert longer.optimal_value == pytest.approx(0.1 + 0.3 * 0.9 + 0.7 * 0.1)
-    assert longer.gap == pytest.approx(0.1 * 0.8)
-
-
 def test_factored_log_partition_and_covariance():
     instance = instances.build("factored", {"machines": 4})
     theta = np.random.default_rng(0).normal(size=(1, instance.model.d)) * 2

@@ -6,7 +6,7 @@ import pytest
 from befrl.numerics import linalg
 from helpers import full
 
-SIZES = [1, 2, 5]
+SIZES = [1, 2, 3, 5, 7]
 
 
 def stack(rng, m, n=3, blocks=4):
@@ -37,6 +37,39 @@ def test_block_operations_are_those_of_the_full_matrix(m, rng):
         assert linalg.quadratic(blocks, vectors)[i] == pytest.approx(v @ matrix @ v)
 
 
+@pytest.mark.parametrize("condition", [1e2, 1e8, 1e12])
+@pytest.mark.parametrize("m", range(2, linalg.SMALL + 1))
+def test_small_blocks_are_as_accurate_as_lapack(m, condition, rng):
+    """Residuals are of the order of rounding and errors of its order times the condition number, as with LAPACK."""
+    rounding, n, blocks = 20 * np.finfo(float).eps, 50, 4
+    rotation = np.linalg.qr(rng.standard_normal((n, blocks, m, m)))[0]
+    matrix = (rotation * np.geomspace(1.0, 1.0 / condition, m)) @ np.swapaxes(rotation, -1, -2)
+    matrix = (matrix + np.swapaxes(matrix, -1, -2)) / 2
+    v = rng.standard_normal((n, blocks * m))
+    x, x_lapack = (
+        part.reshape(n, blocks, m)
+        for part in (linalg.solve(matrix, v), np.linalg.solve(matrix, v.reshape(n, blocks, m, 1)))
+    )
+    size = np.linalg.norm(x_lapack, axis=-1)
+    assert np.all(
+        np.linalg.norm(linalg.product(matrix, linalg.solve(matrix, v)) - v, axis=-1) <= rounding * size.sum(-1)
+    )
+    assert np.all(np.linalg.norm(x - x_lapack, axis=-1) <= rounding * condition * size)
+    L, L_lapack = linalg.cholesky(matrix), np.linalg.cholesky(matrix)
+    assert np.abs(L @ np.swapaxes(L, -1, -2) - matrix).max() <= rounding
+    assert np.abs(L - L_lapack).max() <= rounding * np.sqrt(condition) * 10
+    unit = linalg.inverse(L) @ L
+    assert np.abs(unit - np.eye(m)).max() <= rounding * np.sqrt(condition)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 7])
+def test_a_matrix_that_is_not_positive_definite_has_no_factor(m, rng):
+    blocks, _ = stack(rng, m)
+    blocks[1, 2] -= 100 * np.eye(m)
+    with pytest.raises(np.linalg.LinAlgError):
+        linalg.cholesky(blocks)
+
+
 @pytest.mark.parametrize("m", SIZES)
 def test_positive_keeps_what_is_and_turns_what_is_not(m, rng):
     blocks, vectors = stack(rng, m)
@@ -65,3 +98,5 @@ def test_a_seed_has_the_same_bits_alone(m, rng):
     assert np.array_equal(linalg.product(alone, v)[0], linalg.product(blocks, vectors)[3])
     assert linalg.log_determinant(L[3:4])[0] == linalg.log_determinant(L)[3]
     assert linalg.quadratic(alone, v)[0] == linalg.quadratic(blocks, vectors)[3]
+    # A round of Newton's method in which no row takes its step has nothing to solve.
+    assert linalg.solve(blocks[:0], vectors[:0]).shape == (0, vectors.shape[1])

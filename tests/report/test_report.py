@@ -17,7 +17,9 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.report import assemble, build, svg, wording
+from befrl.study import config
 
+CONFIGS = config.SCHEMA.parent
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 EMPTY = {
     "config": {}, "instances": [], "summaries": [], "costs": [], "figures": [], "published": [], "claims": [],
@@ -216,6 +218,17 @@ def test_inputs_are_left_as_they_were():
     before = frozen()
     build(**given)
     assert frozen() == before
+
+
+def test_a_toy_run_says_so_above_everything_else():
+    """Before the title, and only there; the smoke study is a toy, the study is none."""
+    made = page(config={"toy": True})
+    banner = made.one(class_="toy")
+    assert "its numbers mean nothing" in banner["text"]
+    assert made.elements.index(banner) < made.elements.index(made.one("h1"))
+    assert not page(config={"toy": False}).all(class_="toy") and not page(config={}).all(class_="toy")
+    toys = {path.stem for path in CONFIGS.glob("*.yaml") if (config.read_yaml(path) or {}).get("toy")}
+    assert toys == {"smoke"}
 
 
 # -- ids

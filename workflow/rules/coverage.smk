@@ -8,6 +8,8 @@ rule coverage:
         LAYOUT.log("coverage"),
     conda:
         ENVIRONMENT
+    resources:
+        **RESOURCES,
     params:
         repetitions=STUDY["statistics"]["coverage"],
         seed=STUDY["root_seed"],

@@ -1,17 +1,18 @@
-"""Speed and memory of the episode loop on one core: chain with 8 bins, H = 40, exact regret and logging included.
+"""Speed, growth and memory of the episode loop, in processor time on one core, exact regret and logging included.
 
-What counts are ratios within one run of the benchmark: groups of many seeds against one seed, late episodes against
-early ones, agents against each other.
+A table has one row per number: steps per second of each agent with many rows in lock step, of BEF-RLSVI with few, the
+cost of late episodes over that of early ones, and the peak memory. Compare only tables of one machine.
 """
 
-import os
 import resource
+import sys
 import time
 
 import numpy as np
+import pandas as pd
 
 from befrl import agents, instances
-from befrl.common.errors import Refused
+from befrl.common.errors import InputError, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
 from befrl.experiment.random_play import random_play
@@ -19,136 +20,185 @@ from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-GROUPS = (1, 10, 50, 200)
-EPISODES = {1: 1000, 10: 1000, 50: 600, 200: 200}
-EARLY, LATE, WINDOW = 100, 10_000, 100
-LATE_UPDATE = 2000
+COLUMNS = {
+    "measure": "speed (steps per second), growth (cost of a late episode over that of an early one) or memory (MB)",
+    "instance": "the instance",
+    "name": "agent, or estimator; all: the whole benchmark",
+    "rows": "number of seeds that run in lock step",
+    "episodes": "number of episodes; the late episode of a growth",
+    "value": "the number: speeds are the best of the repeats",
+}
+KEY = [name for name in COLUMNS if name != "value"]
+INSTANCES = {
+    "chain-8": ("chain", {"bins": 8, "horizon": 40}),
+    "riverswim-4": ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
+    "circle": ("circle", {}),
+    "lds": ("lds", {}),
+}
+# Agents have their default parameters, except that the theory's x would make every reward of BEF-RLSVI 0 or 1.
+BEF_RLSVI = {"x": 3}
+WIDE = 480
+# Episodes by instance at WIDE rows, and by (instance, rows) for BEF-RLSVI alone.
+EVERY_AGENT = {"chain-8": 100, "riverswim-4": 200}
+ONLY_BEF_RLSVI = {("chain-8", 1): 1000, ("chain-8", 60): 300, ("circle", 50): 30, ("lds", 50): 30}
+# Episodes around an early and a late one, for the growth of an agent's episodes and of an estimator's updates.
+EARLY, LATE, LATE_UPDATE, WINDOW = 100, 3000, 1000, 100
 
 
-def timed_run(instance, algorithm, values, n, episodes):
-    """Wall-clock time of each episode of a group of n seeds, everything included, (episodes,)."""
-    stamps = [time.perf_counter()]
-    parameters = agents.parameters(algorithm, values)
-    loop.run(
-        RunSpec(instance, "chain", algorithm, parameters, episodes, range(n), "U", 0),
-        tick=lambda steps: stamps.append(time.perf_counter()),
-    )
-    return np.diff(stamps)
-
-
-def measure(quick=False):
-    """The measurements as a dictionary."""
-    instance = instances.build("chain", {"bins": 8, "horizon": 40})
+def measure(quick=False, repeats=1, report=lambda row: None):
+    """The measurements as a list of rows; `report` is called with each of them when it is done."""
     shrink = 10 if quick else 1
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    groups = [group(instance, n, EPISODES[n] // shrink) for n in GROUPS]
-    rivals = [rival(instance, name, 600 // shrink) for name in agents.catalogue.names() if runs_on(instance, name)]
-    growth = late_against_early(instance, LATE // shrink)
-    one = next(row for row in groups if row["seeds"] == 1)
-    for row in groups:
-        row["times_one_seed"] = row["steps_per_second"] / one["steps_per_second"]
-    flat = [flatness(name, shrink) for name in estimators.catalogue.names()]
-    return {
-        "estimators": flat,
-        "instance": {"family": "chain", "parameters": instance.parameters},
-        "groups": groups,
-        "agents": rivals,
-        "growth": growth,
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    rows = []
+    for row in _measurements(shrink, repeats):
+        rows.append(row)
+        report(row)
+    return rows
 
 
-def group(instance, n, episodes):
-    """Speed of a group of n seeds."""
-    seconds = timed_run(instance, "bef-rlsvi", {"x": 3}, n, episodes)
-    return {"seeds": n, "steps_per_second": n * instance.horizon * episodes / seconds.sum()}
+def _measurements(shrink, repeats):
+    built = {name: instances.build(*family) for name, family in INSTANCES.items()}
+    wanted = [
+        *((name, agent, WIDE, K) for name, K in EVERY_AGENT.items() for agent in agents_on(built[name])),
+        *((name, "bef-rlsvi", rows, K) for (name, rows), K in ONLY_BEF_RLSVI.items()),
+    ]
+    for name, agent, rows, episodes in wanted:
+        yield speed(built[name], name, agent, rows, episodes // shrink, repeats)
+    yield growth_of_episodes(built["chain-8"], "chain-8", 50, LATE // shrink)
+    for estimator in estimators.catalogue.names():
+        yield growth_of_updates(estimator, 10, LATE_UPDATE // shrink)
+    # ru_maxrss is in kilobytes on Linux and in bytes on macOS.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    yield _row("memory", "all", "all", WIDE, max(EVERY_AGENT.values()) // shrink, peak)
 
 
-def runs_on(instance, name):
-    """Whether an agent runs on the instance with its defaults."""
-    try:
-        agents.specification(instance.model, name, agents.parameters(name, {}))
-    except Refused:
-        return False
-    return True
+def _row(*values):
+    return dict(zip(COLUMNS, values, strict=True))
 
 
-def rival(instance, name, episodes):
-    """Speed of an agent with its default parameters."""
-    seconds = timed_run(instance, name, {}, 50, episodes)
-    return {"agent": name, "steps_per_second": 50 * instance.horizon * episodes / seconds.sum()}
+def agents_on(instance):
+    """The agents that run on the instance with their default parameters."""
+
+    def runs(name):
+        try:
+            agents.specification(instance.model, name, agents.parameters(name, {}))
+        except Refused:
+            return False
+        return True
+
+    return [name for name in agents.catalogue.names() if runs(name)]
 
 
-def late_against_early(instance, late):
-    """Median seconds of the episodes around k = 100 and around the last, 50 seeds."""
-    seconds = timed_run(instance, "bef-rlsvi", {"x": 3}, 50, late + WINDOW // 2)
-    first = float(np.median(seconds[EARLY - WINDOW // 2 : EARLY + WINDOW // 2]))
-    last = float(np.median(seconds[late - WINDOW // 2 :]))
-    return {
-        "early_episode": EARLY,
-        "late_episode": late,
-        "seconds_early": first,
-        "seconds_late": last,
-        "late_over_early": last / first,
-    }
+def timed_run(instance, name, agent, rows, episodes):
+    """Processor seconds of the first rows' run at the end of each episode, and of the whole run, (episodes + 1,)."""
+    spec = RunSpec.of(instance, name, agent, BEF_RLSVI if agent == "bef-rlsvi" else {}, episodes, range(rows))
+    start, stamps = time.process_time(), []
+    loop.run(spec, tick=lambda steps: stamps.append(time.process_time()))
+    return np.array([*stamps, time.process_time()]) - start
 
 
-def flatness(name, shrink):
-    """Median seconds of an estimator's updates around episodes 100 and 2000 of random play, 10 seeds.
+def speed(instance, name, agent, rows, episodes, repeats=1):
+    """Steps per second of an agent, the set-up of the run included."""
+    seconds = min(timed_run(instance, name, agent, rows, episodes)[-1] for _ in range(repeats))
+    return _row("speed", name, agent, rows, episodes, rows * instance.horizon * episodes / seconds)
+
+
+def growth_of_episodes(instance, name, rows, late):
+    """Median seconds of BEF-RLSVI's episodes around the last one over those around k = 100."""
+    half = WINDOW // 2
+    seconds = np.diff(timed_run(instance, name, "bef-rlsvi", rows, late + half)[:-1])
+    value = np.median(seconds[late - half :]) / np.median(seconds[EARLY - half : EARLY + half])
+    return _row("growth", name, "bef-rlsvi", rows, late, value)
+
+
+def growth_of_updates(name, rows, late):
+    """Median seconds of an estimator's last updates over those around k = late/20, in random play.
 
     The instance is the truncated-exponential chain, or the linear system for estimators that need Gaussian next states.
     """
     module = estimators.catalogue.module(name)
-    episodes, n = LATE_UPDATE // shrink, 10
     for family in ("literal", "lds"):
         instance = instances.build(family, {})
         try:
-            estimator = module.Estimator(instance.model, n, 1.0, Stream(0, family, range(n), ESTIMATOR))
+            estimator = module.Estimator(instance.model, rows, 1.0, Stream(0, family, range(rows), ESTIMATOR))
         except Refused:
             continue
         break
-    data, seconds = Data(instance.model, n), []
-    for trajectory in random_play(instance, family, range(n), episodes, root_seed=0):
+    data, seconds = Data(instance.model, rows), []
+    for trajectory in random_play(instance, family, range(rows), late, root_seed=0):
         data.add(trajectory)
-        start = time.perf_counter()
+        start = time.process_time()
         estimator.update(data, trajectory)
-        seconds.append(time.perf_counter() - start)
-    early = episodes // 20
-    first, last = (float(np.median(part)) for part in (seconds[early // 2 : 3 * early // 2], seconds[-early:]))
-    return {
-        "estimator": name,
-        "instance": family,
-        "claims_flat": estimator.flat,
-        "early_episode": early,
-        "late_episode": episodes,
-        "seconds_early": first,
-        "seconds_late": last,
-        "late_over_early": last / first,
-    }
+        seconds.append(time.process_time() - start)
+    early = late // 20
+    value = np.median(seconds[-early:]) / np.median(seconds[early // 2 : 3 * early // 2])
+    return _row("growth", family, name, rows, late, value)
 
 
-def text(table):
-    """The measurements as a table to read."""
-    lines = ["bef-rlsvi, x = 3, chain J = 8, H = 40, one core", "seeds per group    steps/s    times one seed"]
-    for row in table["groups"]:
-        lines.append(f"{row['seeds']:>15}  {row['steps_per_second']:>9,.0f}    {row['times_one_seed']:>14.1f}")
-    lines += ["", "agent (50 seeds, theory's constants)    steps/s"]
-    for row in table["agents"]:
-        lines.append(f"{row['agent']:<36}  {row['steps_per_second']:>9,.0f}")
-    lines += ["", "estimator (10 seeds)       instance   ms at k =" + f"{table['estimators'][0]['early_episode']:>5}"]
-    lines[-1] += f"   {table['estimators'][0]['late_episode']:>5}   ratio   claims to be flat"
-    for row in table["estimators"]:
-        flat = "yes" if row["claims_flat"] else "no"
-        lines.append(
-            f"{row['estimator']:<25}  {row['instance']:<8}  {1e3 * row['seconds_early']:>13.3f}"
-            f"  {1e3 * row['seconds_late']:>6.3f}  {row['late_over_early']:>6.2f}   {flat}"
-        )
-    growth = table["growth"]
-    lines += [
-        "",
-        f"seconds per episode, 50 seeds: {growth['seconds_early']:.5f} at k = {growth['early_episode']},"
-        f" {growth['seconds_late']:.5f} at k = {growth['late_episode']}: ratio {growth['late_over_early']:.3f}",
-        f"peak memory: {table['peak_memory_mb']:.0f} MB",
+def compared(before, after):
+    """Both values of each number that is in both tables, and their ratio after/before."""
+    table = before.merge(after, on=KEY, suffixes=("_before", "_after"))
+    if table.empty:
+        raise InputError("the two tables have no measurement in common: measure both with or without --quick")
+    return table.assign(ratio=table["value_after"] / table["value_before"])
+
+
+def page(before, after):
+    """The page `docs/speed.md`: what two tables have in common."""
+    table = compared(before, after)
+    parts = [
+        "# Speed before and after",
+        "Made by `befrl bench --compare docs/speed/before.csv docs/speed/after.csv`; the headers of the two tables say"
+        " what made them. Both are from one machine: the ratios are what counts. Seconds are processor time on one"
+        " core, with exact regret, logging and the set-up of the run included. A row is a seed in lock step with the"
+        " others.",
     ]
-    return "\n".join(lines)
+    for title, digits, part in _sections(table):
+        numbers = {"before": _shown(part["value_before"], digits), "after": _shown(part["value_after"], digits)}
+        numbers["after/before"] = _shown(part["ratio"], 2)
+        parts += [f"## {title}", markdown({**_labels(part), **numbers})]
+    return "\n\n".join(parts) + "\n"
+
+
+def text(rows):
+    """The measurements as a table to read."""
+    parts = []
+    for title, digits, part in _sections(pd.DataFrame(rows)):
+        parts += [title, markdown({**_labels(part), "value": _shown(part["value"], digits)})]
+    return "\n\n".join(parts)
+
+
+def _sections(table):
+    """Title, digits and rows of each measure that is in a table."""
+    for measure, title, digits in (
+        ("speed", "Steps per second", 0),
+        ("growth", "Cost of a late episode over that of an early one", 2),
+        ("memory", "Peak memory of the benchmark, MB", 0),
+    ):
+        part = table[table["measure"] == measure]
+        if len(part):
+            yield title, digits, part
+
+
+def _labels(part):
+    return {name: [str(value) for value in part[name]] for name in ("instance", "name", "rows")}
+
+
+def _shown(values, digits):
+    return [f"{value:,.{digits}f}" for value in values]
+
+
+def markdown(columns):
+    """A Markdown table of columns {title: texts}, padded to be read as it stands; numbers are on the right."""
+    widths = {title: max(map(len, (title, *texts))) for title, texts in columns.items()}
+    right = {title: all(text[:1].isdigit() for text in texts) for title, texts in columns.items()}
+
+    def line(texts):
+        cells = (
+            text.rjust(width) if right[title] else text.ljust(width)
+            for text, (title, width) in zip(texts, widths.items(), strict=True)
+        )
+        return f"| {' | '.join(cells)} |"
+
+    rule = "|".join("-" * (width + 1) + (":" if right[title] else "-") for title, width in widths.items())
+    return "\n".join([line(columns), f"|{rule}|", *map(line, zip(*columns.values(), strict=True))])

@@ -17,8 +17,8 @@ from scipy import special
 
 # Numbers that are worked on at a time, so that they stay in the cache.
 BLOCK = 1 << 16
-# Ends of the search for log((s - max x) / (max x - min x)).
-SEARCH = -60.0, 14.0
+# Ends of the search for log((s - max x) / (max x - min x)). Beyond the upper one c is the mean and r* loses its digits.
+SEARCH = -60.0, 8.0
 
 
 def mean_interval(values, level, least=None, most=None):
@@ -144,7 +144,7 @@ def _saddlepoint(points, u):
 
 def _root(function, start):
     """Where decreasing functions of one number each are zero, by Newton's method, or by halving where it leaves."""
-    u, low, high = start, np.full_like(start, SEARCH[0]), np.full_like(start, SEARCH[1])
+    u, low, high = np.clip(start, *SEARCH), np.full_like(start, SEARCH[0]), np.full_like(start, SEARCH[1])
     going = np.ones(len(u), dtype=bool)
     for _ in range(100):
         value, slope = function(u)
@@ -152,7 +152,7 @@ def _root(function, start):
         with np.errstate(divide="ignore", invalid="ignore"):
             new = u - value / slope
         new = np.where((new > low) & (new < high), new, (low + high) / 2)
-        going &= np.abs(value) > 1e-11
+        going &= (np.abs(value) > 1e-11) & (high - low > 1e-12)
         if not going.any():
             break
         u = np.where(going, new, u)

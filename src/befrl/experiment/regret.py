@@ -46,7 +46,7 @@ class Regret:
         """Regret with the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors x of p(x | s_1, a) V_2(x)."""
         instance, A = self.instance, self.instance.model.n_actions
         n, C = cells.shape
-        later = bellman.evaluate(policies[:, :, 1:], instance.R, instance.P)
+        later = bellman.evaluate(policies[:, :, 1:], instance.R, instance.P_factors)
         R, P = instance.first_step(starts.reshape(n * C, *starts.shape[2:]))
         R, P = R.reshape(n, C, A), P.reshape(n, C, A, -1)
         best = (R + P @ instance.optimum[1][1]).max(-1)

@@ -4,8 +4,21 @@ After Jaksch, Ortner and Auer (2010). psi(s') = 1[s' = good], p = 1, one-hot fea
 
     P(good | s, a) = 1/(1 + exp(-theta_{s,a})),
 
-which is `rate` in the bad state for all arms but one, rate + eps for that one, and 1 - `rate` in the good state for all
-arms. Rewards are Bernoulli with mean 0.9 in the good state and 0.1 in the bad one. Episodes start in the bad state.
+which is `rate` in the bad state for all arms but the last, rate + eps for the last, and 1 - `leave` in the good state
+for all arms. Rewards are Bernoulli: mean `background` in the bad state, `bonus` more for its first arm, and `reward` in
+the good state. Episodes start in the bad state. With t steps to go after the present one, and D_t = V*(good) - V*(bad)
+in these, the last arm is optimal where eps D_t > bonus, and the first arm where eps D_t < bonus.
+
+The prior decides whether a greedy agent explores, since penalised estimates of an untried arm are those of theta = 0:
+mean reward 1/2 and P(good) = 1/2. Below 1/2, `background` or `rate` make untried arms look good: a greedy agent tries
+them all, and learns. Above 1/2 they look bad. The defaults are 1/2 for both: an untried arm looks exactly like what all
+but two arms are, and the prior neither helps nor harms. The first arm is better than that, by its bonus, so that only
+exploration finds the last arm, with known rewards too.
+
+The bonus also prevents ties. In the source all arms earn the same, so that with known rewards all of them tie at the
+last step: if ties are broken at random, each episode ends with one step of uniform exploration for nothing, and a
+greedy agent learns. The source has bonus = 0, leave = rate, background = 0 and reward = 1. Here all means are within
+(0, 1), since a Bernoulli mean of 0 or 1 has no finite parameter.
 """
 
 from dataclasses import dataclass
@@ -13,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logit
 
+from befrl.common.errors import InputError
 from befrl.common.parameters import integer, number
 from befrl.model.families.base import FiniteFamily
 from befrl.model.features import Features
@@ -26,18 +40,32 @@ BAD, GOOD = 0, 1
 
 @dataclass(frozen=True)
 class Parameters:
-    arms: int = integer(4, 2, 1000, "number of actions A")
+    arms: int = integer(6, 2, 1000, "number of actions A")
     horizon: int = integer(20, 1, 10000, "steps per episode H")
-    rate: float = number(0.1, 0.001, 0.45, "probability of leaving a state")
-    eps: float = number(0.1, 0.001, 0.5, "by how much the best arm leaves the bad state more often")
+    rate: float = number(0.5, 0.001, 0.998, "probability of leaving the bad state, for all arms but the last")
+    eps: float = number(0.3, 0.001, 0.998, "by how much the last arm leaves the bad state more often")
+    leave: float = number(0.2, 0.001, 0.999, "probability of leaving the good state")
+    background: float = number(0.5, 0.001, 0.998, "mean reward in the bad state")
+    bonus: float = number(0.05, 0.0, 0.998, "by how much the first arm earns more in the bad state")
+    reward: float = number(0.9, 0.002, 0.999, "mean reward in the good state")
+
+    def __post_init__(self):
+        if self.rate + self.eps > 0.999:
+            raise InputError(f"instance 'jao': rate + eps = {self.rate + self.eps:g} must be at most 0.999")
+        if self.background + self.bonus >= self.reward:
+            raise InputError(
+                f"instance 'jao': background + bonus = {self.background + self.bonus:g} must be below "
+                f"reward = {self.reward:g}"
+            )
 
 
 def build(parameters: Parameters) -> Instance:
     A = parameters.arms
     good = np.full((2, A), parameters.rate)
     good[BAD, -1] += parameters.eps
-    good[GOOD] = 1 - parameters.rate
-    means = np.repeat([[0.1], [0.9]], A, axis=1)
+    good[GOOD] = 1 - parameters.leave
+    means = np.repeat([[parameters.background], [parameters.reward]], A, axis=1)
+    means[BAD, 0] += parameters.bonus
     reward = bernoulli.Law()
     family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
     return Instance(

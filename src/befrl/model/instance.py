@@ -11,6 +11,10 @@ from befrl.model.model import Model
 from befrl.numerics import bellman
 
 
+# Singular values of P below this share of the largest are rounding errors.
+RANK = 1e-15
+
+
 class OutsideDomain(InputError):
     """Z is infinite at theta, or the law leaves the box that stands for all of R^m."""
 
@@ -111,6 +115,14 @@ class Instance:
     def P(self):
         """The true kernel on anchors, (N, A, N)."""
         return self.model.kernel(self.theta_p[None])[0]
+
+    @cached_property
+    def P_factors(self):
+        """Factors (N, A, r) and (r, N) of the true kernel, equal to it up to rounding; r is small for smooth laws."""
+        N, A = self.P.shape[:2]
+        left, sizes, right = np.linalg.svd(self.P.reshape(N * A, N), full_matrices=False)
+        rank = np.count_nonzero(sizes > RANK * sizes[0])
+        return (left[:, :rank] * sizes[:rank]).reshape(N, A, rank), right[:rank]
 
     @cached_property
     def R(self):

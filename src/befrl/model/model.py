@@ -1,7 +1,7 @@
 """The model that an agent knows: features, family and reward law, everything but the parameters theta."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -80,7 +80,8 @@ class Model:
     def reward_natural(self, theta_r):
         """The reward's natural parameter theta_r . x_r = B . U theta_r, (n, d) -> (n, N, A)."""
         natural = self.features.natural(theta_r)
-        return natural[..., 0] * self.B[0] if len(self.B) == 1 else (natural * self.B).sum(-1)
+        # Component by component: numpy is slow on short axes.
+        return reduce(np.add, [natural[..., i] * self.B[i] for i in np.flatnonzero(self.B)] or [natural[..., 0] * 0.0])
 
     def mean_reward(self, theta_r):
         """E[r], (n, d) -> (n, N, A)."""

@@ -48,23 +48,29 @@ def cell_policy(Q, space):
     return greedy(space.cell_means(Q))
 
 
-def recursion(step, horizon, shape, value=largest):
-    """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0, for h = H - 1, ..., 0.
-
-    With shape = (n, S, A), `step` returns (n, S, A) for V (n, S). Returns Q (n, H, S, A) and V (n, H + 1, S).
-    """
+def tables(horizon, shape):
+    """Room for Q (n, H, S, A) and V (n, H + 1, S), with V_{H+1} = 0 already filled in, for shape = (n, S, A)."""
     n, S, A = shape
     # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
     if S <= FEW:
-        Q = np.empty((horizon, A, S, n)).transpose(0, 3, 2, 1)
-        V = np.zeros((horizon + 1, S, n)).transpose(0, 2, 1)
+        Q, V = np.empty((horizon, A, S, n)).transpose(3, 0, 2, 1), np.zeros((horizon + 1, S, n)).transpose(2, 0, 1)
     else:
-        Q = np.empty((horizon, A, n, S)).transpose(0, 2, 3, 1)
-        V = np.zeros((horizon + 1, n, S))
+        Q, V = np.empty((horizon, A, n, S)).transpose(2, 0, 3, 1), np.zeros((horizon + 1, n, S)).swapaxes(0, 1)
+    return Q, V
+
+
+def recursion(step, horizon, shape, value=largest, out=None):
+    """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0, for h = H - 1, ..., 0.
+
+    With shape = (n, S, A), `step` returns (n, S, A) for V (n, S). Returns Q (n, H, S, A) and V (n, H + 1, S), in the
+    tables `out` if they are given.
+    """
+    found = out if out is not None else tables(horizon, shape)
+    Q, V = (table.swapaxes(0, 1) for table in found)
     for h in reversed(range(horizon)):
         Q[h] = step(h, V[h + 1])
         V[h] = value(Q[h])
-    return Q.swapaxes(0, 1), V.swapaxes(0, 1)
+    return found
 
 
 def expectation(P):
@@ -92,17 +98,20 @@ def evaluate(policies, R, P):
     """The values V_1 (n, C, N) of policies under one model, R (N, A) and P (N, A, N).
 
     Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A). The C episodes of a seed are evaluated
-    together, by a product (A N, N) x (N, C) at each step.
+    together, by a product (A N, N) x (N, C) at each step. P may also be a pair of factors (N, A, r) and (r, N).
     """
     n, C, horizon, cells = policies.shape[:4]
     N, A = R.shape
     if N > cells:
         policies = np.repeat(policies, N // cells, axis=3)
-    rows = P.swapaxes(0, 1).reshape(A * N, N)
+    factors = P if isinstance(P, tuple) else (P,)
+    rows, *right = (factors[0].swapaxes(0, 1).reshape(A * N, -1), *factors[1:])
     R = R.T[:, :, None]
     policies = np.ascontiguousarray(np.moveaxis(policies, 1, -1))
     V = np.zeros((n, N, C))
     for h in reversed(range(horizon)):
+        for factor in right:
+            V = factor @ V
         Q = (rows @ V).reshape(n, A, N, C)
         Q += R
         policy = policies[:, h]

@@ -21,11 +21,6 @@ def entries(blocks):
     return np.ascontiguousarray(np.moveaxis(blocks, (-2, -1), (0, 1)))
 
 
-def _vectors(components):
-    """(m, n, blocks) -> (n, d)."""
-    return np.moveaxis(components, 0, -1).reshape(components.shape[1], -1)
-
-
 def _lower(blocks):
     """The entries of the unit lower triangular l and the pivots D (m, n, blocks) with l D l' = block."""
     a = entries(blocks)
@@ -93,7 +88,7 @@ def solve(blocks, vectors):
     x /= pivots
     for i in reversed(range(len(x) - 1)):
         x[i] = _minus(x[i], l[i + 1 :, i], x[i + 1 :])
-    return _vectors(x)
+    return np.moveaxis(x, 0, -1).reshape(vectors.shape)
 
 
 def solve_transposed_factor(factors, vectors):
@@ -106,7 +101,7 @@ def solve_transposed_factor(factors, vectors):
     L, x = entries(factors), np.moveaxis(v, -1, 0).copy()
     for i in reversed(range(len(x))):
         x[i] = _minus(x[i], L[i + 1 :, i], x[i + 1 :]) / L[i, i]
-    return _vectors(x)
+    return np.moveaxis(x, 0, -1).reshape(vectors.shape)
 
 
 def laplace_draw(mode, precision, v, normals):

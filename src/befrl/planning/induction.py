@@ -36,17 +36,15 @@ def by_action(model, theta_p):
 def by_groups(model, R, horizon, step_of):
     """The recursion of the step `step_of(coarse model, R, rows)`, which maps h and V (k, N) to Q (k, N, A)."""
     coarse, anchor = model.coarse
-    n, (N, A) = len(R), (coarse.n_anchors, coarse.n_actions)
     R = R[:, np.unique(anchor, return_index=True)[1]]
-    # In memory as in `bellman.recursion`.
-    Q = np.empty((horizon, A, n, model.n_anchors))
-    V = np.zeros((horizon + 1, n, model.n_anchors))
+    # With actions first the sums run over contiguous memory, as those of the recursion do.
+    R = np.ascontiguousarray(R.transpose(2, 0, 1)).transpose(1, 2, 0)
+    n, N, A = R.shape
+    Q, V = bellman.tables(horizon, R.shape)
     size = max(2, GROUP // (N * A * N))
     for first in range(0, n, size):
         rows = slice(first, first + size)
-        # With actions first the sums run over contiguous memory, as those of the recursion do.
-        own = np.ascontiguousarray(R[rows].transpose(2, 0, 1)).transpose(1, 2, 0)
-        found, values = bellman.recursion(step_of(coarse, own, rows), horizon, own.shape)
-        Q[:, :, rows] = found.transpose(1, 3, 0, 2)[..., anchor]
-        V[:, rows] = values.swapaxes(0, 1)[..., anchor]
-    return Q.transpose(2, 0, 3, 1), V.swapaxes(0, 1)
+        bellman.recursion(step_of(coarse, R[rows], rows), horizon, R[rows].shape, out=(Q[rows], V[rows]))
+    if coarse is model:
+        return Q, V
+    return Q.transpose(1, 3, 0, 2)[..., anchor].transpose(2, 0, 3, 1), V[..., anchor]

@@ -14,11 +14,13 @@ order respectively. The last two plan in a model of the ellipsoid: they take man
 theta (n, d), M (n, blocks, m, m), rho (n,), R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
 """
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 from befrl.numerics import bellman, linalg
+from befrl.planning import induction
 
 # Projected ascent takes steps of length rho/(1 + j/SLOWING) in the norm of M, from the centre and from random starts.
 STEPS, RESTARTS, SLOWING = 30, 3, 5.0
@@ -70,17 +72,42 @@ def covariance_rows(P, partial):
 
 
 def local(region, R, horizon):
+    if region.model.smooth:
+        return _local_smooth(region, R, horizon)
     features = region.model.features
     P, partial = region.model.family.kernel_and_partial_means(features.natural(region.centre))
     n, N, A = R.shape
-    rows = covariance_rows(P, partial)
+    covariance = bellman.expectation(covariance_rows(P, partial).reshape(n, N, -1, P.shape[-1]))
     spread = features.spread(region.matrix)
     rho = region.rho[:, None, None]
 
     def bonus(h, V):
-        return rho * _norm(spread, (rows @ V[..., None]).reshape(n, N, A, -1))
+        return rho * _norm(spread, covariance(V).reshape(n, N, A, -1))
 
     return _with_bonus(R, P, bonus, horizon)
+
+
+def _local_smooth(region, R, horizon):
+    """`local` by groups of rows, where each next anchor is a node and E V and Cov(psi, V) are sums over the nodes."""
+
+    def step_of(model, R, rows):
+        moments = model.family.value_moments(induction.by_action(model, region.centre[rows]))
+        # rho |U'v|_{M^-1} by components, since numpy is slow on short axes; the matrices are symmetric.
+        spread = model.features.spread(region.matrix[rows]).transpose(3, 4, 0, 2, 1)
+        spread = np.square(region.rho[rows, None, None]) * spread
+        pairs = list(itertools.combinations_with_replacement(range(len(spread)), 2))
+        weights = [np.ascontiguousarray(spread[i, j] * (1 + (i < j))) for i, j in pairs]
+
+        def step(h, V):
+            mean, slope = moments(V)
+            square = sum(weight * slope[i] * slope[j] for weight, (i, j) in zip(weights, pairs, strict=True))
+            mean = mean + np.sqrt(np.maximum(square, 0.0))
+            return np.clip(R + mean.swapaxes(1, 2), 0.0, float(horizon - h))
+
+        return step
+
+    Q, V = induction.by_groups(region.model, R, horizon, step_of)
+    return Q, V[:, 0]
 
 
 def pinsker(region, R, horizon):
@@ -111,7 +138,7 @@ def sample(region, R, horizon, start, normals, count):
     best, chosen = np.full(len(R), -np.inf), region.centre
     for _ in range(count):
         theta = region.centre + region.boundary(normals)
-        V = bellman.backward_induction(R, region.model.kernel(theta), horizon)[1][:, 0]
+        V = induction.backward_induction(region.model, R, theta, horizon)[1][:, 0]
         best, chosen = _better(best, chosen, (start * V).sum(-1), theta)
     return _plan(region.model, chosen, R, horizon)
 
@@ -152,7 +179,7 @@ def _better(best, chosen, value, theta):
 
 
 def _plan(model, theta, R, horizon):
-    Q, V = bellman.backward_induction(R, model.kernel(theta), horizon)
+    Q, V = induction.backward_induction(model, R, theta, horizon)
     return Q, V[:, 0]
 
 

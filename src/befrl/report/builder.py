@@ -54,6 +54,7 @@ def build(
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
     return environment.get_template("page.html.j2").render(
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
+        toy=bool(config.get("toy")),
         overview=overview(instances, tables),
         headlines=[figure for figure in shown if figure["headline"]],
         figures=[figure for figure in shown if not figure["headline"]],

@@ -1,17 +1,39 @@
-"""Measure speed and memory on one core."""
+"""Measure speed and memory on one core, or compare two such measurements."""
 
-import json
+import sys
 
-EXAMPLE = "befrl bench --json"
+from befrl.cli.words import target, whole
+
+EXAMPLE = "befrl bench --out results/timings/bench.csv"
 
 
 def arguments(parser):
     parser.add_argument("--quick", action="store_true", help="a tenth of the episodes, for a first look")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--repeats", type=whole, default=1, help="run each speed so many times and keep the best")
+    parser.add_argument("--out", help="csv file to write")
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        metavar=("BEFORE", "AFTER"),
+        help="only print a page that compares two csv files",
+    )
 
 
 def call(args):
     from befrl.analysis import benchmark
+    from befrl.common import storage, tidy
 
-    table = benchmark.measure(quick=args.quick)
-    print(json.dumps(table, indent=2) if args.json else benchmark.text(table))
+    if args.compare:
+        print(benchmark.page(*(tidy.read(path, benchmark.COLUMNS) for path in args.compare)), end="")
+        return
+    out = target(args.out)
+    rows = benchmark.measure(args.quick, args.repeats, report=_progress)
+    print(benchmark.text(rows))
+    if out:
+        storage.write_text(out, tidy.text(rows, benchmark.COLUMNS))
+
+
+def _progress(row):
+    """Show on a terminal what has just been measured."""
+    if sys.stderr.isatty():
+        print(f"{row['measure']} {row['instance']} {row['name']} {row['rows']}: {row['value']:,.2f}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Drawing a figure to files: SVG, PNG and a small JSON for the report, the same bytes every time."""
+"""Drawing a figure to files: SVG, PNG and a JSON with its words and contents, the same bytes every time."""
 
 import io
 from pathlib import Path
@@ -7,6 +7,7 @@ from befrl import figures
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.figures.support import style
+from befrl.figures.support.contents import contents
 
 
 def read_tables(kind, paths) -> list[dict]:
@@ -37,4 +38,5 @@ def render(kind, paths, out, command, headline=False):
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = {"name": out.name, **module.describe(tables), "command": command, "headline": headline}
-    storage.write_json(f"{out}.json", about | {"measured": figures.measured(kind)})
+    about |= {"measured": figures.measured(kind), "plotted": contents(figure)}
+    storage.write_json(f"{out}.json", about)

@@ -19,6 +19,7 @@ from befrl.model.spaces import lagrange_coefficients
 STEP = 2e-3
 # The length of the last Newton step of an inverse CDF, in units of half a panel.
 CLOSE = 1e-8
+TINY = 1e-300
 
 
 class Family:
@@ -174,30 +175,31 @@ class ContinuousFamily(Family):
         """The linear map V (n, N) -> E V (n, ...) of the laws natural (n, ..., p), where each node is an anchor."""
         table = self._tilted(natural)
         rows = table.reshape(len(table), -1, table.shape[-1])
-        total = rows.sum(-1)
+        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
         # Dividing the products costs less than dividing the table.
         return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
 
     def value_moments(self, natural):
-        """The linear map V (n, N) -> E V (n, ...) and Cov(psi, V) (n, ..., p), like `expectation`."""
+        """The map V (n, N) -> E V (n, ...) and the p components of Cov(psi, V), (n, ...) each, like `expectation`."""
         table = self._tilted(natural)
-        rows = table.reshape(len(table), -1, table.shape[-1])
-        total = rows.sum(-1)[..., None]
-        mean = (rows @ self.psi) / total
-        factors = np.concatenate([np.ones((len(self.psi), 1)), self.psi], axis=1)
+        columns = table.reshape(len(table), -1, table.shape[-1]).swapaxes(1, 2)
+        factors = np.concatenate([np.ones((1, len(self.psi))), self.psi.T])
+        sums = factors @ columns
+        total, means = sums[:, :1], sums[:, 1:] / sums[:, :1]
 
         def moments(V):
-            sums = rows @ (V[..., None] * factors)
-            sums /= total
-            covariance = sums[..., 1:] - mean * sums[..., :1]
-            return sums[..., 0].reshape(natural.shape[:-1]), covariance.reshape(natural.shape)
+            E = (V[:, None] * factors) @ columns
+            E /= total
+            E[:, 1:] -= means * E[:, :1]
+            first, *others = E.reshape(len(V), -1, *natural.shape[1:-1]).swapaxes(0, 1)
+            return first, others
 
         return moments
 
     def quantile(self, natural, u):
         """The inverse CDF in one dimension, for natural (n, p) at u (n,), found panel by panel."""
         space, rows = self.space, np.arange(len(u))
-        mass = self._tilted(natural)
+        mass = self._tilted(natural[:, None, None])[:, 0, 0]
         reached = mass.cumsum(-1)[:, space.order - 1 :: space.order]
         target = u * reached[:, -1]
         panel = (target[:, None] >= reached[:, :-1]).sum(-1)
@@ -231,33 +233,30 @@ def invert_panel(heights, share, rounds=60):
     row stops separately, so that its bits do not depend on the others.
     """
     order = heights.shape[1]
-    # Coefficients of the powers of t, (order, n); each row has its own sum.
-    density = np.ascontiguousarray((heights[:, None] * _density_powers(order)).sum(-1).T) / 2.0
-    integral = np.concatenate([np.zeros((1, len(share))), density / np.arange(1, order + 1)[:, None]])
+    # Coefficients of the powers of t, (n, order); each row has its own sum.
+    density = (heights[:, None] * _density_powers(order)).sum(-1) / 2.0
+    integral = np.concatenate([np.zeros((len(share), 1)), density / np.arange(1, order + 1)], axis=1)
     # The integral starts at t = -1.
-    integral[0] = -_horner(integral, -1.0)[0] - share
+    integral[:, 0] = -(integral * (-1.0) ** np.arange(order + 1)).sum(-1) - share
     low, high = -np.ones(len(share)), np.ones(len(share))
     t = 2.0 * share - 1.0
+    powers = np.empty(integral.shape)
     moving = np.ones(len(share), dtype=bool)
     for _ in range(rounds):
-        gap, slope = _horner(integral, t)
+        powers[:, 0] = 1.0
+        powers[:, 1:] = t[:, None]
+        np.multiply.accumulate(powers, axis=1, out=powers)
+        gap = np.vecdot(powers, integral)
         below = gap < 0
         low, high = np.where(below, t, low), np.where(below, high, t)
-        step = t - gap / np.where(slope == 0, 1.0, slope)
+        # Where the slope is zero or negative the step leaves the bracket.
+        step = t - gap / np.maximum(np.vecdot(powers[:, :-1], density), TINY)
         step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-        small = np.abs(step - t) <= CLOSE
+        far = np.abs(step - t) > CLOSE
         t = np.where(moving, step, t)
         # Newton's error after a small step is of the order of its square.
-        moving &= ~small
+        moving &= far
         if not moving.any():
             break
     return t
 
-
-def _horner(coefficients, t):
-    """A polynomial with coefficients (degree + 1, n) and its derivative at t (n,)."""
-    value, slope = coefficients[-1], 0.0
-    for coefficient in coefficients[-2::-1]:
-        slope = slope * t + value
-        value = value * t + coefficient
-    return value, slope

@@ -70,7 +70,7 @@ class GaussianStates(ContinuousFamily):
 
         def moments(V):
             mean, *products = (self._sum(part, V).reshape(natural.shape[:-1]) for part in chosen)
-            return mean, np.stack(products, axis=-1) - natural * mean[..., None]
+            return mean, [product - natural[..., axis] * mean for axis, product in enumerate(products)]
 
         return moments
 

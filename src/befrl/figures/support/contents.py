@@ -1,0 +1,84 @@
+"""What a figure plots, as numbers and words: the digest by which figures of two machines are compared.
+
+Drawings of the same numbers differ in their bytes from machine to machine, by fonts and last digits; their contents do
+not. Of the points of each line, band or set of markers at most `SAMPLES` are kept, evenly spaced and with both ends, to
+six significant digits. The numbers of an artist are one text, which keeps the file readable.
+"""
+
+import numpy as np
+from matplotlib.collections import PathCollection
+from matplotlib.ticker import FixedLocator
+
+SAMPLES = 9
+DIGITS = 6
+
+
+def contents(figure) -> dict:
+    """Texts of the figure and contents of its axes, in the order of drawing."""
+    title = figure.get_suptitle()
+    return {
+        "texts": [title] * bool(title) + [text.get_text() for text in figure.texts if text.get_text() != title],
+        "legends": [_entries(legend) for legend in figure.legends],
+        "axes": [_axes(axes) for axes in figure.axes],
+    }
+
+
+def _axes(axes) -> dict:
+    artists = [
+        *(_artist("line", line, line.get_xydata()) for line in axes.get_lines()),
+        *(_artist("collection", each, _points(each)) for each in axes.collections),
+        *(_artist("patch", patch, _outline(patch)) for patch in axes.patches),
+    ]
+    legend = axes.get_legend()
+    return {
+        "title": axes.get_title() or axes.get_title("left"),
+        "x": _axis(axes.xaxis, axes.get_xlim()),
+        "y": _axis(axes.yaxis, axes.get_ylim()),
+        "legend": _entries(legend) if legend else [],
+        "texts": [text.get_text() for text in axes.texts],
+        "artists": artists,
+    }
+
+
+def _axis(axis, limits) -> dict:
+    named = isinstance(axis.get_major_locator(), FixedLocator)
+    return {
+        "label": axis.get_label_text(),
+        "scale": axis.get_scale(),
+        "limits": _numbers(limits),
+        # The names at places that the figure chose; other ticks follow from the limits.
+        "names": axis.get_major_formatter().format_ticks(axis.get_majorticklocs()) if named else [],
+    }
+
+
+def _artist(kind, artist, points) -> dict:
+    points = np.asarray(points, dtype=float).reshape(-1, 2)
+    kept = np.unique(np.linspace(0, len(points) - 1, SAMPLES).round().astype(int)) if len(points) else []
+    label = str(artist.get_label())
+    return {
+        "kind": kind,
+        "label": "" if label.startswith("_") else label,
+        "points": len(points),
+        "x": _numbers(points[kept, 0]),
+        "y": _numbers(points[kept, 1]),
+    }
+
+
+def _points(collection):
+    """The places of markers, or the corners of bands and bars."""
+    if isinstance(collection, PathCollection):
+        return np.ma.filled(collection.get_offsets(), np.nan)
+    corners = [path.vertices for path in collection.get_paths()]
+    return np.concatenate(corners) if corners else []
+
+
+def _outline(patch):
+    return patch.get_path().transformed(patch.get_patch_transform()).vertices
+
+
+def _entries(legend):
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def _numbers(values) -> str:
+    return " ".join(f"{value:.{DIGITS}g}" for value in values)

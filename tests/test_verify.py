@@ -1,0 +1,184 @@
+"""`make verify`: what another machine may change in the results of a study, and what it may not."""
+
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOL = ROOT / "tools" / "verify.py"
+REFERENCE = ROOT / "results" / "reference"
+
+TABLES = {
+    "regret/a_U/summary.csv": """# mean: a mean
+instance,variant,setting,role,seeds,mean,low,high,q90,failed,failed_low,failed_high,slope,plans,tuning_mean
+a,x@tuned,scale=2,tuned,100,50,40,60,80,0.03,0.006,0.085,0.5,1,52
+a,oracle,,baseline,100,0,0,0,0,0,0,0.036,,0,
+""",
+    # y and z cannot be told apart; z and w can
+    "regret/a_U/order.csv": """instance,track,family,place,agent,variant,group,better,gap,gap_low,gap_high,p
+a,U,tuned,1,x,x@tuned,a,,,,,
+a,U,tuned,2,y,y@tuned,b,x@tuned,0.5,0.4,0.6,0.001
+a,U,tuned,3,z,z@tuned,b,y@tuned,0.1,-0.1,0.3,0.6
+a,U,tuned,4,w,w@tuned,c,z@tuned,0.5,0.4,0.6,0.001
+""",
+    "regret/a_U/tuning.csv": """agent,configuration,setting,rung,seeds,mean,first_mean,rank,chosen
+x,1,scale=2,2,20,50,40,1,tuned
+x,2,scale=9,1,5,41,41,2,median
+""",
+    "instances.csv": """name,horizon,alpha,seeds,greedy,low,high,matters
+a,40,0.25,20,100,10,30,True
+b,20,0.125,,,,,
+""",
+    "claims.csv": """id,statement,verdict,worst_case,instance
+C1,a bound,fails,2.0,"{""theta"": 1.0}"
+C2,an identity,holds,1e-9,"{""theta"": 2.0}"
+""",
+}
+FIGURE = {
+    "title": "Regret", "measured": False,
+    "plotted": {
+        "texts": ["a, 100 seeds"], "legends": [],
+        "axes": [{
+            "title": "panel", "legend": ["x", "y"], "texts": ["3 %"],
+            "x": {"label": "episode", "scale": "linear", "limits": "0 1000", "names": []},
+            "y": {"label": "regret", "scale": "log", "limits": "1 100", "names": []},
+            "artists": [{"kind": "line", "label": "x", "points": 200, "x": "0 500 1000", "y": "0 10 40"}],
+        }],
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """The results, figures and references of a small study, all alike."""
+    for top in ("results", "reference"):
+        for name, text in TABLES.items():
+            path = tmp_path / top / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    for top in ("figures", "reference/figures"):
+        (tmp_path / top).mkdir()
+        (tmp_path / top / "regret.json").write_text(json.dumps(FIGURE))
+    return tmp_path / "results", tmp_path / "figures", tmp_path / "reference"
+
+
+@pytest.fixture
+def verify(folders, monkeypatch, capsys):
+    """Calls it after some texts were replaced in a result: verify(name, old, new, ...) -> (exit code, lines)."""
+    monkeypatch.syspath_prepend(TOOL.parent)
+    main = importlib.import_module(TOOL.stem).main
+
+    def call(name=None, *replaced):
+        if name:
+            path = folders[1] / name if name.endswith(".json") else folders[0] / name
+            for old, new in zip(replaced[::2], replaced[1::2], strict=True):
+                assert path.read_text().count(old) == 1, old
+                path.write_text(path.read_text().replace(old, new))
+        code = main(*folders)
+        return code, capsys.readouterr().out.splitlines()
+
+    return call
+
+
+def test_the_same_bits_are_counted(verify, folders):
+    code, lines = verify()
+    assert code == 0
+    assert lines[0] == (f"5 tables compared with {folders[2]}: 5 the same to the byte, 0 within tolerance, 0 drifted")
+    assert lines[1].startswith("1 figures ") and "1 the same to the byte" in lines[1]
+
+
+SUMMARY, ORDER, TUNING = (f"regret/a_U/{name}.csv" for name in ("summary", "order", "tuning"))
+WITHIN = {
+    "a mean, by a fifth of its interval": (SUMMARY, ",50,40,60,80,", ",54,40,60,80,"),
+    "the ends and the quantiles": (SUMMARY, ",50,40,60,80,", ",50,44,64,76,"),
+    "one more seed failed": (SUMMARY, "0.03,0.006,0.085", "0.04,0.011,0.099"),
+    "a slope": (SUMMARY, ",0.5,1,52", ",0.54,1,52"),
+    "a tuning mean": (SUMMARY, ",0.5,1,52", ",0.5,1,55"),
+    "places of agents that are tied": (ORDER, "2,y,y@tuned,b,x@tuned,0.5,0.4", "3,y,y@tuned,b,z@tuned,0.1,-0.1",
+                                       "3,z,z@tuned,b,y@tuned,0.1,-0.1", "2,z,z@tuned,b,x@tuned,0.5,0.4",
+                                       "c,z@tuned", "c,y@tuned"),
+    "ranks of configurations": (TUNING, "2,20,50,40,1", "1,5,41,41,2", "1,5,41,41,2,median", "2,20,44,40,1,median"),
+    "a constant, by rounding": ("instances.csv", "0.25", "0.2500000001"),
+    "where a search ended": ("claims.csv", '""theta"": 1.0', '""theta"": 3.0', "2.0,", "2.05,"),
+    "a residual": ("claims.csv", "1e-9", "4e-8"),
+    "a point, by less than an eye sees": ("regret.json", "0 10 40", "0 10.5 41"),
+    "a per cent on the figure": ("regret.json", "3 %", "4 %"),
+}  # fmt: skip
+BEYOND = {
+    "a mean, by a third of its interval": (SUMMARY, ",50,40,60,80,", ",57,40,60,80,", "mean in row 1 (a x@tuned"),
+    "a mean that is exact": (SUMMARY, "100,0,0,0,0,0,", "100,0.1,0,0,0,0,", "mean in row 2"),
+    "five more seeds failed": (SUMMARY, "0.03,0.006,0.085", "0.08,0.03,0.15", "failed in row 1"),
+    "another number of seeds": (SUMMARY, "tuned,100,", "tuned,99,", "seeds in row 1"),
+    "another setting chosen": (SUMMARY, "scale=2", "scale=3", "setting in row 1"),
+    "another role": (SUMMARY, "baseline", "set", "role in row 2"),
+    "places of agents that are apart": (ORDER, "1,x,", "2,x,", "2,y,", "1,y,", "place in row"),
+    "another choice of tuning": (TUNING, "median", "worst", "chosen in row 2"),
+    "a constant, in the fifth digit": ("instances.csv", "0.25", "0.25001", "alpha in row 1"),
+    "an answer": ("instances.csv", "True", "False", "matters in row 1"),
+    "a verdict": ("claims.csv", "fails", "holds", "verdict in row 1"),
+    "a worst case": ("claims.csv", "2.0,", "3.0,", "worst_case in row 1"),
+    "an identity": ("claims.csv", "1e-9", "1e-5", "worst_case in row 2"),
+    "a row less": (TUNING, "x,2,scale=9,1,5,41,41,2,median\n", "", "1 rows of"),
+    "a point": ("regret.json", "0 10 40", "0 14 40", "panel 1 'panel': line 'x': y of point 2: 14"),
+    "no point": ("regret.json", "0 10 40", "0 nan 40", "y of point 2: nan"),
+    "a name in a legend": ("regret.json", '"x", "y"', '"x", "z"', "legend"),
+    "another scale": ("regret.json", '"log"', '"linear"', "y axis: scale"),
+    "a curve with fewer points": ("regret.json", "200", "100", "other lines"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", WITHIN)
+def test_what_another_machine_may_change(verify, change):
+    code, lines = verify(*WITHIN[change])
+    assert code == 0, lines
+    assert any("1 within tolerance, 0 drifted" in line for line in lines)
+
+
+@pytest.mark.parametrize("change", BEYOND)
+def test_what_it_may_not(verify, change):
+    *planted, words = BEYOND[change]
+    code, lines = verify(*planted)
+    assert code == 1
+    assert any(words in line and planted[0] in line for line in lines)
+    assert any(line.endswith("1 drifted") for line in lines)
+
+
+def test_the_first_few_are_named_and_the_others_counted(verify, folders):
+    """Both values and the tolerance are shown."""
+    path = folders[0] / "regret/a_U/summary.csv"
+    header, *rows = path.read_text().split("\n")[1:-1]
+    for top in (folders[0], folders[2]):
+        factor = 1 if top == folders[2] else 2
+        again = [rows[0].replace(",50,40,", f",{factor * 50},40,") for _ in range(9)]
+        (top / "regret/a_U/summary.csv").write_text("\n".join([header, *again]) + "\n")
+    code, lines = verify()
+    assert code == 1 and len([line for line in lines if "summary.csv" in line]) == 6
+    assert lines[0].endswith("100, the reference has 50, allowed is a difference of 5")
+    assert lines[5].endswith("and 4 more")
+
+
+def test_a_table_or_figure_that_was_not_made_is_drift(verify, folders):
+    (folders[0] / "claims.csv").unlink()
+    (folders[1] / "regret.json").unlink()
+    code, lines = verify()
+    assert code == 1 and lines[0].endswith("claims.csv: not made") and lines[2].endswith("regret.json: not made")
+
+
+def test_without_results_it_says_what_to_run(folders):
+    shutil.rmtree(folders[0])
+    done = subprocess.run([sys.executable, TOOL, *folders], capture_output=True, text=True)
+    assert done.returncode == 2 and "run `make reproduce` first" in done.stderr
+
+
+def test_the_committed_references_do_not_drift_from_themselves(verify, folders, capsys):
+    main = importlib.import_module(TOOL.stem).main
+    assert main(REFERENCE, REFERENCE / "figures", REFERENCE) == 0
+    assert " 0 drifted" in capsys.readouterr().out
+    names = {path.relative_to(REFERENCE).parts[0] for path in REFERENCE.rglob("*.csv")}
+    assert {"regret", "published", "instances.csv", "table1.csv", "claims.csv"} <= names
+    assert "timings" not in names and not list(REFERENCE.rglob("curves.csv"))

@@ -1,0 +1,240 @@
+"""Measure befrl against rlberry-scool and against a naive BEF-RLSVI, on one MDP and in one run (`make bench-peers`).
+
+python tools/bench_peers/measure.py --out results/timings/peers.csv     measure, write the table and print the page
+python tools/bench_peers/measure.py --page results/timings/peers.csv    print the page docs/peers.md of a table
+
+The MDP is the chain with 8 bins and 40 steps. The peers play it through `befrl.gym`, one seed at a time; those of
+rlberry-scool see the bin of the state, as they need finitely many states. befrl runs 1, 50 and 480 rows in lock step.
+"""
+
+import argparse
+import logging
+import time
+from importlib import metadata
+
+import gymnasium
+import numpy as np
+from naive_bef_rlsvi import NaiveBefRlsvi
+
+from befrl import instances
+from befrl.analysis.benchmark import markdown
+from befrl.common import storage, tidy
+from befrl.common.streams import AGENT_NORMAL, Stream
+from befrl.experiment import loop
+from befrl.experiment.environment import Environment
+from befrl.experiment.spec import ROOT_SEED, RunSpec
+from befrl.gym import BefEnv
+
+NAME, FAMILY, VALUES = "chain-8", "chain", {"bins": 8, "horizon": 40}
+EPISODES, ROWS = 100, (1, 50, 480)
+X = 3.0
+# befrl's runs are short: the best of some repeats.
+REPEATS = 3
+# The naive BEF-RLSVI must plan the same values as befrl's, up to the tolerance of Newton's method.
+CHECKED, TOLERANCE = 30, 1e-8
+COLUMNS = {
+    "algorithm": "the algorithm",
+    "peer": "the other implementation",
+    "peer_speed": "its steps per second, one seed, over the first episodes",
+    "growth": "seconds of its last quarter of the episodes over those of its first quarter",
+    "environment": "share of its seconds that random play in the same environment takes",
+    "rows": "number of seeds that befrl runs in lock step",
+    "befrl_speed": "befrl's steps per second over the same episodes, all rows together",
+    "ratio": "befrl_speed over peer_speed",
+    "episodes": "number of episodes per seed",
+    "difference": "largest difference between the values that peer and befrl plan with, where they must be the same",
+}
+
+
+class Chain(BefEnv):
+    """The chain as a Gymnasium environment that notes when its episodes start, in processor seconds."""
+
+    def __init__(self):
+        super().__init__(FAMILY, name=NAME, **VALUES)
+        self.stamps = []
+
+    def reset(self, **options):
+        self.stamps.append(time.process_time())
+        return super().reset(**options)
+
+
+class Cells(gymnasium.ObservationWrapper):
+    """The chain with the bin of the state as observation, in spaces of the class `discrete`."""
+
+    def __init__(self, env, discrete=gymnasium.spaces.Discrete):
+        super().__init__(env)
+        self.space = env.instance.model.space
+        self.observation_space = discrete(self.space.n_cells)
+        self.action_space = discrete(env.action_space.n)
+
+    def observation(self, observation):
+        return int(self.space.cell(observation)[0])
+
+
+def seconds(work):
+    """Processor seconds of a function."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def random_play(env, episodes):
+    """Uniformly random actions."""
+    cells, rng = Cells(env), np.random.default_rng(0)
+
+    def work():
+        for _ in range(episodes):
+            cells.reset()
+            for action in rng.integers(0, cells.action_space.n, VALUES["horizon"]):
+                cells.step(action)
+
+    return work
+
+
+def scool(algorithm, env, episodes):
+    """The training of an agent of rlberry-scool, with features and ridge as in befrl and no discount."""
+    import rlberry
+    from rlberry.spaces import Discrete
+    from rlberry_scool.agents import LSVIUCBAgent, UCBVIAgent
+    from rlberry_scool.agents.features import FeatureMap
+
+    class OneHot(FeatureMap):
+        def __init__(self, env):
+            self.shape = (env.observation_space.n * env.action_space.n,)
+            self.table = np.eye(*self.shape).reshape(env.observation_space.n, env.action_space.n, -1)
+
+        def map(self, observation, action):
+            return self.table[observation, action]
+
+    # Both libraries warn on stderr: of missing methods, and that the range of rewards is taken to be 1, which it is.
+    rlberry.logger.setLevel(logging.ERROR)
+    gymnasium.logger.set_level(logging.ERROR)
+    cells, H = Cells(env, Discrete), VALUES["horizon"]
+    if algorithm == "lsvi-ucb":
+        agent = LSVIUCBAgent(cells, H, OneHot, gamma=1.0, reg_factor=1.0, seeder=0, copy_env=False)
+    else:
+        agent = UCBVIAgent(cells, gamma=1.0, horizon=H, seeder=0, copy_env=False)
+    return lambda: agent.fit(episodes)
+
+
+class Naive:
+    """The naive BEF-RLSVI in its environment, with the random numbers that befrl's has for a seed."""
+
+    def __init__(self, instance, env, seed):
+        normals = Stream(ROOT_SEED, NAME, [seed], AGENT_NORMAL)
+        constants = (instance.parameters["sigma"], instance.constants["alpha_p"], X)
+        self.agent = NaiveBefRlsvi(VALUES["bins"], VALUES["horizon"], *constants, lambda d: normals.take(d)[0])
+        self.env, self.seed = env, seed
+
+    def episode(self):
+        """Play and learn: V_1 and the actions."""
+        policy, V = self.agent.plan()
+        actions = self.agent.play(self.env, policy, self.seed)
+        self.agent.refit()
+        self.seed = None
+        return V, actions
+
+
+def naive(instance, env, episodes):
+    """A run of the naive BEF-RLSVI."""
+    peer = Naive(instance, env, seed=0)
+    return lambda: [peer.episode() for _ in range(episodes)]
+
+
+def disagreement(instance, episodes, seed=0):
+    """The largest difference of V_1 between the naive BEF-RLSVI and befrl's; infinite if they act differently."""
+    spec = RunSpec.of(instance, NAME, "bef-rlsvi", {"x": X}, episodes, [seed])
+    ours, environment = loop.make_agent(spec), Environment(instance, ROOT_SEED, NAME, [seed])
+    peer = Naive(instance, Chain(), seed)
+    largest = 0.0
+    for k in range(episodes):
+        plan, (V, actions) = ours.plan(k), peer.episode()
+        trajectory = environment.rollout(ours, plan.policy)
+        if not np.array_equal(trajectory.actions[0], actions):
+            return np.inf
+        largest = max(largest, float(np.abs(plan.values[0] - V).max()))
+        ours.update(trajectory)
+    return largest
+
+
+def measure():
+    """The rows of the table: every peer against befrl."""
+    instance = instances.build(FAMILY, VALUES)
+    difference = disagreement(instance, CHECKED)
+    if difference > TOLERANCE:
+        raise SystemExit(f"the naive BEF-RLSVI and befrl's are not the same: their values differ by {difference:.1e}")
+    version = f"rlberry-scool {metadata.version('rlberry-scool')}"
+    contests = (
+        ("lsvi-ucb", {"share": "steps"}, version, lambda env: scool("lsvi-ucb", env, EPISODES), np.nan),
+        ("ucbvi", {}, version, lambda env: scool("ucbvi", env, EPISODES), np.nan),
+        ("bef-rlsvi", {"x": X}, "naive, all history", lambda env: naive(instance, env, EPISODES), difference),
+    )
+    steps, table = EPISODES * instance.horizon, []
+    playing = min(seconds(random_play(Chain(), EPISODES)) for _ in range(REPEATS))
+    for algorithm, values, peer, make, difference in contests:
+        env = Chain()
+        taken = seconds(make(env))
+        theirs = (peer, steps / taken, growth(env.stamps[-EPISODES:]), playing / taken)
+        for rows in ROWS:
+            spec = RunSpec.of(instance, NAME, algorithm, values, EPISODES, range(rows))
+            speed = rows * steps / min(seconds(lambda spec=spec: loop.run(spec)) for _ in range(REPEATS))
+            measured = (algorithm, *theirs, rows, speed, speed * taken / steps, EPISODES, difference)
+            table.append(dict(zip(COLUMNS, measured, strict=True)))
+    return table
+
+
+def growth(stamps):
+    """Seconds of the last quarter of the episodes over those of the first, from the starts of the episodes."""
+    episodes = np.diff(stamps)
+    quarter = len(stamps) // 4
+    return episodes[-quarter:].sum() / episodes[:quarter].sum()
+
+
+def rounded(value):
+    """Two significant digits."""
+    return f"{float(f'{value:.2g}'):,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def page(table):
+    """The page `docs/peers.md` of a table: ratios only, since speeds depend on the machine."""
+    contests = table.drop_duplicates("algorithm")
+    columns = {name: [str(value) for value in contests[name]] for name in ("algorithm", "peer")}
+    for rows, part in table.groupby("rows"):
+        columns[f"befrl, {rows} row{'s' * (rows > 1)}"] = [rounded(ratio) for ratio in part["ratio"]]
+    columns["growth"] = [rounded(value) for value in contests["growth"]]
+    columns["environment"] = [f"{share:.0%}" for share in contests["environment"]]
+    episodes, difference = table["episodes"].max(), table["difference"].max()
+    return f"""# Against other implementations
+
+befrl's steps per second over those of another implementation, on one core, over the first {episodes} episodes of
+`{NAME}`. Measured by `make bench-peers`, all in one run and in processor time; this page is made from its table by
+`tools/bench_peers/measure.py --page`.
+
+{markdown(columns)}
+
+The peers play the same MDP through `befrl.gym`, one seed at a time. *growth* is the time of their last quarter of the
+episodes over that of the first: where it is large, as for implementations that go through all history, the ratios grow
+with the number of episodes, since befrl's cost per episode is constant. *environment* is the share of their time that
+random play in the environment takes. befrl's time includes exact regret and logging, which the peers do not have.
+rlberry-scool's agents see the bin of the state, and its LSVI-UCB has the same one-hot features and ridge as befrl's.
+Bonuses and constants differ, which changes what is learned but not the cost of a step.
+
+The naive BEF-RLSVI (`tools/bench_peers/naive_bef_rlsvi.py`) is Algorithm 1 of the paper with all transitions kept and
+both estimates refitted to all of them by Newton's method after each episode. With the same random numbers it takes the
+same actions as befrl's over {CHECKED} episodes, and its planned values differ by at most {difference:.0e}.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--out", help="measure, and write this csv file")
+    what.add_argument("--page", help="measure nothing: the csv file of an earlier run")
+    args = parser.parse_args()
+    if args.out:
+        storage.write_text(args.out, tidy.text(measure(), COLUMNS))
+    print(page(tidy.read(args.out or args.page, COLUMNS)), end="")
+
+
+if __name__ == "__main__":
+    main()
