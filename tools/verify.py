@@ -9,10 +9,10 @@ Where the tolerances come from. On one machine a study has the same bits every t
 that are the same to the byte. Another processor or BLAS changes the last bits of exp, log, matrix products and
 factorisations. That moves estimates by rounding errors. Where two actions are worth nearly the same, it also turns a
 choice, and from there on one (setting, seed) plays another trajectory that is as likely, in the same environment noise.
-Measured with the kernels of an older processor (OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4"), 100
-seeds and 300 episodes on chain-8 and riverswim-4: of nine pairs of an agent and an instance, eight kept all their
-trajectories; ucrl-vtr on the chain changed 98 of 100, and its mean moved by a fortieth of its interval. So a new run may
-differ from the reference by:
+Measured with the kernels of an older processor (OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4"),
+100 seeds and 300 episodes on chain-8 and riverswim-4: of nine pairs of an agent and an instance, eight kept all their
+trajectories; ucrl-vtr on the chain changed 98 of 100, and its mean moved by a fortieth of its interval. So a new run
+may differ from the reference by:
 
   numbers with an interval   a quarter of the width of their own interval, in the reference: ten times what was
                              measured. If 3 of 100 seeds fail, one more moves the mean by 0.15 of its interval's width.
