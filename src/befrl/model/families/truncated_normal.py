@@ -70,7 +70,7 @@ class TruncatedNormal(ContinuousFamily):
         return Z, np.where(signed < 0, -mean, mean), variance
 
     def _scaled_cdf(self, c):
-        """The CDF at each cut for c >= 0 with three axes, (cuts, *c.shape); with the cuts first, memory is contiguous."""
+        """The CDF at each cut for c >= 0 with three axes, (cuts, *c.shape); the cuts come first in memory."""
         cuts = self.cuts[:, None, None, None] - c
         cdf = ndtr(cuts)
         cdf -= cdf[0].copy()
