@@ -259,4 +259,3 @@ def invert_panel(heights, share, rounds=60):
         if not moving.any():
             break
     return t
-
