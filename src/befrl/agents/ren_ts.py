@@ -166,9 +166,11 @@ def _along(space, edges, mean, sigma):
     if space.unbounded:
         cuts[..., 0], cuts[..., -1] = -np.inf, np.inf
     # Masses are differences of the tails beyond the two cuts, on their own side of the mean, which do not cancel.
-    tail = np.copysign(ndtr(-np.abs(cuts)), cuts)
+    below = cuts < 0
+    tail = ndtr(-np.abs(cuts))
+    tail = np.where(below, -tail, tail)
     mass = tail[..., :-1] - tail[..., 1:]
-    mass += (cuts[..., :-1] < 0) & (cuts[..., 1:] >= 0)
+    mass += below[..., :-1] & ~below[..., 1:]
     mass /= mass.sum(-1, keepdims=True)
     if space.per_cell == 1:
         return mass[..., None]
