@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from befrl.model.families.base import Family
+from befrl.model.families.tilts import REACH, Tilts
 from befrl.numerics import bellman
 from befrl.planning import induction, optimism
 from helpers import instance
@@ -14,6 +16,7 @@ PROBLEMS = {
     "plane": ("lds", {"horizon": 3, "dimension": 2, "sigma": 0.5}),
     "wide": ("lds", {"horizon": 6, "sigma": 0.05, "force": 2.0}),
     "waves": ("waves", {}),
+    "custom-sin": ("custom-sin", {"horizon": 3}),
 }
 each = pytest.mark.parametrize("name", PROBLEMS)
 
@@ -93,3 +96,17 @@ def test_policies_have_the_same_values_under_the_factors_of_the_true_kernel(name
         dense = bellman.evaluate(policies, problem.R, problem.P)
         assert np.allclose(bellman.evaluate(policies, problem.R, (left, right)), dense, rtol=0, atol=1e-11)
         assert dense.shape == (2, 3, N)
+
+
+def test_the_expansion_of_tilts_has_the_moments_of_the_nodes_and_gives_way_where_it_loses_digits():
+    family = problem_of("custom-sin").model.family
+    v = np.concatenate([np.linspace(-REACH, REACH, 401), [1e-300, -17.0, 300.0]])[None, :, None, None]
+    for found, summed in zip(family.moments(v), Family.moments(family, v), strict=True):
+        assert found.shape == summed.shape
+        assert np.allclose(found, summed, rtol=1e-11, atol=1e-14)
+    sound = family._tilts.moments(v[..., 0])[-1]
+    assert np.array_equal(sound[0, :, 0], np.abs(v[0, :, 0, 0]) <= REACH)
+    # A normal base measure has no mass where psi is extreme: nearly all is lost by cancellation, and nothing is used.
+    x = np.linspace(-12, 12, 2001)
+    sound = Tilts(x, -0.5 * x * x).moments(np.array([0.0, 1.0]))[-1]
+    assert not sound[1]
