@@ -57,6 +57,25 @@ def test_plan_in_counts_by_loops(name, track):
         assert np.allclose(plans[4].values[i].reshape(space.n_cells, -1), V[:, None], rtol=0, atol=1e-10)
 
 
+def test_the_code_of_ayoub_et_al_backs_up_the_values_of_the_previous_plan():
+    problem = light("riverswim", horizon=4)
+    H, (S, A), epsilon, seeds = 4, problem.R.shape, 0.1, (0, 1)
+    parameters = agents.parameters("eps-greedy", {"epsilon": epsilon, "model": "counts", "backup": "previous"})
+    agent = loop.make_agent(RunSpec(problem, "test", "eps-greedy", parameters, 12, seeds, "K", ROOT))
+    plans, history = played(agent, problem, seeds, 12)
+    for i in range(len(seeds)):
+        visits, last = np.zeros((S, A, S)), np.zeros((H + 1, S))
+        for plan, episode in zip(plans, history, strict=True):
+            V = np.zeros((H + 1, S))
+            for h in range(H):
+                Q = np.clip(problem.R + visits @ last[h + 1] / (visits.sum(-1) + 1), 0, H)
+                V[h] = (1 - epsilon / 2) * Q.max(1) + epsilon / 2 * Q.min(1)
+                assert np.allclose(Q[np.arange(S), plan.policy[i, h].argmax(-1)], Q.max(1), rtol=0, atol=1e-10)
+            assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
+            last = V
+            np.add.at(visits, (episode.cells[i], episode.actions[i], episode.next_states[i]), 1)
+
+
 def test_regret_is_that_of_the_mixture():
     problem = light("chain")
     agent = loop.make_agent(

@@ -7,8 +7,11 @@ import pytest
 
 from befrl import agents
 from befrl.agents.base import EXACT, MISSPECIFIED
-from helpers import INSTANCES, play, random_episodes, samples, trained
+from befrl.experiment import loop
+from befrl.experiment.spec import RunSpec
+from helpers import INSTANCES, ROOT, play, random_episodes, samples, trained
 from helpers import light as instance
+from transcription import played
 
 SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "horizon": 4}), ("jao", {"horizon": 4})]
 
@@ -45,6 +48,31 @@ def test_plan_is_the_transcription(name, values, ball, scale):
             V = np.clip(Q.max(1), 0, H)
             assert np.allclose(Q[np.arange(S), plan.policy[i, h]], Q.max(1), rtol=0, atol=1e-9)
         assert np.allclose(plan.values[i], V, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("radius", ["self-normalised", "frozen"])
+def test_plans_of_ayoub_et_al_by_loops(radius):
+    """Their text backs up the values of the same plan; their code those of the last one, with a constant radius."""
+    problem = instance("riverswim", states=3, horizon=5)
+    H, (S, A), delta, seeds, episodes = problem.horizon, problem.R.shape, 0.01, (0, 1), 6
+    parameters = agents.parameters("uc-matrixrl", {"radius": radius, "delta": delta, "scale": 0.02})
+    agent = loop.make_agent(RunSpec(problem, "test", "uc-matrixrl", parameters, episodes, seeds, "K", ROOT))
+    plans, history = played(agent, problem, seeds, episodes)
+    for i in range(len(seeds)):
+        visits, last = np.zeros((S, A, S)), np.zeros((H + 1, S))
+        for plan, episode in zip(plans, history, strict=True):
+            V, number = np.zeros((H + 1, S)), visits.sum(-1) + 1
+            log_det = 0.0 if radius == "frozen" else np.linalg.slogdet(np.diag(number.ravel()))[1]
+            for h in reversed(range(H)):
+                ahead = (last if radius == "frozen" else V)[h + 1]
+                beta = math.sqrt(S * A) + (H - h) / 2 * math.sqrt(2 * math.log(1 / delta) + log_det)
+                Q = problem.R + visits @ ahead / number + 0.02 * 2 * H * beta / np.sqrt(number)
+                Q = np.clip(Q, 0, H)
+                V[h] = Q.max(1)
+                assert np.allclose(Q[np.arange(S), plan.policy[i, h]], V[h], rtol=0, atol=1e-10)
+            assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
+            last = V
+            np.add.at(visits, (episode.cells[i], episode.actions[i], episode.next_states[i]), 1)
 
 
 def test_visits_are_counted_by_cell():

@@ -65,7 +65,7 @@ class Agent(BaseAgent):
         else:
             self.counts, self.data = cells.Counts(problem, "steps"), Data(problem.model, problem.n)
             self.reward = RewardLearner(problem, parameters.eta)
-            self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
+            self.V = self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
 
     def plan(self, k):
         model = self.problem.model
@@ -92,7 +92,7 @@ class Agent(BaseAgent):
             return (1.0 - epsilon) * bellman.largest(Q) + epsilon * Q.mean(-1)
 
         Q, V = bellman.recursion(step, H, R.shape, value)
-        self.last_V = V.swapaxes(0, 1)
+        self.V = V.swapaxes(0, 1)
         return Q, V[:, 0]
 
     def facts(self):
@@ -102,6 +102,7 @@ class Agent(BaseAgent):
         if self.parameters.model == "family":
             self.learner.update(trajectory)
         else:
+            self.last_V = self.V
             self.counts.add(trajectory)
             self.data.add(trajectory)
             self.reward.update(self.data)

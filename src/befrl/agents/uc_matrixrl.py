@@ -71,7 +71,8 @@ class Agent(BaseAgent):
         self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
         self.bonus = multiple * 2 * H * widths[parameters.ball]
-        self.multiple, self.last_V = multiple, np.zeros((H + 1, problem.n, C))
+        self.multiple = multiple
+        self.V = self.last_V = np.zeros((H + 1, problem.n, C))
         self.data = Data(model, problem.n)
         self.rewards = PlannedRewards(problem, parameters, self.data, multiple, parameters.delta)
 
@@ -104,13 +105,14 @@ class Agent(BaseAgent):
             return np.clip(R + expected(V) + beta[h][:, None, None] * width, 0.0, float(H))
 
         Q, V = bellman.recursion(step, H, R.shape)
-        self.last_V = V.swapaxes(0, 1)
+        self.V = V.swapaxes(0, 1)
         return Q, V
 
     def facts(self):
         return {"beta": self.beta, "bonus": self.bonus}
 
     def update(self, trajectory):
+        self.last_V = self.V
         self.counts.add(trajectory)
         self.data.add(trajectory)
         self.rewards.update()
