@@ -44,7 +44,7 @@ FIGURE = {
     "plotted": {
         "texts": ["a, 100 seeds"], "legends": [],
         "axes": [{
-            "title": "panel", "legend": ["x", "y"], "texts": ["3 %"],
+            "title": "panel", "legend": ["x", "y", "z"], "texts": ["3 %"],
             "x": {"label": "episode", "scale": "linear", "limits": "0 1000", "names": []},
             "y": {"label": "regret", "scale": "log", "limits": "1 100", "names": []},
             "artists": [{"kind": "line", "label": "x", "points": 200, "x": "0 500 1000", "y": "0 10 40"}],
@@ -107,6 +107,7 @@ WITHIN = {
     "where a search ended": ("claims.csv", '""theta"": 1.0', '""theta"": 3.0', "2.0,", "2.05,"),
     "a residual": ("claims.csv", "1e-9", "4e-8"),
     "a point, by less than an eye sees": ("regret.json", "0 10 40", "0 10.5 41"),
+    "neighbours on a figure": ("regret.json", '"x", "y", "z"', '"y", "x", "z"'),
     "a per cent on the figure": ("regret.json", "3 %", "4 %"),
 }  # fmt: skip
 BEYOND = {
@@ -126,7 +127,8 @@ BEYOND = {
     "a row less": (TUNING, "x,2,scale=9,1,5,41,41,2,median\n", "", "1 rows of"),
     "a point": ("regret.json", "0 10 40", "0 14 40", "panel 1 'panel': line 'x': y of point 2: 14"),
     "no point": ("regret.json", "0 10 40", "0 nan 40", "y of point 2: nan"),
-    "a name in a legend": ("regret.json", '"x", "y"', '"x", "z"', "legend"),
+    "a name in a legend": ("regret.json", '"x", "y", "z"', '"x", "y", "w"', "legend"),
+    "another order on a figure": ("regret.json", '"x", "y", "z"', '"z", "y", "x"', "legend"),
     "another scale": ("regret.json", '"log"', '"linear"', "y axis: scale"),
     "a curve with fewer points": ("regret.json", "200", "100", "other lines"),
 }  # fmt: skip

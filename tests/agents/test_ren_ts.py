@@ -137,12 +137,12 @@ def test_the_plan_is_optimal_in_the_drawn_model(name, track, drawn, monkeypatch)
     problem = instance(name)
     agent = trained("ren-ts", problem, track)
     seen = []
-    original = agent.posterior.means
-    monkeypatch.setattr(agent.posterior, "means", lambda W: seen.append(original(W)) or seen[-1])
+    original = agent.posterior.draw
+    monkeypatch.setattr(agent.posterior, "draw", lambda *given: seen.append(original(*given)) or seen[-1])
     plan = agent.plan(5)
     if track == "K":
         assert np.array_equal(plan.rewards, np.broadcast_to(problem.R, plan.rewards.shape))
-    P = normal_masses(problem.model.space, seen[0], agent.posterior.sigma)
+    P = normal_masses(problem.model.space, agent.posterior.means(seen[0]), agent.posterior.sigma)
     for i in range(2):
         Q, V = optimal(plan.rewards[i], P[i], problem.horizon)
         assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-9)

@@ -35,11 +35,12 @@ from befrl.common.parameters import number, scale
 from befrl.learning import likelihood
 from befrl.learning.data import Data, Visits
 from befrl.learning.reward_learner import RewardLearner
-from befrl.model.families.gaussian import GaussianStates
+from befrl.model.families.gaussian import GaussianStates, spread_within
 from befrl.model.features import Features
 from befrl.model.kronecker_features import KroneckerFeatures
 from befrl.model.spaces import legendre_rule
 from befrl.numerics import bellman, linalg
+from befrl.planning import induction
 
 # Means are kept within so many standard deviations of the box, so that its mass does not underflow.
 BEYOND = 8.0
@@ -73,8 +74,7 @@ class Agent(BaseAgent):
         problem, model = self.problem, self.problem.model
         W = self.posterior.draw(self.v, problem.normals)
         R = model.mean_reward(self.reward.draw(self.v, problem.normals))
-        P = normal_masses(model.space, self.posterior.means(W), self.posterior.sigma)
-        Q, V = bellman.backward_induction(R, P, problem.horizon)
+        Q, V = self.posterior.plan(W, R, problem.horizon)
         return Plan(self.cell_policy(Q), V[:, 0], R)
 
     def update(self, trajectory):
@@ -126,6 +126,18 @@ class Posterior:
         z = linalg.solve_transposed_factor(linalg.cholesky(self.precision), normals.take(self.features.d))
         return self.W + (v * self.sigma)[:, None] * z
 
+    def plan(self, W, R, horizon):
+        """The optimal values of mean rewards R in the model of W: Q (n, H, N, A) and V (n, H + 1, N)."""
+        if self.known:
+            return induction.backward_induction(self.model, R, W / self.sigma[:, None], horizon)
+        means = self.means(W).swapaxes(1, 2)
+
+        def step_of(model, R, rows):
+            expected = bellman.expectation(normal_masses(model.space, means[rows], self.sigma[rows]))
+            return lambda h, V: R + expected(V).swapaxes(1, 2)
+
+        return induction.by_groups(self.model, R, horizon, step_of)
+
     def means(self, W):
         """E[s'] of each (anchor, action), (n, N, A, m)."""
         return self.centre + self.features.natural(W)
@@ -153,15 +165,16 @@ def _along(space, edges, mean, sigma):
     cuts = (edges - mean) / sigma
     if space.unbounded:
         cuts[..., 0], cuts[..., -1] = -np.inf, np.inf
-    low, high = cuts[..., :-1], cuts[..., 1:]
-    # On the upper side take differences of the upper tails, which do not cancel.
-    upper = low > 0
-    mass = ndtr(np.where(upper, -low, high)) - ndtr(np.where(upper, -high, low))
+    # Masses are differences of the tails beyond the two cuts, on their own side of the mean, which do not cancel.
+    below = cuts < 0
+    tail = ndtr(-np.abs(cuts))
+    tail = np.where(below, -tail, tail)
+    mass = tail[..., :-1] - tail[..., 1:]
+    mass += below[..., :-1] & ~below[..., 1:]
     mass /= mass.sum(-1, keepdims=True)
     if space.per_cell == 1:
         return mass[..., None]
     x, w = legendre_rule(edges, space.order)
-    logits = np.log(w) - 0.5 * np.square((x - mean[..., None]) / sigma[..., None])
-    within = np.exp(logits - logits.max(-1, keepdims=True))
-    within /= within.sum(-1, keepdims=True)
-    return mass[..., None] * within
+    # Node by node: numpy is slow on short axes.
+    logits = [np.log(w[:, node]) - 0.5 * np.square((x[:, node] - mean) / sigma) for node in range(space.order)]
+    return spread_within(mass, logits)

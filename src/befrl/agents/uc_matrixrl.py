@@ -2,20 +2,20 @@
 
 P(s' | s, a) = phi(s,a)' M* psi(s') with known phi, psi and an unknown d x d' matrix. In episode n of N,
 
-    A_n  = I + sum phi phi',   M_n = A_n^-1 sum phi psi(s')' K_psi^-1,   K_psi = sum_s' psi psi'
+    A_n  = lam I + sum phi phi',   M_n = A_n^-1 sum phi psi(s')' K_psi^-1,   K_psi = sum_s' psi psi'
     Q_h  = r + phi' M_n Psi' V_{h+1} + bonus,   V_h = Pi_[0,H] max_a Q_h
     bonus (2-1)       = 2 C_psi H sqrt(d beta_n) |phi|_{A_n^-1}                                    (their eq. 8)
     bonus (frobenius) = 2 C_psi H sqrt(beta_n) |phi|_{A_n^-1}                                      (their eq. 9)
     beta_n            = c (C_M + C'_psi^2) ln(N H C_phi) d
 
 Here phi and psi are one-hot on C cells, d = C A, d' = C and K_psi = I, so that M_n = counts of (s,a,s')/(counts of
-(s,a) + 1) and |phi|_{A_n^-1} = 1/sqrt(counts + 1). The constants are C_phi = C_M = C'_psi = 1, c = 1, C_psi = 1 in the
+(s,a) + lam) and |phi|_{A_n^-1} = 1/sqrt(counts + lam). The paper has lam = 1. The constants are C_phi = C_M = C'_psi = 1, c = 1, C_psi = 1 in the
 2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies
 sqrt(beta_n).
 
 Two more bonuses (`radius`) are those of Ayoub et al. (ICML 2020), who cut Q, not V, at H. For h = 0, ..., H-1,
 
-    bonus_h = 2 H ( sqrt(d) + (H-h)/2 sqrt( 2 log(1/delta) + log det A_n ) ) |phi|_{A_n^-1}
+    bonus_h = 2 H ( sqrt(lam d) + (H-h)/2 sqrt( 2 log(1/delta) + log det A_n/lam ) ) |phi|_{A_n^-1}
 
 - self-normalised: as their Appendix C says.
 - frozen: as their code runs. The matrix of the determinant is never updated, so that log det A = 0, and V_{h+1} is
@@ -51,6 +51,7 @@ class Parameters(RewardParameters):
         ("theorem", "self-normalised", "frozen"),
         "bonus: the theorem's, or that of Ayoub et al. by text or code",
     )
+    lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: A_1 = lam I", ridge=True)
     delta: float = number(
         0.05, 1e-12, 1.0, "failure rate of the self-normalised radius, and of the rewards' confidence set in track U"
     )
@@ -78,7 +79,7 @@ class Agent(BaseAgent):
 
     def plan(self, k):
         space, H = self.problem.model.space, self.problem.horizon
-        counts = self.counts.visits[:, 0] + 1.0
+        counts = self.counts.visits[:, 0] + self.parameters.lam[:, None, None]
         expected = bellman.expectation(self.counts.following[:, 0] / counts[..., None])
         means = self.rewards.means()
         R = space.cell_means(means)
@@ -92,12 +93,13 @@ class Agent(BaseAgent):
         return Plan(self.greedy(Q), space.on_anchors(V[:, 0]), means)
 
     def _self_normalised(self, R, counts, expected):
-        """Q (n, H, C, A) and V (n, H + 1, C) with the bonus of Ayoub et al., for counts + 1 (n, C, A)."""
-        H, frozen = self.problem.horizon, self.parameters.radius == "frozen"
-        log_det = np.zeros(len(counts)) if frozen else np.log(counts).reshape(len(counts), -1).sum(-1)
+        """Q (n, H, C, A) and V (n, H + 1, C) with the bonus of Ayoub et al., for counts + lam (n, C, A)."""
+        H, frozen, lam = self.problem.horizon, self.parameters.radius == "frozen", self.parameters.lam
+        grown = np.log(counts / lam[:, None, None]).reshape(len(counts), -1)
+        log_det = np.zeros(len(counts)) if frozen else grown.sum(-1)
         noise = np.sqrt(2 * np.log(1 / self.parameters.delta) + log_det)
         steps = np.arange(H, 0, -1)[:, None]
-        beta = self.multiple * (np.sqrt(counts[0].size) + steps / 2 * noise)
+        beta = self.multiple * (np.sqrt(lam * counts[0].size) + steps / 2 * noise)
         width = 2 * H / np.sqrt(counts)
 
         def step(h, V):

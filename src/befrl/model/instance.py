@@ -10,7 +10,6 @@ from befrl.model.features import WrongShape
 from befrl.model.model import Model
 from befrl.numerics import bellman
 
-
 # Singular values of P below this share of the largest are rounding errors.
 RANK = 1e-15
 

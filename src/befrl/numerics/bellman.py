@@ -52,11 +52,9 @@ def tables(horizon, shape):
     """Room for Q (n, H, S, A) and V (n, H + 1, S), with V_{H+1} = 0 already filled in, for shape = (n, S, A)."""
     n, S, A = shape
     # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
-    if S <= FEW:
-        Q, V = np.empty((horizon, A, S, n)).transpose(3, 0, 2, 1), np.zeros((horizon + 1, S, n)).transpose(2, 0, 1)
-    else:
-        Q, V = np.empty((horizon, A, n, S)).transpose(2, 0, 3, 1), np.zeros((horizon + 1, n, S)).swapaxes(0, 1)
-    return Q, V
+    Q = np.empty((horizon, A, S, n) if S <= FEW else (horizon, A, n, S))
+    Q = Q.transpose(3, 0, 2, 1) if S <= FEW else Q.transpose(2, 0, 3, 1)
+    return Q, np.zeros((horizon + 1, n, S)).swapaxes(0, 1)
 
 
 def recursion(step, horizon, shape, value=largest, out=None):
@@ -78,16 +76,23 @@ def expectation(P):
     n, S, A, m = P.shape
     if m <= FEW:
         P = np.asfortranarray(P)
-        return lambda V: np.einsum("nsam,nm->nsa", P, V, out=np.empty((n, S, A), order="F"))
+        return lambda V: np.einsum("nsam,nm->nsa", P, np.asfortranarray(V), out=np.empty((n, S, A), order="F"))
     rows = P.reshape(n, S * A, m)
     return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
 def backward_induction(R, P, horizon):
     """The optimal values of R (n, N, A) and P (n, N, A, N): Q (n, H, N, A) and V (n, H + 1, N)."""
-    if R.shape[1] <= FEW:
-        R, expected = np.asfortranarray(R), expectation(P)
-        return recursion(lambda h, V: R + expected(V), horizon, R.shape)
+    n, N, A = R.shape
+    if N <= FEW:
+        # The same recursion without copies: V too has its rows last until the end.
+        R, P = np.asfortranarray(R), np.asfortranarray(P)
+        Q, V = np.empty((horizon, A, N, n)).transpose(0, 3, 2, 1), np.zeros((horizon + 1, N, n)).transpose(0, 2, 1)
+        for h in reversed(range(horizon)):
+            np.einsum("nsam,nm->nsa", P, V[h + 1], out=Q[h])
+            Q[h] += R
+            V[h] = largest(Q[h])
+        return Q.swapaxes(0, 1), np.ascontiguousarray(V.swapaxes(0, 1))
     # With actions first the sums run over contiguous memory, as those of the recursion do.
     R = np.ascontiguousarray(R.transpose(2, 0, 1)).transpose(1, 2, 0)
     by_action = expectation(P.swapaxes(1, 2))

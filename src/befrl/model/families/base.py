@@ -8,11 +8,12 @@ Shapes: natural (n, N, A, p), the parameter v, for n seeds, N anchors, A actions
 """
 
 import copy
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
 from befrl.common.errors import InputError
+from befrl.model.families.tilts import TERMS, Tilts
 from befrl.model.spaces import lagrange_coefficients
 
 # The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
@@ -171,8 +172,38 @@ class ContinuousFamily(Family):
         table -= table.max(-1, keepdims=True)
         return np.exp(table, out=table)
 
+    @cached_property
+    def _tilts(self):
+        """The expansion of the laws for a number psi, if there are enough nodes for it to pay."""
+        if self.p > 1 or len(self.psi) < 4 * TERMS:
+            return None
+        return Tilts(self.psi[:, 0], self.log_base[0, 0] + self.space.log_weights)
+
+    def moments(self, natural):
+        if self._tilts is None:
+            return super().moments(natural)
+        Z, mean, variance, sound = self._tilts.moments(natural[..., 0])
+        mean, variance = mean[..., None], variance[..., None, None]
+        if not sound.all():
+            wild = ~sound
+            parts = super().moments(natural[wild][:, None, None])
+            Z[wild], mean[wild], variance[wild] = (part[:, 0, 0] for part in parts)
+        return Z, mean, variance
+
+    def log_partition(self, natural):
+        return super().log_partition(natural) if self._tilts is None else self.moments(natural)[0]
+
     def expectation(self, natural):
         """The linear map V (n, N) -> E V (n, ...) of the laws natural (n, ..., p), where each node is an anchor."""
+        if self._tilts is not None:
+            table, sound = self._tilts.factors(natural[..., 0])
+            if sound.all():
+                table = table.reshape(len(table), -1, table.shape[-1])
+                return lambda V: (table @ (self._tilts.waves @ V[..., None])).reshape(natural.shape[:-1])
+            if len(natural) > 1:
+                # Each row by itself, so that its bits do not depend on the others.
+                each = [self.expectation(natural[i : i + 1]) for i in range(len(natural))]
+                return lambda V: np.concatenate([one(V[i : i + 1]) for i, one in enumerate(each)])
         table = self._tilted(natural)
         rows = table.reshape(len(table), -1, table.shape[-1])
         total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
@@ -259,4 +290,3 @@ def invert_panel(heights, share, rounds=60):
         if not moving.any():
             break
     return t
-

@@ -7,7 +7,7 @@ panel has its exact mass, by the normal CDF, which the quadrature distributes ov
 panels extend to infinity, so that no mass is lost where features no longer vary.
 """
 
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -57,13 +57,11 @@ class GaussianStates(ContinuousFamily):
         return self._joint([mass for mass, _ in factors]), np.stack(joint, axis=-1)
 
     def expectation(self, natural):
-        factors = [mass.reshape(len(natural), -1, mass.shape[-2] * mass.shape[-1]) for mass, _ in self._factors(natural)]
+        factors = [_by_rows(mass) for mass, _ in self._factors(natural)]
         return lambda V: self._sum(factors, V).reshape(natural.shape[:-1])
 
     def value_moments(self, natural):
-        n = len(natural)
-        factors = [[part.reshape(n, -1, part.shape[-2] * part.shape[-1]) for part in along]
-                   for along in self._factors(natural, partial=True)]
+        factors = [[_by_rows(part) for part in along] for along in self._factors(natural, partial=True)]
         chosen = [[along[0] for along in factors]]
         for axis in range(self.p):
             chosen.append([along[j == axis] for j, along in enumerate(factors)])
@@ -108,24 +106,13 @@ class GaussianStates(ContinuousFamily):
         cuts, centre, offset, log_weight = self._panels[axis]
         # (x - mean)^2 = (x - c)^2 - 2 (x - c)(mean - c) + (mean - c)^2, where the last term is that of the panel.
         gap = mean[..., None] - centre
-        # The largest (x - c)(mean - c) of a panel is that of an outermost node.
-        top = np.abs(gap) * offset[-1]
-        nodes = np.empty((*gap.shape, len(offset)))
-        total = np.zeros(gap.shape)
-        for node, (shift, weight) in enumerate(zip(offset, log_weight, strict=True)):
-            part = gap * shift
-            part -= top
-            part += weight
-            np.exp(part, out=part)
-            total += part
-            nodes[..., node] = part
+        logits = [gap * shift + weight for shift, weight in zip(offset, log_weight, strict=True)]
         cuts = cuts - mean[..., None]
         mass = np.diff(ndtr(cuts), prepend=0.0, append=1.0)
         if not partial:
-            nodes *= (mass / total)[..., None]
-            return nodes, None
+            return spread_within(mass, logits), None
         # E[x 1(a < x < b)] = mean P(a < x < b) + density(a) - density(b), spread over the nodes like the mass.
-        within = nodes / total[..., None]
+        within = spread_within(np.ones(mass.shape), logits)
         nodes = within * mass[..., None]
         x = centre[:, None] + offset.T
         heights = np.diff(np.exp(-0.5 * cuts * cuts) / ROOT_2PI, prepend=0.0, append=0.0)
@@ -136,3 +123,23 @@ class GaussianStates(ContinuousFamily):
         """The inverse CDF for natural (n, p) at u (n,), or (n, m)."""
         z = ndtri(np.maximum(u, SMALLEST))
         return self.sigma * (natural + z if self.space.dim > 1 else natural[:, 0] + z)
+
+
+def _by_rows(table):
+    """(n, ..., panels, order) -> (n, rows, nodes)."""
+    return table.reshape(len(table), -1, table.shape[-2] * table.shape[-1])
+
+
+def spread_within(mass, logits):
+    """The mass of panels (..., panels) spread over their nodes in proportion to e^logits, one array (..., panels) each.
+
+    Returns (..., panels, order).
+    """
+    top = reduce(np.maximum, logits)
+    nodes, total = np.empty((*mass.shape, len(logits))), np.zeros(mass.shape)
+    for node, logit in enumerate(logits):
+        logit -= top
+        total += np.exp(logit, out=logit)
+        nodes[..., node] = logit
+    nodes *= (mass / total)[..., None]
+    return nodes

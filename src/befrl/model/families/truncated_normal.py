@@ -70,7 +70,7 @@ class TruncatedNormal(ContinuousFamily):
         return Z, np.where(signed < 0, -mean, mean), variance
 
     def _scaled_cdf(self, c):
-        """The CDF at each cut for c >= 0, (n, N, A) -> (cuts, n, N, A); with the cuts first, memory is contiguous."""
+        """The CDF at each cut for c >= 0 with three axes, (cuts, *c.shape); the cuts come first in memory."""
         cuts = self.cuts[:, None, None, None] - c
         cdf = ndtr(cuts)
         cdf -= cdf[0].copy()
@@ -83,10 +83,10 @@ class TruncatedNormal(ContinuousFamily):
 
     def kernel(self, natural):
         # Seeds come last in memory, as in the recursion over few states (`bellman.py`).
-        signed = np.asfortranarray(natural[..., 0])
+        signed = np.ascontiguousarray(natural[..., 0].T)
         cdf = self._scaled_cdf(np.abs(signed))
         mass = cdf[1:] - cdf[:-1]
-        return np.moveaxis(np.where(signed < 0, mass[::-1], mass), 0, -1)
+        return np.where(signed < 0, mass[::-1], mass).T
 
     def kernel_and_partial_means(self, natural):
         """E[x 1(a < x < b)] = c P(a < x < b) + (phi(a-c) - phi(b-c)) / D."""
