@@ -187,9 +187,7 @@ def without(layout, root, name, variant):
 
 
 def test_a_variant_without_seconds_is_named(layout, tmp_path):
-    with pytest.raises(
-        InputError, match="summary and timings of 'swim' cannot be joined: agent 'ucrl-mnl' has no row"
-    ):
+    with pytest.raises(InputError, match="summary and timings of 'swim' cannot be joined: agent 'ucrl-mnl' has no row"):
         tables("cho", without(layout, tmp_path, "timings", "ucrl-mnl"), "runtime")
 
 

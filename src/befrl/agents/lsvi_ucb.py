@@ -36,7 +36,9 @@ def theory_beta(d, H, K, delta):
 class Agent(LinearAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.beta = parameters.scale * theory_beta(self.regression.D, problem.horizon, problem.episodes, parameters.delta)
+        self.beta = parameters.scale * theory_beta(
+            self.regression.D, problem.horizon, problem.episodes, parameters.delta
+        )
 
     def plan(self, k):
         H = self.problem.horizon

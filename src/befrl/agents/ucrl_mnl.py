@@ -74,7 +74,9 @@ class Agent(BaseAgent):
     def design(self):
         """A_k, (n, blocks, m, m)."""
         features = self.reachable.features
-        return self.lam[:, None, None, None] * features.trace + features.gather(self.data.counts[..., None, None] * self.reachable.gram)
+        return self.lam[:, None, None, None] * features.trace + features.gather(
+            self.data.counts[..., None, None] * self.reachable.gram
+        )
 
     def plan(self, k):
         model, H = self.problem.model, self.problem.horizon

@@ -133,8 +133,8 @@ def _edge_matters(outcome, level):
     If one inside the ranges is as good, up to what the tuning seeds can tell, wider ranges would change little.
     """
     best = np.array(outcome["regrets"][str(outcome["chosen"]["tuned"])])
-    inside = [np.array(regrets) for number, regrets in outcome["regrets"].items() if not tuning.edges(outcome, int(number))]
-    return all(intervals.mean_interval(regrets - best, level)[0] > 0 for regrets in inside)
+    inside = [regrets for number, regrets in outcome["regrets"].items() if not tuning.edges(outcome, int(number))]
+    return all(intervals.mean_interval(np.array(regrets) - best, level)[0] > 0 for regrets in inside)
 
 
 def _summary(meta, log, cumulative, level):

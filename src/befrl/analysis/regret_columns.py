@@ -9,8 +9,8 @@ SUMMARY = {
     "setting": "parameters that differ from the algorithm's defaults, as name=value; empty if there are none",
     "specification": "exact: the instance satisfies the assumptions of the algorithm; misspecified: it does not",
     "role": "theory: constants of the algorithm's theorem; surrogate: constants of another bound, as the source's are "
-    "not known; set: constants given in the config; baseline: no constants; tuned, median, worst: best, median and worst "
-    "of the configurations that were tried on the tuning seeds; sweep: one of the values of a swept parameter",
+    "not known; set: constants given in the config; baseline: no constants; tuned, median, worst: best, median and "
+    "worst of the configurations that were tried on the tuning seeds; sweep: one of the values of a swept parameter",
     "parameter": "parameter of which a sweep runs several values; empty for tuned variants and agents without a sweep",
     "value": "its value; for the agent's own variant, the one that the theory gives",
     "seeds": "number of evaluation seeds",
@@ -35,8 +35,8 @@ SUMMARY = {
     "tuning_mean": "mean regret on the tuning seeds that the configuration has played, in units of reward",
     "at_edge": "parameters whose tuned value is the smallest (low) or the largest (high) of those tried",
     "edge_matters": "whether the tuned configuration is better than all of the last rung that are not at an edge",
-    "group": "letters among the tuned agents, or among all at their own constants; agents that share one cannot be told "
-    "apart; empty for the other variants",
+    "group": "letters among the tuned agents, or among all at their own constants; agents that share one cannot be "
+    "told apart; empty for the other variants",
     "remarks": "what to know before comparing the row, separated by semicolons",
 }
 TIMINGS = {

@@ -1,8 +1,8 @@
 """The paths of all result files of a study, defined here and nowhere else.
 
 Every method returns the path of one file. Its arguments default to Snakemake's wildcards, so that `layout.run()` is the
-pattern of all run files and `layout.run("chain-8", "U", "greedy", "1000-1199")` is one of them. Measured times are stored
-below `timings/`, apart from the results that code and config determine.
+pattern of all run files and `layout.run("chain-8", "U", "greedy", "1000-1199")` is one of them. Measured times are
+stored below `timings/`, apart from the results that code and config determine.
 """
 
 from pathlib import PurePath

@@ -52,8 +52,11 @@ class Stream:
         return drawn if self._rows is None else drawn[self._rows]
 
     def _refill(self, m):
+        """A new buffer that starts with what is left; numbers that were taken stay as they are."""
         left = self._buffer[:, self._used :]
-        size = max(m, CHUNK // max(1, len(self._generators)))
-        fresh = [g.standard_normal(size) if self._normal else g.random(size) for g in self._generators]
-        self._buffer = np.concatenate([left, np.stack(fresh)], axis=1)
+        kept = left.shape[1]
+        self._buffer = np.empty((len(self._generators), max(m, CHUNK // len(self._generators))))
+        self._buffer[:, :kept] = left
+        for generator, row in zip(self._generators, self._buffer[:, kept:], strict=True):
+            generator.standard_normal(out=row) if self._normal else generator.random(out=row)
         self._used = 0

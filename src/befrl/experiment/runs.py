@@ -86,9 +86,7 @@ def describe(spec, labels, seconds):
         "labels": list(labels),
         "settings": [asdict(setting) for setting in spec.settings],
         "constants": [agents.constants(spec.algorithm, setting) for setting in spec.settings],
-        "specification": [
-            agents.specification(instance.model, spec.algorithm, setting) for setting in spec.settings
-        ],
+        "specification": [agents.specification(instance.model, spec.algorithm, setting) for setting in spec.settings],
         "facts": facts(spec),
         "episodes": spec.episodes,
         "seeds": list(spec.seeds),

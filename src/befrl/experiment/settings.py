@@ -1,7 +1,7 @@
 """Names of settings: an algorithm's parameters as text, and the labels of an agent's variants.
 
-An agent has a variant at its own values, named like the agent. If it is tuned there are `agent@tuned`, `agent@median` and
-`agent@worst`, and if one of its parameters is swept, `agent@x=3` for each value.
+An agent has a variant at its own values, named like the agent. If it is tuned there are `agent@tuned`, `agent@median`
+and `agent@worst`, and if one of its parameters is swept, `agent@x=3` for each value.
 """
 
 from dataclasses import asdict
@@ -13,8 +13,11 @@ from befrl.experiment.tuning import CHOSEN
 def setting_text(algorithm: str, parameters: dict) -> str:
     """The parameters that differ from the algorithm's defaults, as `name=value`, in the order of their declaration."""
     default, given = (asdict(agents.parameters(algorithm, values)) for values in ({}, parameters))
-    return " ".join(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
-                    for key, value in given.items() if value != default[key])
+    return " ".join(
+        f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in given.items()
+        if value != default[key]
+    )
 
 
 def variants(agent: str, values: dict, outcome: dict | None = None, sweep: dict | None = None) -> dict[str, dict]:
@@ -29,7 +32,7 @@ def variants(agent: str, values: dict, outcome: dict | None = None, sweep: dict 
 
 
 def split(label: str) -> tuple[str, str, str | None]:
-    """The agent of a label, its role among the agent's variants ("", one of CHOSEN or sweep), and the swept parameter."""
+    """The agent of a label, its role among the agent's variants ("", one of CHOSEN, sweep) and the swept parameter."""
     agent, _, rest = label.partition("@")
     key, equals, _ = rest.partition("=")
     return (agent, "sweep", key) if equals else (agent, rest, None)

@@ -35,7 +35,9 @@ class Halving:
     def __post_init__(self):
         seeds, kept = list(self.seeds), [self.configurations, *self.kept]
         if not seeds or sorted(set(seeds)) != seeds or seeds[0] < 1 or seeds[-1] > EVALUATION:
-            raise InputError(f"tuning.seeds = {seeds} is not allowed: it must be increasing numbers from 1 to {EVALUATION}")
+            raise InputError(
+                f"tuning.seeds = {seeds} is not allowed: it must be increasing numbers from 1 to {EVALUATION}"
+            )
         if len(kept) != len(seeds) or sorted(set(kept), reverse=True) != kept or kept[-1] < 1:
             raise InputError(
                 f"tuning.kept = {list(self.kept)} is not allowed: it must be decreasing numbers from 1 to "

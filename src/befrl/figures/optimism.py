@@ -58,7 +58,7 @@ def describe(tables):
         "title": title,
         "caption": (
             f"Share of the episodes of {words} in which the perturbed value of the first state is at least the optimal "
-            f"one; bars: interval of the mean over seeds. Diamond: Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the "
+            f"one; bars: interval of the mean. Diamond: Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the "
             "least probability of optimism with which the proof works; points below it are not covered by the proof."
         ),
         "seeds": seeds,

@@ -73,9 +73,9 @@ def describe(tables):
         "caption": (
             f"Left: mean regret after {first['episodes']} episodes over {first['seeds']} seeds, each agent tuned on "
             f"other seeds; thick: interval of the mean, thin: 10 to 90 % of the seeds, at the right the share of seeds "
-            f"that failed to learn; a mean at the left edge is zero or nearly so. Letters: agents that share one cannot "
-            f"be told apart by paired tests with Holm's correction. Right: relative gap to the next best agent, that is "
-            f"the mean paired difference of regret divided by the agent's own mean regret, with its interval."
+            f"that failed to learn; a mean at the left edge is zero or nearly so. Letters: agents that share one "
+            f"cannot be told apart by paired tests with Holm's correction. Right: relative gap to the next best agent, "
+            f"that is the mean paired difference of regret divided by the agent's own mean regret, with its interval."
             f"{style.explained(summary)}{edge}"
         ),
         "seeds": int(first["seeds"]),

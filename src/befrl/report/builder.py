@@ -175,8 +175,7 @@ def cost_tables(costs, anchors) -> list[dict]:
                     "instance": instance,
                     "track": TRACKS.get(track, f"track {track}"),
                     "rows": [
-                        row | {key: 1000 * row[key] for key in IN_MILLISECONDS}
-                        for row in shown.to_dict("records")
+                        row | {key: 1000 * row[key] for key in IN_MILLISECONDS} for row in shown.to_dict("records")
                     ],
                 }
             )

@@ -15,7 +15,7 @@ def arguments(parser):
         "--tune", nargs="+", required=True, metavar="NAME=[LOW,HIGH]", help="ranges, or NAME=VALUE to hold one fixed"
     )
     parser.add_argument("--configurations", type=whole, default=24, help="number of configurations (default 24)")
-    parser.add_argument("--seeds", type=whole, nargs="+", default=[4, 12, 40], help="tuning seeds of each rung, in total")
+    parser.add_argument("--seeds", type=whole, nargs="+", default=[4, 12, 40], help="tuning seeds up to each rung")
     parser.add_argument("--kept", type=whole, nargs="*", default=[8, 3], help="configurations kept after each rung")
     parser.add_argument("--out", help="JSON file to write")
 
@@ -31,9 +31,8 @@ def call(args):
     tuning.check(args.agent, values, tune, "--tune")
     halving = tuning.Halving(args.configurations, tuple(args.seeds), tuple(args.kept))
     name, instance = read_instance(args)
-    spec = RunSpec.of(
-        instance, name, args.agent, values, args.episodes, (0,), track=args.track, root_seed=args.root_seed, ties=args.ties
-    )
+    options = {"track": args.track, "root_seed": args.root_seed, "ties": args.ties}
+    spec = RunSpec.of(instance, name, args.agent, values, args.episodes, (0,), **options)
     with progress(args, tuning.steps(halving, args.episodes, instance.horizon)) as tick:
         outcome = tuning.halve(spec, values, tune, halving, args.lockstep, args.threads, tick)
     if out:

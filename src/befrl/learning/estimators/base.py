@@ -6,7 +6,9 @@ import numpy as np
 
 
 class Estimator(ABC):
-    """An estimator with the penalty eta/2 |theta|_A^2, with one eta or one for each row; random estimators draw from the stream `uniforms`.
+    """An estimator with the penalty eta/2 |theta|_A^2, with one eta or one for each row.
+
+    Random estimators draw from the stream `uniforms`.
 
     flat     whether an update costs the same at episode 10 and at episode 100,000; the benchmark tests it
     hessian  the Hessian of the penalised likelihood at the estimate, or None if the estimator does not compute it
