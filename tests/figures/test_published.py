@@ -41,6 +41,17 @@ def test_the_caption_names_those_that_are_not_told_from_uniform_play_in_the_end(
     assert "Not told" not in published.describe(read)["caption"]
 
 
+def test_the_caption_says_how_far_curves_are_from_the_authors_numbers(read):
+    values = read[0]["values"]
+    assert "Stars" not in published.describe(read)["caption"]
+    values["authors"], values["deviation"] = 100.0, [0.01, -0.04, 0.02, 0.03]
+    values["follows"] = ["code", "code", "text", "text"]
+    caption = published.describe(read)["caption"]
+    assert (
+        "Stars: the authors' numbers, from which curves deviate by up to 4% as the code and 3% as the text. " in caption
+    )
+
+
 def test_a_panel_says_which_of_code_and_text_it_follows(read):
     assert published.draw(read).axes[0].get_title() == "river, as the code"
     read[0]["curves"]["follows"] = float("nan")

@@ -48,6 +48,14 @@ def _authors(values, instance):
     return values[named & (values["instance"] == instance)]
 
 
+def _farthest(values):
+    """The largest deviation of a curve from the authors' numbers, of each panel's kind: as the code and as the text."""
+    drawn = values[values["deviation"].notna() & values["episode"].notna()]
+    kinds = drawn["deviation"].abs().groupby(drawn["follows"].fillna(""), sort=False).max()
+    words = [f"{share:.0%}{f' as the {follows}' if follows else ''}" for follows, share in kinds.items()]
+    return f", from which curves deviate by up to {' and '.join(words)}" if words else ""
+
+
 def describe(tables):
     values, curves = tables[0]["values"], tables[0]["curves"]
     source = published.catalogue.module(values["source"].iloc[0])
@@ -55,7 +63,7 @@ def describe(tables):
     roles = set(curves["role"])
     surrogates = style.MARKS[style.SURROGATE] if "surrogate" in roles else ""
     starred = any(len(_authors(values, instance)) for instance in set(curves["instance"]))
-    stars = "Stars: the authors' numbers; a star on its curve is a result that we confirm. " if starred else ""
+    stars = f"Stars: the authors' numbers{_farthest(values)}. " if starred else ""
     last = values[values["told_from_uniform"].notna()].drop_duplicates(["instance", "variant"], keep="last")
     untold = last[last["told_from_uniform"] == "no"]
     names = ", ".join(dict.fromkeys(untold["variant"] + " on " + untold["instance"]))
