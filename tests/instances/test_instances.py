@@ -193,7 +193,6 @@ SWIM = {
     "cho": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
     "ayoub": [[0.3, 0.7, 0, 0], [0.1, 0.6, 0.3, 0], [0, 0.1, 0.6, 0.3], [0, 0, 0.1, 0.9]],
 }
-SMALL_REWARD = {"osband": 0.005, "cho": 0.005, "ayoub": 0.05}
 
 
 @pytest.mark.parametrize("kernel", SWIM)
@@ -204,8 +203,15 @@ def test_riverswim_is_the_published_one(kernel, leak):
     printed = np.stack([left, SWIM[kernel]], axis=1)
     assert np.allclose(problem.P, (1 - leak) * printed + leak / 4, rtol=0, atol=1e-12)
     rewards = np.zeros((4, 2))
-    rewards[0, 0], rewards[3, 1] = SMALL_REWARD[kernel], 1.0
+    # As Osband and Cho et al. print, and as the code of Ayoub et al. has it.
+    rewards[0, 0], rewards[3, 1] = 0.005, 1.0
     assert np.allclose(problem.R, rewards, rtol=0, atol=1e-12)
+
+
+def test_the_small_reward_of_riverswim_is_a_parameter():
+    default, other = instance("riverswim", kernel="ayoub", states=4), instance("riverswim-ayoub-4-text")
+    assert np.array_equal(default.P, other.P) and other.R[0, 0] == pytest.approx(0.05)
+    assert np.allclose(np.delete(default.R.ravel(), 0), np.delete(other.R.ravel(), 0), rtol=0, atol=1e-12)
 
 
 def test_riverswim_optimal_value_of_cho_et_al():

@@ -152,7 +152,8 @@ def an_experiment():
     values = [
         {"instance": "river", "quantity": "optimal value", "ours": 5.6013, "authors": 5.6, "unit": "reward"},
         {"instance": "river", "quantity": "regret", "algorithm": "ucrl-vtr", "role": "theory", "episode": 50_000,
-         "ours": 1.1e5, "low": 1.0e5, "high": 1.2e5, "unit": "reward"},
+         "ours": 1.1e5, "low": 1.0e5, "high": 1.2e5, "unit": "reward", "follows": "code", "authors": 9.9e4,
+         "authors_runs": 1, "told_from_uniform": "no"},
     ]  # fmt: skip
     timings = [{"instance": "river", "quantity": "seconds", "algorithm": "ucrl-vtr", "ours": 2.5, "unit": "s"}]
     return {
@@ -609,8 +610,11 @@ def test_costs_are_joined_with_the_roles_of_their_variants(tmp_path):
 def test_published_numbers_stand_beside_ours():
     made = page()
     assert made.rows("published") == [
-        ["river", "optimal value", "", "", "", "5.60", "", "5.60", "reward"],
-        ["river", "regret", "ucrl-vtr", "theory", "50,000", "110,000", "[100,000, 120,000]", "–", "reward"],
+        ["river", "optimal value", "", "", "", "5.60", "", "5.60", "", "reward", ""],
+        [
+            "river, as the code", "regret", "ucrl-vtr", "theory", "50,000", "110,000", "[100,000, 120,000]", "99,000",
+            "1", "reward", "no",
+        ],
     ]
     text = " ".join(made.one(id="published")["text"].split())
     assert "Ayoub et al.: a river" in text and "How ours differs." in text and "Section 6." in text

@@ -206,7 +206,8 @@ def prepared_figures(figures, anchors) -> list[dict]:
 
 
 EXPERIMENT_KEYS = (
-    "instance", "quantity", "algorithm", "variant", "role", "episode", "ours", "low", "high", "authors", "unit",
+    "instance", "follows", "quantity", "algorithm", "variant", "role", "episode", "ours", "low", "high", "authors",
+    "authors_runs", "unit", "told_from_uniform",
 )  # fmt: skip
 
 
