@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from befrl.model.model import Model
+from befrl.planning import induction
 
 
 @pytest.fixture
@@ -28,4 +29,13 @@ def drawn(monkeypatch):
             return original(self, theta)
 
         monkeypatch.setattr(Model, method, spy)
+    plan = induction.backward_induction
+
+    def spy_on_plan(model, R, theta_p, horizon):
+        # Where features are smooth no kernel is made.
+        if model.smooth:
+            seen["kernel"].append(theta_p.copy())
+        return plan(model, R, theta_p, horizon)
+
+    monkeypatch.setattr(induction, "backward_induction", spy_on_plan)
     return seen

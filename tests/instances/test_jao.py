@@ -12,7 +12,7 @@ from helpers import instance, play
 
 
 def test_arms():
-    problem = instance("jao", arms=4, rate=0.2, eps=0.1, leave=0.3, background=0.4, bonus=0.05, reward=0.8)
+    problem = instance("jao", arms=4, rate=0.2, eps=0.1, leave=0.3, background=0.4, bonus=0.05, top=0.8)
     assert np.allclose(problem.P[BAD, :, GOOD], [0.2, 0.2, 0.2, 0.3], rtol=0, atol=1e-12)
     assert np.allclose(problem.P[GOOD, :, GOOD], 0.7, rtol=0, atol=1e-12)
     assert np.allclose(problem.R, [[0.45, 0.4, 0.4, 0.4], [0.8] * 4], rtol=0, atol=1e-12)
@@ -22,7 +22,7 @@ def test_arms():
 @pytest.mark.parametrize("leave", [0.05, 0.2, 0.6])
 def test_without_a_bonus_the_value_is_a_geometric_sum(horizon, leave):
     """D_t = V(good) - V(bad) with t steps to go is (r - b) (1 - x^t)/(1 - x), with x = 1 - leave - rate - eps."""
-    problem = instance("jao", horizon=horizon, rate=0.1, eps=0.2, leave=leave, background=0.3, bonus=0.0, reward=0.7)
+    problem = instance("jao", horizon=horizon, rate=0.1, eps=0.2, leave=leave, background=0.3, bonus=0.0, top=0.7)
     x = 1 - leave - 0.1 - 0.2
     D = 0.4 * (1 - x ** np.arange(horizon + 1)) / (1 - x)
     V = problem.optimum[1]
@@ -41,7 +41,7 @@ def test_the_last_arm_is_optimal_until_its_advantage_is_below_the_bonus():
         advantage = chosen.eps * D - chosen.bonus
         assert problem.optimal_policy[h, BAD] == (last if advantage > 0 else first)
         gain = chosen.background + chosen.bonus + chosen.rate * D + max(advantage, 0.0)
-        good, bad = chosen.reward + good - chosen.leave * D, bad + gain
+        good, bad = chosen.top + good - chosen.leave * D, bad + gain
         D = good - bad
     assert problem.optimal_value == pytest.approx(bad, abs=1e-12)
     assert set(problem.optimal_policy[:, BAD]) == {first, last}
@@ -81,7 +81,7 @@ def test_posterior_sampling_learns(track):
     ("values", "message"),
     [
         ({"rate": 0.6, "eps": 0.5}, r"rate \+ eps = 1.1 must be at most 0.999"),
-        ({"background": 0.8, "bonus": 0.1}, r"background \+ bonus = 0.9 must be below reward = 0.9"),
+        ({"background": 0.8, "bonus": 0.1}, r"background \+ bonus = 0.9 must be below top = 0.9"),
         ({"background": 1.0}, "background = 1.0 is not allowed"),
     ],
 )

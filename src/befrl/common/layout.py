@@ -12,10 +12,10 @@ PUBLISHED_TABLES = ("values", "curves")
 
 
 class Layout:
-    """The files of a study, in the folders `results/` and `figures/` of `output`."""
+    """The files of a study, in the folders `results/` and `figures/` of `output`; the tables' folder may be another."""
 
-    def __init__(self, output="."):
-        self.results = (PurePath(output) / "results").as_posix()
+    def __init__(self, output=".", results=None):
+        self.results = (PurePath(output) / "results" if results is None else PurePath(results)).as_posix()
         self.figures = (PurePath(output) / "figures").as_posix()
 
     def instance(self, instance="{instance}"):

@@ -25,7 +25,7 @@ def draw(tables):
         for row in _authors(values, instance).itertuples():
             colour = style.colour(row.algorithm) if isinstance(row.algorithm, str) else "black"
             axis.plot(
-                row.episode, row.authors, marker="*", markersize=9, color=colour, markeredgecolor="black",
+                row.episode, row.authors, marker="*", markersize=6, color=colour, markeredgecolor="black",
                 markeredgewidth=0.5, linestyle="none", clip_on=False, zorder=4,
             )  # fmt: skip
         best = values[(values["instance"] == instance) & (values["quantity"] == "optimal value")]

@@ -5,7 +5,7 @@ After Jaksch, Ortner and Auer (2010). psi(s') = 1[s' = good], p = 1, one-hot fea
     P(good | s, a) = 1/(1 + exp(-theta_{s,a})),
 
 which is `rate` in the bad state for all arms but the last, rate + eps for the last, and 1 - `leave` in the good state
-for all arms. Rewards are Bernoulli: mean `background` in the bad state, `bonus` more for its first arm, and `reward` in
+for all arms. Rewards are Bernoulli: mean `background` in the bad state, `bonus` more for its first arm, and `top` in
 the good state. Episodes start in the bad state. With t steps to go after the present one, and D_t = V*(good) - V*(bad)
 in these, the last arm is optimal where eps D_t > bonus, and the first arm where eps D_t < bonus.
 
@@ -17,7 +17,7 @@ exploration finds the last arm, with known rewards too.
 
 The bonus also prevents ties. In the source all arms earn the same, so that with known rewards all of them tie at the
 last step: if ties are broken at random, each episode ends with one step of uniform exploration for nothing, and a
-greedy agent learns. The source has bonus = 0, leave = rate, background = 0 and reward = 1. Here all means are within
+greedy agent learns. The source has bonus = 0, leave = rate, background = 0 and top = 1. Here all means are within
 (0, 1), since a Bernoulli mean of 0 or 1 has no finite parameter.
 """
 
@@ -47,15 +47,15 @@ class Parameters:
     leave: float = number(0.2, 0.001, 0.999, "probability of leaving the good state")
     background: float = number(0.5, 0.001, 0.998, "mean reward in the bad state")
     bonus: float = number(0.05, 0.0, 0.998, "by how much the first arm earns more in the bad state")
-    reward: float = number(0.9, 0.002, 0.999, "mean reward in the good state")
+    top: float = number(0.9, 0.002, 0.999, "mean reward in the good state")
 
     def __post_init__(self):
         if self.rate + self.eps > 0.999:
             raise InputError(f"instance 'jao': rate + eps = {self.rate + self.eps:g} must be at most 0.999")
-        if self.background + self.bonus >= self.reward:
+        if self.background + self.bonus >= self.top:
             raise InputError(
                 f"instance 'jao': background + bonus = {self.background + self.bonus:g} must be below "
-                f"reward = {self.reward:g}"
+                f"top = {self.top:g}"
             )
 
 
@@ -64,7 +64,7 @@ def build(parameters: Parameters) -> Instance:
     good = np.full((2, A), parameters.rate)
     good[BAD, -1] += parameters.eps
     good[GOOD] = 1 - parameters.leave
-    means = np.repeat([[parameters.background], [parameters.reward]], A, axis=1)
+    means = np.repeat([[parameters.background], [parameters.top]], A, axis=1)
     means[BAD, 0] += parameters.bonus
     reward = bernoulli.Law()
     family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))

@@ -1,0 +1,84 @@
+"""The findings of a study in short, as Markdown: who wins, who fails and who needs tuning, each number with its interval."""
+
+import math
+
+from befrl.analysis import regret_columns
+from befrl.common import tidy
+
+HEAD = (
+    "case",
+    "best tuned agents (not told apart from the first)",
+    "BEF-RLSVI tuned",
+    "greedy tuned",
+    "BEF-RLSVI, Theorem 1's x_k",
+    "random",
+)
+# Names that fit into a cell.
+MOST = 6
+
+
+def read(layout, cases):
+    """The summary and the order of each case, (instance, track)."""
+    return {
+        case: (
+            tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY),
+            tidy.read(layout.regret("order", *case), regret_columns.ORDER),
+        )
+        for case in cases
+    }
+
+
+def markdown(layout, cases) -> str:
+    """Two tables: regrets of the agents that matter most, and how much tuning the agents need."""
+    tables = read(layout, cases)
+    rows = [_regrets(*case, *tables[case]) for case in cases]
+    first = [HEAD, ["---"] * len(HEAD), *rows]
+    second = [("case", "median over best setting: least", "most"), ["---"] * 3]
+    second += [_tuning(*case, tables[case][0]) for case in cases]
+    return "\n\n".join("\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)) + "\n"
+
+
+def _name(instance, track):
+    return f"{instance}, reward {'known' if track == 'K' else 'unknown'}"
+
+
+def _regrets(instance, track, summary, order):
+    by_variant = summary.set_index("variant")
+    order = order[order["family"] == "tuned"]
+    leaders = order[[bool(set(group) & set(order["group"].iloc[0])) for group in order["group"]]]
+    shown = [f"{row.agent} {_regret(by_variant.loc[row.variant])}" for row in leaders.head(MOST).itertuples()]
+    more = f"; {len(leaders) - MOST} more" if len(leaders) > MOST else ""
+    places = {row.agent: f" (place {row.place} of {len(order)})" for row in order.itertuples()}
+    return (
+        f"{_name(instance, track)}; K = {summary['episodes'].iloc[0]}, {summary['seeds'].iloc[0]} seeds",
+        "; ".join(shown) + more,
+        _regret(by_variant.loc["bef-rlsvi@tuned"]) + places["bef-rlsvi"],
+        _regret(by_variant.loc["greedy@tuned"]) + _failed(by_variant.loc["greedy@tuned"]),
+        _regret(by_variant.loc["bef-rlsvi"]),
+        _regret(by_variant.loc["random"]),
+    )
+
+
+def _tuning(instance, track, summary):
+    """The agents with the smallest and the largest ratio of the median setting's regret to the best one's."""
+    by_variant = summary.set_index("variant")["mean"]
+    agents = [agent for agent in dict.fromkeys(summary["agent"]) if f"{agent}@tuned" in by_variant]
+    ratios = {agent: by_variant[f"{agent}@median"] / max(by_variant[f"{agent}@tuned"], 1e-6) for agent in agents}
+    ranked = sorted(ratios, key=ratios.get)
+    words = [f"{agent} {_round(ratios[agent])}" for agent in ranked]
+    return _name(instance, track), ", ".join(words[:3]), ", ".join(words[:-4:-1])
+
+
+def _regret(row):
+    return f"{_round(row['mean'])} [{_round(row['low'])}, {_round(row['high'])}]"
+
+
+def _failed(row):
+    return f", failed {row['failed']:.0%} [{row['failed_low']:.0%}, {row['failed_high']:.0%}]"
+
+
+def _round(value):
+    """Three significant digits without an exponent."""
+    if not value > 0:
+        return "0"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
