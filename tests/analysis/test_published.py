@@ -234,24 +234,26 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
     assert 160 < li.AFTER * instance.uniform_value < 183
 
 
-def test_the_study_runs_the_published_settings():
-    study = config.load(config.SCHEMA.parent / "config.yaml", config.SCHEMA)
+@pytest.mark.parametrize("name", ["config.yaml", "full.yaml"])
+def test_studies_run_the_published_settings(name):
+    """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
+    study = config.load(config.SCHEMA.parent / name, config.SCHEMA)
     assert sorted(study["published"]) == published.catalogue.names()
     for source, experiments in study["published"].items():
         assert set(experiments) == set(published.catalogue.module(source).EXPERIMENTS)
     # At least as many runs as the authors have, by their text or their code.
     runs_of = {"cho": cho.RUNS, "li": li.RUNS, "ayoub": max(runs for by in ayoub.RUNS.values() for runs in by.values())}
     for source, experiment in CURVES.items():
-        for name in study["published"][source][experiment]:
-            assert study["study"][name]["seeds"] >= runs_of[source]
-    for name, episodes in (("riverswim-cho-4", 10_000), ("riverswim-cho-8", 10_000), ("custom-sin", li.AFTER)):
-        assert study["study"][name]["episodes"] == episodes
-    assert study["study"]["riverswim-ayoub-5"]["episodes"] == ayoub.EPISODES
-    for name in study["published"]["cho"]["runtime"]:
-        assert study["study"][name]["episodes"] == cho.FIRST
+        for each in study["published"][source][experiment]:
+            assert study["study"][each].get("seeds", study["seeds"]) >= runs_of[source]
+    lengths = {"riverswim-ayoub-5": ayoub.EPISODES, "custom-sin": li.AFTER, "riverswim-cho-time": cho.FIRST}
+    if name == "full.yaml":
+        lengths |= {f"riverswim-cho-{S}": 10_000 for S in (4, 8)}
+        lengths |= {f"riverswim-ayoub-{ending}": ayoub.EPISODES for ending in ("3", "4", "5-text")}
+    assert {each: study["study"][each]["episodes"] for each in lengths} == lengths
     algorithms = {
-        source: {study["agents"][agent]["algorithm"] for names in experiments.values() for name in names
-                 for agent in study["study"][name]["agents"]}
+        source: {study["agents"][agent]["algorithm"] for names in experiments.values() for each in names
+                 for agent in study["study"][each]["agents"]}
         for source, experiments in study["published"].items()
     }  # fmt: skip
     assert algorithms == {"cho": set(cho.SECONDS), "li": set(li.REWARD), "ayoub": set(ayoub.REGRET)}
