@@ -22,6 +22,8 @@ from befrl.experiment import runs
 # Evaluation seeds start here, whatever the number of tuning seeds.
 EVALUATION = 1000
 CHOSEN = ("tuned", "median", "worst")
+# Configurations that are tried when ranges are checked.
+PROBED = 24
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Halving:
 
 
 def check(algorithm, values, tune, where):
-    """Raise unless every entry of `tune` is a number, or a range of two positive numbers, that the agent allows."""
+    """Raise unless every entry of `tune` is a value, or a range of two positive numbers, that the agent allows."""
     if not any(isinstance(span, list) for span in tune.values()):
         raise InputError(f"{where}: give at least one range, such as x=[0.01,100]")
     for key, span in tune.items():
@@ -55,6 +57,9 @@ def check(algorithm, values, tune, where):
             raise InputError(f"{where}: {key} = {span} is not allowed: it must be [low, high] with 0 < low < high")
         for end in ends:
             agents.parameters(algorithm, {**values, key: end}, where)
+    # Parameters may exclude each other, and values between the ends of a range need not be whole numbers.
+    for each in design(tune, PROBED):
+        agents.parameters(algorithm, {**values, **each}, where)
 
 
 def design(tune: dict, count: int) -> list[dict]:
