@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 
 from befrl import agents
-from befrl.experiment.settings import label, setting_text, split
+from befrl.experiment.settings import setting_text, split, variants
 
 
 def test_only_what_differs_from_the_defaults_is_named_in_the_order_of_declaration():
     names = [field.name for field in dataclasses.fields(agents.parameters("lsvi-ucb", {}))]
     assert names.index("share") < names.index("lam")
     for given in ({"lam": 2, "share": "steps"}, {"share": "steps", "lam": 2.0}):
-        assert setting_text("lsvi-ucb", given) == "share=steps lam=2.0"
+        assert setting_text("lsvi-ucb", given) == "share=steps lam=2"
     assert setting_text("lsvi-ucb", {}) == ""
 
 
@@ -22,11 +22,20 @@ def test_defaults_have_no_text(algorithm):
     assert setting_text(algorithm, dataclasses.asdict(agents.parameters(algorithm, {}))) == ""
 
 
-def test_the_varied_parameter_is_left_out():
-    assert setting_text("lsvi-ucb", {"share": "steps", "lam": 2}, varied="lam") == "share=steps"
-
-
-def test_a_label_is_split_into_the_agent_and_the_parameter_of_its_grid():
-    assert label("bef-rlsvi", "x", 3) == "bef-rlsvi@x=3"
-    assert split(label("bef-rlsvi", "x", 0.3)) == ("bef-rlsvi", "x")
-    assert split("bef-rlsvi") == ("bef-rlsvi", None)
+def test_variants_are_the_agents_own_those_chosen_by_tuning_and_those_of_the_sweep():
+    """Chosen values go over the agent's own; a sweep changes one value of the agent's own."""
+    tried = [{"values": {"x": x, "eta": 2.0}} for x in (0.1, 1.0, 10.0)]
+    outcome = {"configurations": tried, "chosen": {"tuned": 2, "median": 0, "worst": 1}}
+    found = variants("b", {"eta": 5, "noise": "step"}, outcome, {"x": [0.3, 3000, 1e-7]})
+    assert found == {
+        "b": {"eta": 5, "noise": "step"},
+        "b@tuned": {"eta": 2.0, "noise": "step", "x": 10.0},
+        "b@median": {"eta": 2.0, "noise": "step", "x": 0.1},
+        "b@worst": {"eta": 2.0, "noise": "step", "x": 1.0},
+        "b@x=0.3": {"eta": 5, "noise": "step", "x": 0.3},
+        "b@x=3000": {"eta": 5, "noise": "step", "x": 3000},
+        "b@x=1e-07": {"eta": 5, "noise": "step", "x": 1e-7},
+    }
+    assert variants("b", {"eta": 5}) == {"b": {"eta": 5}}
+    roles = [("", None), ("tuned", None), ("median", None), ("worst", None), *[("sweep", "x")] * 3]
+    assert [split(label) for label in found] == [("b", *role) for role in roles]
