@@ -36,7 +36,7 @@ def of(row, meta, outcome) -> str:
     if row["seeds"] < ENOUGH_SEEDS:
         found.append(FEW)
     tunable = to_tune(meta["algorithm"])
-    if outcome is None and tunable:
+    if outcome is None and (tunable or meta["constants"] != "none"):
         found.append(UNTUNED)
     if outcome is not None:
         held = [key for key in tunable if not isinstance(outcome["tune"].get(key), list)]
