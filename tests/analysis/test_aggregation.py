@@ -103,7 +103,8 @@ def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
         assert log["seeds"].tolist() == list(range(1000, 1006))
         for key in run_file.LOGGED:
             expected = logged(case, label, key)
-            assert np.array_equal(log[key], expected if key == "regret" else expected.astype(np.float32), equal_nan=True)
+            stored = expected if key == "regret" else expected.astype(np.float32)
+            assert np.array_equal(log[key], stored, equal_nan=True)
         own = case[label.split("@")[0]][1]
         for key in ("settings", "facts", "constants", "specification"):
             assert meta[key] == own[key][own["labels"].index(label)]
@@ -254,12 +255,12 @@ def told_apart(case, instance, tmp_path_factory):
         entry = Entry(name if name in ENTRIES else "greedy")
         log, meta, _ = play(instance, name, entry, range(1000, 1040), episodes=2)
         made[name] = with_regret((log, meta, None), common + shifts[name] + rng.normal(0.0, 0.1, 40))
-    return made, tables_of(tmp_path_factory.mktemp("letters"), made)
+    return tables_of(tmp_path_factory.mktemp("letters"), made)
 
 
 def test_letters_by_brute_force(told_apart):
     """A letter for each largest set of agents no two of which are told apart, of all sets that there are."""
-    made, tables = told_apart
+    tables = told_apart
     order = tables["order"][tables["order"]["family"] == "theory"]
     names = order["variant"].tolist()
     paired = tables["paired"][tables["paired"]["family"] == "theory"]

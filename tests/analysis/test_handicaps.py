@@ -71,7 +71,7 @@ def rows_of(table, agent):
 
 
 def test_a_fair_run_has_no_remark(fair):
-    """Nor have its median and worst settings; what ties at the constants of the theory does not tie when it is tuned."""
+    """Nor have its median and worst settings; what ties at its theory's constants does not tie when tuned."""
     for variant in rows_of(fair, "bef-rlsvi"):
         assert listed(fair, variant) == []
     assert listed(fair, "lsvi-phe@tuned") == listed(fair, "ucbvi@tuned") == []
@@ -188,8 +188,8 @@ def test_remarks_reach_the_page_and_table1(handicapped):
     summary = tidy.read(layout.regret("summary", *name), regret_columns.SUMMARY)
     page = build(config={}, summaries=[summary], versions={}, hashes={}, **nothing)
     cells = [
-        [html.unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
-        for row in re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+        [html.unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in re.findall(r"(?s)<t[hd].*?</t[hd]>", row)]
+        for row in re.findall(r"(?s)<tr>.*?</tr>", page)
     ]
     shown = {(row[0], row[1].split()[0]): row[-1] for row in cells if len(row) == 11}
     for row in summary.itertuples():
