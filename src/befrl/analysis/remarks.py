@@ -4,11 +4,9 @@ Each remark is a rule on the numbers of the row and on how the agent was run.
 """
 
 from befrl import agents
-from befrl.analysis.statistics import NO_REGRET
+from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
 from befrl.common.parameters import describe
 
-# An agent ties everywhere if more than this share of its plans' entries do.
-EVERYWHERE = 0.99
 # With fewer evaluation seeds, failures of a few per cent are likely to remain unseen.
 ENOUGH_SEEDS = 100
 

@@ -1,8 +1,7 @@
 """Table 1 of the paper, measured: its marks beside the regret, optimism and plans of our runs."""
 
 from befrl.analysis.printed import PRINTED
-from befrl.analysis.remarks import EVERYWHERE
-from befrl.analysis.statistics import NO_REGRET
+from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "table"
