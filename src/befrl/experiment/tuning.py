@@ -16,12 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from befrl import agents
+from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 
 # Evaluation seeds start here, whatever the number of tuning seeds.
 EVALUATION = 1000
 CHOSEN = ("tuned", "median", "worst")
+# The keys of an outcome.
+OUTCOME = ("tune", "seeds", "configurations", "regrets", "chosen")
 # Configurations that are tried when ranges are checked.
 PROBED = 24
 
@@ -37,7 +40,9 @@ class Halving:
     def __post_init__(self):
         seeds, kept = list(self.seeds), [self.configurations, *self.kept]
         if not seeds or sorted(set(seeds)) != seeds or seeds[0] < 1 or seeds[-1] > EVALUATION:
-            raise InputError(f"tuning.seeds = {seeds} is not allowed: it must be increasing numbers from 1 to {EVALUATION}")
+            raise InputError(
+                f"tuning.seeds = {seeds} is not allowed: it must be increasing numbers from 1 to {EVALUATION}"
+            )
         if len(kept) != len(seeds) or sorted(set(kept), reverse=True) != kept or kept[-1] < 1:
             raise InputError(
                 f"tuning.kept = {list(self.kept)} is not allowed: it must be decreasing numbers from 1 to "
@@ -143,6 +148,14 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
         "regrets": {str(i): played[i].tolist() for i in alive},
         "chosen": chosen,
     }
+
+
+def read(path) -> dict:
+    """The outcome of `halve` from its file; raise if it is none."""
+    outcome = storage.read_json(path)
+    if not isinstance(outcome, dict) or any(key not in outcome for key in OUTCOME):
+        raise InputError(f"{path}: not an outcome of `befrl tune`: delete it and run again")
+    return outcome
 
 
 def steps(halving, episodes, horizon):
