@@ -111,9 +111,7 @@ def alone(instance, values, seed, **options):
 def test_the_halving_is_that_of_its_definition(instance, outcome):
     """Every configuration plays its seeds by itself; the best half goes on by its mean over all seeds so far."""
     regret = {
-        (i, seed): alone(instance, each, seed)
-        for i, each in enumerate(tuning.design(TUNE, 7))
-        for seed in range(6)
+        (i, seed): alone(instance, each, seed) for i, each in enumerate(tuning.design(TUNE, 7)) for seed in range(6)
     }
 
     def mean(i, seeds):

@@ -594,7 +594,10 @@ def test_an_instance_may_have_its_own_numbers_of_seeds_and_procedure_of_tuning()
     assert study.halving("small") == Halving(4, (2, 4), (2,))
     assert study.halving("other") == Halving(9, (1, 5, 9), (4, 3))
     assert (study.batches("small"), study.batches("other")) == (["1000-1002"], ["1000-1006"])
-    assert (study.agent("small", "ours")["tune"], "tune" in study.agent("small", "greedy")) == ({"x": [1, 30], "eta": 2}, False)
+    assert (study.agent("small", "ours")["tune"], "tune" in study.agent("small", "greedy")) == (
+        {"x": [1, 30], "eta": 2},
+        False,
+    )
     with pytest.raises(InputError, match="unknown agent 'theirs': choose one of ours, greedy"):
         study.agent("small", "theirs")
 
