@@ -494,6 +494,15 @@ def model_of(family, values):
     return instances.rebuild(family, json.loads(values), {}).model
 
 
+def is_possible(entry):
+    """Whether an instance can be made: each of its parameters is allowed by itself."""
+    try:
+        model_of(entry["family"], json.dumps(entry.get("set", {})))
+    except InputError:
+        return False
+    return True
+
+
 def works_on(config, name, agent):
     """Whether an agent is not refused on an instance."""
     instance, agent = config["instances"][name], config["agents"][agent]
@@ -525,6 +534,8 @@ def studies(draw):
         "instances": draw(st.dictionaries(NAMES, instance, min_size=1, max_size=3)),
         "agents": draw(st.dictionaries(NAMES, AGENT, min_size=1, max_size=3)),
     }
+    # Parameters of a family may exclude each other, such as those of `jao`.
+    assume(all(is_possible(entry) for entry in config["instances"].values()))
     working = {
         name: sorted(agent for agent in config["agents"] if works_on(config, name, agent))
         for name in config["instances"]

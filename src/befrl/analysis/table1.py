@@ -37,8 +37,8 @@ COLUMNS = {
     **{f"{role}_{name}": f"{role}: {regret_columns.SUMMARY[name]}" for role in TUNED for name in MEASURED},
     "theory_group": "letters among all agents without tuning; agents that share one cannot be told apart; none for the "
     "oracle",
-    "tuned_group": "letters among all agents, tuned where they are; agents that share one cannot be told apart; none for the "
-    "oracle",
+    "tuned_group": "letters among all agents, tuned where they are; agents that share one cannot be told apart; none "
+    "for the oracle",
     "plans": regret_columns.SUMMARY["plans"],
     "theory_remarks": f"without tuning: {regret_columns.SUMMARY['remarks']}",
     "tuned_remarks": f"tuned: {regret_columns.SUMMARY['remarks']}",

@@ -45,7 +45,7 @@ def _place(agent):
 
 
 def lowest(rows, curves):
-    """The lower end of the axis: a fiftieth of the smallest positive regret, or below all curves if they start higher."""
+    """The lower end of the axis: a fiftieth of the smallest positive regret, or below all curves if that is higher."""
     means = rows["mean"][rows["mean"] > NO_REGRET]
     first = curves[curves["variant"].isin(rows["variant"]) & (curves["mean"] > NO_REGRET)]["mean"]
     return max(means.min() / 50, 0.7 * first.min()) if len(means) else 0.1
