@@ -1,34 +1,44 @@
-"""Tables from runs: every number against plain numpy, the choice of the tuned point, and what is refused."""
+"""Tables from runs: every number by hand from the run files, what comes from tuning, and what is refused."""
 
 import io
+import itertools
 import re
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from befrl import instances
-from befrl.analysis.aggregation import POINTS, aggregate
-from befrl.analysis.regret_columns import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS
+from befrl.analysis import intervals
+from befrl.analysis.aggregation import aggregate, collect
+from befrl.analysis.regret_columns import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS, TUNING
 from befrl.common import tidy
 from befrl.common.errors import InputError
-from befrl.experiment import run_file, runs
-from befrl.experiment.spec import RunSpec
+from befrl.experiment import run_file
+from befrl.experiment.run_file import POINTS
+from cases import Entry, play, play_all, written
 
-TUNING, SEEDS, K = 3, 9, 12
-COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "order": ORDER, "timings": TIMINGS}
-# (algorithm, parameters, first seed) by label
-CASE = {
-    "bef-rlsvi": ("bef-rlsvi", {}, TUNING),
-    "bef-rlsvi@x=0.3": ("bef-rlsvi", {"x": 0.3}, 0),
-    "bef-rlsvi@x=3": ("bef-rlsvi", {"x": 3}, 0),
-    "bef-rlsvi@x=30": ("bef-rlsvi", {"x": 30}, 0),
-    "exp-psrl": ("exp-psrl", {}, TUNING),
-    "exp-psrl@scale=0.5": ("exp-psrl", {"scale": 0.5}, 0),
-    "exp-psrl@scale=2": ("exp-psrl", {"scale": 2}, 0),
-    "greedy": ("greedy", {}, TUNING),
-    "random": ("random", {}, TUNING),
+SEEDS, K, LEVEL = 6, 12, 0.9
+COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "order": ORDER, "tuning": TUNING, "timings": TIMINGS}
+ENTRIES = {
+    "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 1000], "eta": [0.1, 10]}, sweep={"x": [0.3, 30]}),
+    "mine": Entry("lsvi-ucb", {"share": "steps", "lam": 2.0}, tune={"scale": [0.001, 0.1], "lam": 0.5}),
+    "exp-psrl": Entry("exp-psrl", sweep={"scale": [0.5, 2]}),
+    "greedy": Entry("greedy"),
+    "random": Entry("random"),
+    "oracle": Entry("oracle"),
+}
+LABELS = [
+    *("bef-rlsvi", "bef-rlsvi@tuned", "bef-rlsvi@median", "bef-rlsvi@worst", "bef-rlsvi@x=0.3", "bef-rlsvi@x=30"),
+    *("mine", "mine@tuned", "mine@median", "mine@worst"),
+    *("exp-psrl", "exp-psrl@scale=0.5", "exp-psrl@scale=2", "greedy", "random", "oracle"),
+]
+# The variants of the two comparisons, but for the oracle, which learns nothing.
+FAMILIES = {
+    "tuned": {"bef-rlsvi@tuned", "mine@tuned", "exp-psrl", "greedy", "random"},
+    "theory": {"bef-rlsvi", "mine", "exp-psrl", "greedy", "random"},
 }
 
 
@@ -37,57 +47,36 @@ def instance():
     return instances.build("chain", {"bins": 3, "horizon": 4})
 
 
-def make_run(instance, label, algorithm, values, seeds, **changes):
-    """Log and meta of a real run."""
-    setting = {"name": "tiny", "track": "U", "episodes": K, "root_seed": 5} | changes
-    spec = RunSpec.of(instance, algorithm=algorithm, values=values, seeds=seeds, label=label, **setting)
-    log, seconds = runs.run_seeds(spec, lockstep=4)
-    return log, runs.describe(spec, seconds)
-
-
 @pytest.fixture(scope="module")
 def case(instance):
-    """{label: (log, meta)} of all seeds that a variant needs."""
-    return {
-        label: make_run(instance, label, algorithm, values, range(first, SEEDS))
-        for label, (algorithm, values, first) in CASE.items()
-    }
+    return play_all(instance, ENTRIES)
 
 
-def with_regret(run, regret):
-    """The run with other regrets per seed, the same in each episode."""
-    log, meta = run
-    return {**log, "regret": np.repeat(np.reshape(regret, (-1, 1)), log["regret"].shape[1], axis=1)}, meta
-
-
-def written(folder, runs_by_label, cuts=(5,)):
-    """Run files of a case, split into batches at the seeds `cuts`."""
-    paths = []
-    for label, (log, meta) in runs_by_label.items():
-        seeds = np.array(meta["seeds"])
-        for part in np.split(np.arange(len(seeds)), np.searchsorted(seeds, cuts)):
-            batch = {key: log[key][part] if key in run_file.LOGGED else log[key] for key in log}
-            path = folder / label / f"{seeds[part[0]]}-{seeds[part[-1]]}.npz"
-            run_file.save(path, batch, meta | {"seeds": seeds[part].tolist()})
-            paths.append(path)
-    return paths
-
-
-def frames(paths, tuning=TUNING, resamples=500, level=0.9):
-    """The tables, parsed."""
-    texts = aggregate(paths, tuning, resamples, level)
+def frames(paths, outcomes, level=LEVEL):
+    """The tables, parsed; the empty text stays as it is."""
+    texts = aggregate(paths, outcomes, level)
     return {name: pd.read_csv(io.StringIO(text), comment="#") for name, text in texts.items()}
+
+
+def tables_of(folder, case, cuts=(), level=LEVEL):
+    return frames(*written(folder, case, cuts), level)
 
 
 @pytest.fixture(scope="module")
 def tables(case, tmp_path_factory):
-    return frames(written(tmp_path_factory.mktemp("runs"), case))
+    """In batches of seeds 1000 to 1003, and 1004 to 1005."""
+    return tables_of(tmp_path_factory.mktemp("runs"), case, cuts=(1004,))
 
 
-def evaluated(case, label, key="regret"):
-    """Rows of the evaluation seeds."""
-    log, meta = case[label]
-    return log[key][np.array(meta["seeds"]) >= TUNING]
+def logged(case, label, key="regret"):
+    """What a variant logged, (seeds, episodes)."""
+    log, meta, _ = case[label.split("@")[0]]
+    return log[key][meta["labels"].index(label)]
+
+
+def row_of(tables, label):
+    (row,) = tables["summary"][tables["summary"]["variant"] == label].to_dict("records")
+    return row
 
 
 def same(number, truth):
@@ -95,237 +84,380 @@ def same(number, truth):
     assert np.allclose(number, truth, rtol=1e-9, atol=1e-12, equal_nan=True)
 
 
+def with_regret(played, regret):
+    """A run of one variant with other regrets per seed, the same in each episode."""
+    log, meta, outcome = played
+    return {**log, "regret": np.repeat(np.reshape(regret, (1, -1, 1)), meta["episodes"], axis=2)}, meta, outcome
+
+
 # Numbers.
 
 
-@pytest.mark.parametrize("label", CASE)
-def test_summary_is_of_the_evaluation_seeds(case, tables, instance, label):
-    (row,) = tables["summary"][tables["summary"]["variant"] == label].to_dict("records")
-    regret = evaluated(case, label)
+def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
+    """However they are cut and named, each variant has its own rows; costs are weighted by the rows of a batch."""
+    paths, _ = written(tmp_path, case, cuts=(1001, 1004))
+    assert len(paths) == 3 * len(ENTRIES)
+    found = collect(paths[::-1])
+    assert sorted(found) == sorted(LABELS)
+    for label, (meta, log) in found.items():
+        assert log["seeds"].tolist() == list(range(1000, 1006))
+        for key in run_file.LOGGED:
+            expected = logged(case, label, key)
+            stored = expected if key == "regret" else expected.astype(np.float32)
+            assert np.array_equal(log[key], stored, equal_nan=True)
+        own = case[label.split("@")[0]][1]
+        for key in ("settings", "facts", "constants", "specification"):
+            assert meta[key] == own[key][own["labels"].index(label)]
+        assert log["batches"] == 3
+
+
+def test_costs_are_averages_over_rows(case, tmp_path):
+    log, meta, _ = case["greedy"]
+    for name, seconds, seeds in (("a", 1.0, [1000]), ("b", 4.0, [1001, 1002])):
+        part = {key: log[key][:, : len(seeds)] if log[key].ndim == 3 else log[key] * 0 + seconds for key in log}
+        run_file.save(tmp_path / f"{name}.npz", part, meta | {"seeds": seeds, "seconds": 1.5})
+    (row,) = frames([tmp_path / "a.npz", tmp_path / "b.npz"], {})["timings"].to_dict("records")
+    assert (row["rows"], row["batches"], row["wall_seconds"]) == (3, 2, 3.0)
+    assert row["estimating"] == row["planning"] == row["acting"] == 3.0 and row["seconds_per_episode"] == 9.0
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_row_of_the_summary_by_hand(case, tables, instance, label):
+    row, regret = row_of(tables, label), logged(case, label)
     final = regret.sum(1)
     assert (row["instance"], row["track"], row["agent"]) == ("tiny", "U", label.split("@")[0])
-    assert (row["seeds"], row["episodes"]) == (SEEDS - TUNING, K)
-    same(row["mean"], final.mean())
+    assert (row["seeds"], row["episodes"], row["specification"]) == (SEEDS, K, "exact")
+    same(row["mean"], sum(final) / SEEDS)
     same([row["q10"], row["q50"], row["q90"]], np.quantile(final, [0.1, 0.5, 0.9]))
-    assert final.min() - 1e-9 <= row["low"] <= row["mean"] <= row["high"] <= final.max() + 1e-9
-    same(row["failed"], (regret[:, -1:].mean(1) > (instance.optimal_value - instance.uniform_value) / 2).mean())
-    same(row["optimistic"], (evaluated(case, label, "optimism") >= 0).mean() if label != "random" else np.nan)
-    same(row["saturated"], evaluated(case, label, "saturated").mean())
-    log = case[label][0]
-    timing = tables["timings"].set_index("variant").loc[label]
-    same(timing["seconds_per_episode"], sum(log[key].mean() for key in run_file.SECONDS))
-    same(timing[list(run_file.SECONDS)].astype(float), [log[key].mean() for key in run_file.SECONDS])
-    assert row["plans"] == (0 if label == "random" else 1)
-    assert row["specification"] == "exact"
+    same([row["low"], row["high"]], intervals.mean_interval(final, LEVEL, least=0.0))
+    # The last tenth of twelve episodes is one.
+    failed = int((regret[:, -1] > (instance.optimal_value - instance.uniform_value) / 2).sum())
+    exact = stats.binomtest(failed, SEEDS).proportion_ci(LEVEL, method="exact")
+    same([row["failed"], row["failed_low"], row["failed_high"]], [failed / SEEDS, exact.low, exact.high])
+    if label == "random":
+        assert np.isnan(row["optimistic"]) and np.isnan(row["optimistic_low"])
+    else:
+        share = (logged(case, label, "optimism").astype(np.float32) >= 0).mean(1)
+        ends = intervals.mean_interval(share, LEVEL, least=0.0, most=1.0)
+        same([row["optimistic"], row["optimistic_low"], row["optimistic_high"]], [share.mean(), *ends])
+    assert np.isclose(row["saturated"], logged(case, label, "saturated").mean(), rtol=1e-6, equal_nan=True)
+    assert np.isclose(row["tied"], logged(case, label, "tied").mean(), rtol=1e-6)
+    # In the first episode there is nothing to differ from.
+    assert np.isclose(row["changed"], logged(case, label, "changed")[:, 1:].mean(), rtol=1e-6)
+    assert row["plans"] == (0 if label in ("random", "oracle") else 1)
 
 
-@pytest.mark.parametrize("label", CASE)
+def test_failures_are_seen(case, tmp_path, instance):
+    """Three of six seeds fail: Clopper and Pearson's interval of a half at 90 % is (0.1532, 0.8468)."""
+    lost = instance.optimal_value - instance.uniform_value
+    regret = np.array([0.49, 0.51, 0.2, 0.9, 1.5, 0.0]) * lost
+    row = row_of(tables_of(tmp_path, {"greedy": with_regret(case["greedy"], regret)}), "greedy")
+    assert row["failed"] == 0.5
+    assert (row["failed_low"], row["failed_high"]) == pytest.approx((0.1532, 0.8468), abs=1e-4)
+
+
+@pytest.mark.parametrize("label", LABELS)
 def test_slope_is_of_the_mean_curve(case, tables, label):
-    curve = evaluated(case, label).mean(0).cumsum()
+    curve = logged(case, label).mean(0).cumsum()
     k = np.arange(K // 2, K + 1)
-    row = tables["summary"].set_index("variant").loc[label]
-    same(row["slope"], np.polyfit(np.log(k), np.log(curve[k - 1]), 1)[0])
+    expected = np.polyfit(np.log(k), np.log(curve[k - 1]), 1)[0] if label != "oracle" else np.nan
+    # It is rounded to nine decimals.
+    assert row_of(tables, label)["slope"] == pytest.approx(expected, abs=6e-10, nan_ok=True)
 
 
-@pytest.mark.parametrize("label", CASE)
-def test_curves_are_cumulative(case, tables, label):
+@pytest.mark.parametrize("label", LABELS)
+def test_curves_are_cumulative(case, tables, label, instance):
     rows = tables["curves"][tables["curves"]["variant"] == label]
-    cumulative = evaluated(case, label).cumsum(1)
+    cumulative = logged(case, label).cumsum(1)
     assert rows["episode"].tolist() == list(range(1, K + 1))
     same(rows["mean"], cumulative.mean(0))
     same(rows[["q10", "q50", "q90"]].T, np.quantile(cumulative, [0.1, 0.5, 0.9], axis=0))
-    last, summary = rows.iloc[-1], tables["summary"].set_index("variant").loc[label]
+    same(rows[["low", "high"]].T, intervals.mean_interval(cumulative, LEVEL, least=0.0))
+    last, summary = rows.iloc[-1], row_of(tables, label)
     for key in ("role", "mean", "low", "high", "q10", "q50", "q90"):
         assert last[key] == summary[key]
+    values = instance.optimal_value - logged(case, label)
+    same(rows["return"], values.mean(0))
+    # The table has ten digits of what the differences of sums are.
+    assert np.allclose(rows[["return_low", "return_high"]].T, intervals.mean_interval(values, LEVEL), atol=1e-8)
 
 
 def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
-    run = make_run(instance, "random", "random", {}, range(2), episodes=3 * POINTS)
-    rows = frames(written(tmp_path, {"random": run}, cuts=()), tuning=0)["curves"]
-    assert rows["episode"].is_monotonic_increasing
-    assert (rows["episode"].iloc[0], rows["episode"].iloc[-1]) == (1, 3 * POINTS)
-    assert POINTS <= len(rows) <= 2 * POINTS
-    assert rows["episode"].is_unique and rows["episode"].diff().max() <= 4
-    same(rows["mean"], run[0]["regret"].cumsum(1).mean(0)[rows["episode"] - 1])
+    K = 9 * POINTS
+    case = play_all(instance, {"random": Entry("random")}, seeds=3, episodes=K)
+    regret = np.random.default_rng(0).random((1, 3, K))
+    log, meta, _ = case["random"]
+    rows = tables_of(tmp_path, {"random": ({**log, "regret": regret}, meta, None)})["curves"]
+    assert rows["episode"].is_monotonic_increasing and rows["episode"].is_unique
+    assert (rows["episode"].iloc[0], rows["episode"].iloc[-1]) == (1, K)
+    assert POINTS <= len(rows) <= 2 * POINTS and rows["episode"].diff().max() <= 10
+    same(rows["mean"], regret[0].cumsum(1).mean(0)[rows["episode"] - 1])
+    # A return between points is the mean of those since the last one.
+    points = pairwise([0, *rows["episode"]])
+    same(rows["return"], [instance.optimal_value - regret[0, :, a:b].mean() for a, b in points])
 
 
-def test_paired_differences_are_of_the_same_seeds(case, tables):
-    paired, summary = tables["paired"], tables["summary"]
-    shown = summary[summary["role"] != "grid"]["variant"].tolist()
-    assert len(paired) == len(shown) * (len(shown) - 1) / 2
-    for row in paired.itertuples():
-        difference = evaluated(case, row.first).sum(1) - evaluated(case, row.second).sum(1)
+# Comparisons.
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, tables, family):
+    rows = tables["paired"][tables["paired"]["family"] == family]
+    pairs = {frozenset(pair) for pair in itertools.combinations(FAMILIES[family], 2)}
+    assert {frozenset((row.first, row.second)) for row in rows.itertuples()} == pairs and len(rows) == len(pairs) == 10
+    plain = {}
+    for row in rows.itertuples():
+        difference = logged(case, row.first).sum(1) - logged(case, row.second).sum(1)
         same(row.difference, difference.mean())
         same(row.share_first_better, (difference < 0).mean())
-        assert difference.min() - 1e-9 <= row.low <= row.difference <= row.high <= difference.max() + 1e-9
-    assert set(paired["first"]) | set(paired["second"]) == set(shown)
+        same([row.low, row.high], intervals.mean_interval(difference, LEVEL))
+        plain[row.first, row.second] = intervals.p_value(difference)
+    # Holm by brute force: the i-th smallest times the number of those that are not smaller, and never less than before.
+    largest, adjusted = 0.0, {}
+    for i, (pair, p) in enumerate(sorted(plain.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, (len(plain) - i) * p))
+        adjusted[pair] = largest
+    same(rows["p"], [adjusted[row.first, row.second] for row in rows.itertuples()])
 
 
-def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables):
-    """One row for each agent, the tuned variant where there is a grid; gaps in units of the agent's own regret."""
-    summary, order = tables["summary"], tables["order"]
-    shown = summary[(summary["role"] == "tuned") | summary["agent"].isin(["greedy", "random"])].sort_values("mean")
-    assert order["variant"].tolist() == shown["variant"].tolist()
-    assert order["agent"].tolist() == shown["agent"].tolist()
-    assert order["place"].tolist() == [1, 2, 3, 4]
-    assert order[["better", "gap", "gap_low", "gap_high"]].iloc[0].isna().all()
-    pairs = {(row.first, row.second): row for row in tables["paired"].itertuples()}
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables, family):
+    order = tables["order"][tables["order"]["family"] == family]
+    means = {label: logged(case, label).sum(1).mean() for label in FAMILIES[family]}
+    assert order["variant"].tolist() == sorted(means, key=means.get)
+    assert order["agent"].tolist() == [label.split("@")[0] for label in order["variant"]]
+    assert order["place"].tolist() == [1, 2, 3, 4, 5]
+    assert order[["better", "gap", "gap_low", "gap_high", "p"]].iloc[0].isna().all()
+    paired = tables["paired"][tables["paired"]["family"] == family]
+    p = {frozenset((row.first, row.second)): row.p for row in paired.itertuples()}
     for better, row in pairwise(order.itertuples()):
         assert row.better == better.variant
-        own = evaluated(case, row.variant).sum(1)
-        same(row.gap, (own - evaluated(case, better.variant).sum(1)).mean() / own.mean())
-        # The interval is that of the table of pairs, whichever of the two comes first there.
-        if (row.variant, better.variant) in pairs:
-            pair = pairs[row.variant, better.variant]
-            ends = [pair.low, pair.high]
-        else:
-            pair = pairs[better.variant, row.variant]
-            ends = [-pair.high, -pair.low]
-        same([row.gap_low, row.gap_high], np.array(ends) / own.mean())
+        own = logged(case, row.variant).sum(1)
+        difference = own - logged(case, better.variant).sum(1)
+        same(row.gap, difference.mean() / own.mean())
+        same([row.gap_low, row.gap_high], np.array(intervals.mean_interval(difference, LEVEL)) / own.mean())
+        assert row.p == p[frozenset((row.variant, better.variant))]
+    # The summary has the same letters: those of the tuned agents, and of all at their own constants.
+    for row in order.itertuples():
+        if family == "tuned" or row.variant not in FAMILIES["tuned"]:
+            assert row.group
 
 
-def test_an_agent_without_regret_has_no_place(case, tmp_path):
-    chosen = {"greedy": with_regret(case["greedy"], np.zeros(6)), "random": case["random"]}
-    order = frames(written(tmp_path, chosen))["order"]
-    assert order["variant"].tolist() == ["random"] and order["gap"].isna().all()
+@pytest.fixture(scope="module")
+def told_apart(case, instance, tmp_path_factory):
+    """Five agents on 40 seeds whose regrets are made up: two pairs that overlap, and one far away."""
+    rng = np.random.default_rng(3)
+    names = ("random", "greedy", "exp-psrl", "a", "b")
+    common = rng.lognormal(0.0, 0.3, 40)
+    shifts = dict(zip(names, (0.0, 0.0, 0.05, 0.07, 0.6), strict=True))
+    made = {}
+    for name in names:
+        entry = Entry(name if name in ENTRIES else "greedy")
+        log, meta, _ = play(instance, name, entry, range(1000, 1040), episodes=2)
+        made[name] = with_regret((log, meta, None), common + shifts[name] + rng.normal(0.0, 0.1, 40))
+    return tables_of(tmp_path_factory.mktemp("letters"), made)
+
+
+def test_letters_by_brute_force(told_apart):
+    """A letter for each largest set of agents no two of which are told apart, of all sets that there are."""
+    tables = told_apart
+    order = tables["order"][tables["order"]["family"] == "theory"]
+    names = order["variant"].tolist()
+    paired = tables["paired"][tables["paired"]["family"] == "theory"]
+    apart = {frozenset((row.first, row.second)) for row in paired.itertuples() if row.p <= 1 - LEVEL}
+    assert 0 < len(apart) < 10
+    sets = [set(some) for size in range(1, 6) for some in itertools.combinations(names, size)]
+    alike = [some for some in sets if not any(frozenset(pair) in apart for pair in itertools.combinations(some, 2))]
+    largest = {frozenset(some) for some in alike if not any(some < other for other in alike)}
+    groups = dict(zip(names, order["group"], strict=True))
+    found = [{name for name in names if letter in groups[name]} for letter in sorted(set("".join(groups.values())))]
+    assert {frozenset(some) for some in found} == largest and len(found) == len(largest) > 1
+    assert groups[names[0]].startswith("a")
+    summary = tables["summary"].set_index("variant")
+    assert {name: summary.loc[name, "group"] for name in names} == groups
+
+
+def test_an_agent_without_regret_has_the_first_place_and_the_oracle_none(case, tmp_path):
+    chosen = {"random": case["random"], "greedy": with_regret(case["greedy"], np.zeros(6)), "oracle": case["oracle"]}
+    order = tables_of(tmp_path, chosen)["order"]
+    assert order["variant"].tolist() == ["greedy", "random"] * 2
+    same(order["gap"][1], 1.0)
+
+
+def test_two_agents_without_regret_are_in_one_group(case, tmp_path):
+    """Rounding is no difference, and a gap relative to a regret of zero is none."""
+    chosen = {name: with_regret(case[name], np.full(6, tiny)) for name, tiny in (("random", 0.0), ("greedy", 1e-13))}
+    order = tables_of(tmp_path, chosen)["order"]
+    assert set(order["group"]) == {"a"} and abs(order["gap"][1]) < 1e-5
 
 
 def test_a_constant_difference_has_no_spread(case, tmp_path):
     """The interval is of the difference, seed by seed, not of two means."""
-    worse = np.arange(SEEDS - TUNING) ** 2.0
+    worse = np.arange(SEEDS) ** 2.0
     chosen = {"greedy": with_regret(case["greedy"], worse), "random": with_regret(case["random"], worse + 1)}
-    (row,) = frames(written(tmp_path, chosen))["paired"].to_dict("records")
+    row = tables_of(tmp_path, chosen)["paired"].to_dict("records")[0]
     same([row["difference"], row["low"], row["high"], row["share_first_better"]], [-K, -K, -K, 1.0])
 
 
 def test_a_higher_level_is_a_wider_interval(case, tmp_path):
-    paths = written(tmp_path, {"greedy": with_regret(case["greedy"], np.arange(6.0))})
-    narrow, wide = (frames(paths, level=level)["summary"].iloc[0] for level in (0.5, 0.99))
+    chosen = {"greedy": with_regret(case["greedy"], np.arange(6.0))}
+    narrow, wide = (row_of(tables_of(tmp_path, chosen, level=level), "greedy") for level in (0.5, 0.99))
     assert wide["low"] < narrow["low"] < narrow["mean"] < narrow["high"] < wide["high"]
+    assert wide["failed_high"] > narrow["failed_high"]
 
 
-@pytest.mark.parametrize("label", CASE)
-def test_returns_are_values_of_the_policies_that_were_played(case, tables, instance, label):
-    rows = tables["curves"][tables["curves"]["variant"] == label]
-    values = instance.optimal_value - evaluated(case, label)
-    same(rows["return"], values.mean(0))
-    assert np.all(rows["return_low"] <= rows["return"] + 1e-12)
-    assert np.all(rows["return"] <= rows["return_high"] + 1e-12)
-    assert np.all(values.min(0) - 1e-9 <= rows["return_low"]) and np.all(rows["return_high"] <= values.max(0) + 1e-9)
-
-
-def test_returns_between_points_are_averages(case, instance, tmp_path):
-    """With more episodes than points, a return is the mean of those since the last point."""
-    K = 900
-    run = make_run(instance, "random", "random", {}, range(TUNING, SEEDS), episodes=K)
-    regret = np.random.default_rng(0).random((SEEDS - TUNING, K))
-    rows = frames(written(tmp_path, {"random": ({**run[0], "regret": regret}, run[1])}))["curves"]
-    points = [0, *rows["episode"]]
-    assert len(points) < K
-    expected = [instance.optimal_value - regret[:, a:b].mean() for a, b in pairwise(points)]
-    same(rows["return"], expected)
-
-
-# Roles and the tuned point.
+# Roles and settings.
 
 
 def test_roles(tables):
-    rows = tables["summary"].set_index("variant")
-    assert rows["role"]["bef-rlsvi"] == rows["role"]["exp-psrl"] == "theory"
-    assert rows["role"]["greedy"] == rows["role"]["random"] == "baseline"
-    for agent, points in (("bef-rlsvi", 3), ("exp-psrl", 2)):
-        on_grid = rows[rows.index.str.startswith(f"{agent}@")]
-        assert sorted(on_grid["role"]) == ["grid"] * (points - 1) + ["tuned"]
-        assert on_grid["role"][on_grid["tuning_mean"].idxmin()] == "tuned"
-    assert rows["tuning_mean"][["bef-rlsvi", "greedy"]].isna().all()
+    roles = tables["summary"].set_index("variant")["role"].to_dict()
+    chosen = {f"{agent}@{role}": role for agent in ("bef-rlsvi", "mine") for role in ("tuned", "median", "worst")}
+    swept = dict.fromkeys((label for label in LABELS if "=" in label), "sweep")
+    own = {"bef-rlsvi": "theory", "exp-psrl": "theory", "mine": "theory"}
+    assert roles == chosen | swept | own | dict.fromkeys(("greedy", "random", "oracle"), "baseline")
 
 
-def test_values_of_the_parameter(case, tables):
+def test_values_of_a_swept_parameter(case, tables):
+    """The agent's own is that of its theory; tuned variants differ in more than one parameter."""
     rows = tables["summary"].set_index("variant")
-    assert rows["parameter"].dropna().groupby(rows["agent"]).unique().map(list).to_dict() == {
-        "bef-rlsvi": ["x"],
-        "exp-psrl": ["scale"],
-    }
-    assert rows["value"]["bef-rlsvi@x=0.3"] == 0.3
-    assert rows["value"]["exp-psrl@scale=2"] == 2.0
-    same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"]["x"])
+    shown = rows["parameter"].dropna()
+    assert shown.to_dict() == {
+        "bef-rlsvi": "x", "bef-rlsvi@x=0.3": "x", "bef-rlsvi@x=30": "x",
+        "exp-psrl": "scale", "exp-psrl@scale=0.5": "scale", "exp-psrl@scale=2": "scale",
+    }  # fmt: skip
+    assert rows["value"].notna().equals(rows["parameter"].notna())
+    assert (rows["value"]["bef-rlsvi@x=0.3"], rows["value"]["exp-psrl@scale=2"]) == (0.3, 2.0)
+    same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"][0]["x"])
     assert rows["value"]["exp-psrl"] == 1.0
 
 
-def test_the_setting_is_what_differs_from_the_defaults_off_the_grid(case, instance, tmp_path):
-    own = {
-        "mine": ("lsvi-ucb", {"share": "steps", "lam": 2.0}),
-        "mine@lam=3": ("lsvi-ucb", {"share": "steps", "lam": 3}),
-    }
-    made = {label: make_run(instance, label, *entry, range(SEEDS)) for label, entry in own.items()}
-    rows = frames(written(tmp_path, made | {"greedy": case["greedy"]}))["summary"].set_index("variant")
-    assert rows["setting"]["mine"] == "share=steps lam=2.0"
-    assert rows["setting"]["mine@lam=3"] == "share=steps"  # what the grid varies has columns of its own
-    assert rows["setting"].isna()["greedy"]
-
-
-def grid_case(case, tuning_regret, evaluation_regret):
-    """The x grid with given regrets per point on tuning and on evaluation seeds."""
-    labels = ["bef-rlsvi@x=0.3", "bef-rlsvi@x=3", "bef-rlsvi@x=30"]
-    return {
-        label: with_regret(case[label], [low] * TUNING + [high] * (SEEDS - TUNING))
-        for label, low, high in zip(labels, tuning_regret, evaluation_regret, strict=True)
-    }
-
-
-def test_the_tuned_point_is_chosen_on_the_tuning_seeds_alone(case, tmp_path):
-    """Best on the tuning seeds is worst on the others; what is shown is of the others."""
-    rows = frames(written(tmp_path, grid_case(case, [5, 1, 2], [1, 9, 4])))["summary"].set_index("variant")
-    assert rows["role"].tolist() == ["grid", "tuned", "grid"]
-    same(rows["tuning_mean"], [5 * K, K, 2 * K])
-    same(rows["mean"], [K, 9 * K, 4 * K])
-
-
-@pytest.mark.parametrize(("tuning_regret", "edge"), [([1, 2, 3], 0), ([3, 1, 2], None), ([3, 2, 1], 2)])
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0)])
-def test_a_choice_at_the_edge_of_the_grid_is_flagged(case, tmp_path, tuning_regret, edge, order):
-    """The edge is that of the values, however the grid is written."""
-    made = list(grid_case(case, tuning_regret, [1, 1, 1]).items())
-    rows = frames(written(tmp_path, dict(made[i] for i in order)))["summary"]
-    flagged = rows[rows["at_edge"]]["variant"].tolist()
-    assert flagged == ([] if edge is None else [made[edge][0]])
+def test_the_setting_is_what_differs_from_the_defaults(case, tables):
+    rows = tables["summary"].set_index("variant")
+    assert rows["setting"]["mine"] == "share=steps lam=2"
+    assert rows["setting"]["bef-rlsvi@x=30"] == "x=30"
+    assert rows["setting"].isna()["greedy"] and rows["setting"].isna()["bef-rlsvi"]
+    outcome = case["mine"][2]
+    for role, number in outcome["chosen"].items():
+        scale = outcome["configurations"][number]["values"]["scale"]
+        words = set(rows["setting"][f"mine@{role}"].split())
+        assert words == {"share=steps", "lam=0.5", f"scale={scale:g}"}
 
 
 def test_constants_that_the_user_set_are_not_called_the_theorys(instance, tmp_path):
-    """An agent at x = 3 off the grid must not be drawn as 'constants as in the theory'."""
-    run = make_run(instance, "mine", "bef-rlsvi", {"x": 3.0}, range(2))
-    assert frames(written(tmp_path, {"mine": run}, cuts=()), tuning=0)["summary"]["role"].tolist() != ["theory"]
+    """An agent at x = 3 must not be drawn as 'constants as in the theory'."""
+    case = play_all(instance, {"mine": Entry("bef-rlsvi", {"x": 3.0})}, seeds=2)
+    assert tables_of(tmp_path, case)["summary"]["role"].tolist() == ["set"]
 
 
 def test_surrogate_constants_are_not_called_the_theorys(case, tmp_path):
-    log, meta = case["exp-psrl"]
-    tables = frames(written(tmp_path, {"exp-psrl": (log, meta | {"constants": "surrogate"})}))
-    assert set(tables["summary"]["role"]) == set(tables["curves"]["role"]) == {"surrogate"}
+    log, meta, _ = case["exp-psrl"]
+    tables = tables_of(tmp_path, {"exp-psrl": (log, meta | {"constants": ["surrogate"] * 3}, None)})
+    assert tables["summary"]["role"].tolist() == ["surrogate", "sweep", "sweep"]
+    assert set(tables["curves"]["role"]) == {"surrogate", "sweep"}
+
+
+# Tuning.
+
+
+def test_no_number_of_the_evaluation_chooses_a_configuration(case, tables, tmp_path):
+    """Other regrets in the evaluation: the same settings, the same tuning table, other means."""
+    worse = dict(case)
+    log, meta, outcome = case["bef-rlsvi"]
+    worse["bef-rlsvi"] = {**log, "regret": log["regret"][::-1] + 7.0}, meta, outcome
+    other = tables_of(tmp_path, worse)
+    columns = ["variant", "setting", "role", "tuning_mean", "at_edge", "edge_matters"]
+    assert other["summary"][columns].equals(tables["summary"][columns])
+    assert other["tuning"].equals(tables["tuning"])
+    assert (other["summary"]["mean"] - tables["summary"]["mean"])[:6].abs().min() > 1
+
+
+def test_the_tuning_table_by_hand(case, tables):
+    """Every configuration of every tuned agent, with its rank on the seeds that all have played."""
+    assert tables["tuning"]["agent"].tolist() == ["bef-rlsvi"] * 4 + ["mine"] * 4
+    for agent, rows in tables["tuning"].groupby("agent"):
+        outcome = case[agent][2]
+        firsts = [each["first_mean"] for each in outcome["configurations"]]
+        assert rows["rank"].tolist() == [1 + sum(other < mine for other in firsts) for mine in firsts]
+        assert rows["configuration"].tolist() == [1, 2, 3, 4]
+        for row, each in zip(rows.itertuples(), outcome["configurations"], strict=True):
+            same([row.mean, row.first_mean], [each["mean"], each["first_mean"]])
+            assert (row.rung, row.seeds) == (each["rung"], each["seeds"])
+            values = ENTRIES[agent].set | each["values"]
+            assert set(row.setting.split()) == {
+                f"{key}={value:g}" if key != "share" else "share=steps"
+                for key, value in values.items()
+                if not (key in ("eta", "lam") and value == 1)
+            }
+        chosen = {role: number for number, role in enumerate(rows["chosen"]) if isinstance(role, str)}
+        # A configuration may be the median and the tuned one at once: then it is called tuned.
+        assert chosen.items() <= outcome["chosen"].items() and chosen["tuned"] == outcome["chosen"]["tuned"]
+        ranks = dict(zip(rows["rank"], rows["configuration"] - 1, strict=True))
+        assert (outcome["chosen"]["median"], outcome["chosen"]["worst"]) == (ranks[2], ranks[4])
+        for role, number in outcome["chosen"].items():
+            same(row_of(tables, f"{agent}@{role}")["tuning_mean"], outcome["configurations"][number]["mean"])
+    assert tables["summary"].set_index("variant")["tuning_mean"][["bef-rlsvi", "greedy"]].isna().all()
+
+
+def outcome_of(values, regrets):
+    """The outcome of a tuning of x and eta: values of all configurations, and regrets of those of the last rung."""
+    configurations = [
+        {"values": dict(zip(("x", "eta"), pair, strict=True)), "rung": 1, "seeds": 2, "mean": 1.0 + i, "first_mean": i}
+        for i, pair in enumerate(values)
+    ]
+    best = min(regrets, key=lambda number: np.mean(regrets[number]))
+    return {
+        "tune": {"x": [1, 100], "eta": [1, 100]},
+        "seeds": [2, 4],
+        "configurations": configurations,
+        "regrets": {str(number): list(map(float, each)) for number, each in regrets.items()},
+        "chosen": {"tuned": best, "median": 1, "worst": 2},
+    }
+
+
+GRID = [(1.0, 10.0), (10.0, 1.0), (100.0, 100.0), (20.0, 30.0), (30.0, 20.0)]
+CLEAR, LIKE, BEST = [9, 8, 9, 8], [1, 4, 2, 3], [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("regrets", "edge", "matters"),
+    [
+        # Inside the ranges.
+        ({3: BEST, 0: CLEAR}, "", False),
+        # At an edge; one inside is clearly worse, is as good as the seeds can tell, or did not get so far.
+        ({0: BEST, 3: CLEAR}, "x low", True),
+        ({1: BEST, 3: LIKE}, "eta low", False),
+        ({1: BEST, 3: LIKE, 4: CLEAR}, "eta low", False),
+        ({2: BEST, 0: LIKE, 1: LIKE}, "x high, eta high", True),
+    ],
+)
+def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_path, regrets, edge, matters):
+    outcome = outcome_of(GRID, regrets)
+    entry = Entry("bef-rlsvi")
+    log, meta, _ = play(instance, "b", entry, range(1000, 1003))
+    labels = ["b", "b@tuned", "b@median", "b@worst"]
+    meta |= {"labels": labels, **{key: meta[key] * 4 for key in ("settings", "constants", "specification", "facts")}}
+    log = {key: np.repeat(value, 4, axis=0) if value.ndim == 3 else value for key, value in log.items()}
+    rows = tables_of(tmp_path, {"b": (log, meta, outcome)})["summary"].set_index("variant")
+    assert rows["at_edge"].fillna("")["b@tuned"] == edge
+    assert rows["edge_matters"]["b@tuned"] == matters
+    others = rows.drop("b@tuned")
+    assert others["at_edge"].isna().all() and not others["edge_matters"].any()
 
 
 # Files.
 
 
-def test_the_wall_clock_time_of_all_batches_is_added_up(case, tmp_path):
-    log, meta = case["greedy"]
-    paths = written(tmp_path, {"greedy": (log, meta | {"seconds": 1.5})}, cuts=(4, 6))
-    (row,) = frames(paths)["timings"].to_dict("records")
-    assert (row["batches"], row["wall_seconds"]) == (3, 4.5)
-
-
 def test_tables_are_the_same_every_time_and_however_the_seeds_are_cut(case, tmp_path):
     first = written(tmp_path / "a", case)
-    texts = aggregate(first, TUNING, 500, 0.9)
-    assert aggregate(first, TUNING, 500, 0.9) == texts
-    other = aggregate(written(tmp_path / "b", case, cuts=(4, 6)), TUNING, 500, 0.9)
-    assert all(other[name] == texts[name] for name in ("summary", "curves", "paired", "order"))
-    last = aggregate(written(tmp_path / "c", {"greedy": case["greedy"]})[::-1], TUNING, 500, 0.9)["curves"]
-    assert set(last.splitlines()) <= set(texts["curves"].splitlines())
+    texts = aggregate(*first, LEVEL)
+    assert aggregate(*first, LEVEL) == texts
+    other = aggregate(*written(tmp_path / "b", case, cuts=(1001, 1004)), LEVEL)
+    assert all(other[name] == texts[name] for name in texts if name != "timings")
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_head_documents_every_column(case, tmp_path, name):
-    lines = aggregate(written(tmp_path, case), TUNING, 500, 0.9)[name].splitlines()
+    lines = aggregate(*written(tmp_path, case), LEVEL)[name].splitlines()
     documented = [re.fullmatch(r"# (\w+): (.+)", line) for line in lines if line.startswith("#")]
     header = lines[len(documented)]
     assert [match.group(1) for match in documented] == header.split(",") == list(COLUMNS[name])
@@ -351,21 +483,16 @@ def test_a_bad_table_is_refused_with_its_path(tmp_path, content):
 
 
 def test_a_missing_batch_is_noticed(case, tmp_path):
-    paths = [path for path in written(tmp_path, case) if path.parts[-2:] != ("random", "5-8.npz")]
+    paths, outcomes = written(tmp_path, case, cuts=(1004,))
+    kept = [path for path in paths if path.parts[-2:] != ("random", "1004-1005.npz")]
     with pytest.raises(InputError, match=r"'random' are of other evaluation seeds.*run the missing batches"):
-        aggregate(paths, TUNING, 500, 0.9)
+        aggregate(kept, outcomes, LEVEL)
 
 
 def test_a_missing_file_is_named(case, tmp_path):
-    paths = written(tmp_path, {"greedy": case["greedy"]})
+    paths, _ = written(tmp_path, {"greedy": case["greedy"]})
     with pytest.raises(InputError, match=r"none\.npz: there is no such file"):
-        aggregate([*paths, tmp_path / "none.npz"], TUNING, 500, 0.9)
-
-
-def test_a_grid_without_tuning_seeds_is_refused(instance, tmp_path):
-    run = make_run(instance, "bef-rlsvi@x=3", "bef-rlsvi", {"x": 3}, range(TUNING, SEEDS))
-    with pytest.raises(InputError, match="'bef-rlsvi@x=3' have no tuning seeds: run seeds 0-2 too"):
-        aggregate(written(tmp_path, {"bef-rlsvi@x=3": run}), TUNING, 500, 0.9)
+        aggregate([*paths, tmp_path / "none.npz"], {}, LEVEL)
 
 
 @pytest.mark.parametrize(
@@ -375,39 +502,42 @@ def test_a_grid_without_tuning_seeds_is_refused(instance, tmp_path):
         ("track", {"track": "K"}),
         ("episodes", {"episodes": K + 1}),
         ("root_seed", {"root_seed": 6}),
+        ("ties", {"ties": "first"}),
     ],
 )
 def test_runs_of_different_cases_are_not_mixed(instance, case, tmp_path, key, change):
-    stranger = make_run(instance, "random", "random", {}, range(TUNING, SEEDS), **change)
-    paths = written(tmp_path, {"greedy": case["greedy"], "random": stranger})
-    with pytest.raises(InputError, match=f"'random' and 'greedy' differ in {key}"):
-        aggregate(paths, TUNING, 500, 0.9)
+    stranger = play_all(instance, {"random": Entry("random")}, **change)
+    paths, _ = written(tmp_path, {"greedy": case["greedy"]} | stranger)
+    with pytest.raises(InputError, match=f"'random' and 'greedy' differ in {key}: aggregate one case only"):
+        aggregate(paths, {}, LEVEL)
 
 
 def test_runs_of_different_instances_under_one_name_are_not_mixed(case, tmp_path):
     longer = instances.build("chain", {"bins": 3, "horizon": 5})
-    stranger = make_run(longer, "random", "random", {}, range(TUNING, SEEDS))
-    with pytest.raises(InputError):
-        aggregate(written(tmp_path, {"greedy": case["greedy"], "random": stranger}), TUNING, 500, 0.9)
+    paths, _ = written(tmp_path, {"greedy": case["greedy"]} | play_all(longer, {"random": Entry("random")}))
+    with pytest.raises(InputError, match="differ in instance_parameters"):
+        aggregate(paths, {}, LEVEL)
 
 
-def test_batches_of_one_label_with_different_parameters_are_not_mixed(instance, case, tmp_path):
-    stranger = make_run(instance, "greedy", "greedy", {"eta": 100.0}, range(6, SEEDS))
-    own = make_run(instance, "greedy", "greedy", {}, range(TUNING, 6))
-    paths = written(tmp_path, {"greedy": own}, cuts=()) + written(tmp_path, {"greedy": stranger}, cuts=())
-    with pytest.raises(InputError):
-        aggregate(paths, TUNING, 500, 0.9)
+def test_batches_of_one_label_with_different_parameters_are_not_mixed(instance, tmp_path):
+    own = play(instance, "greedy", Entry("greedy"), range(1000, 1003))
+    stranger = play(instance, "greedy", Entry("greedy", {"eta": 100.0}), range(1003, 1006))
+    paths = [path for each in (own, stranger) for path in written(tmp_path, {"greedy": each})[0]]
+    with pytest.raises(InputError, match="differ in settings: a label means one setting"):
+        aggregate(paths, {}, LEVEL)
 
 
 def test_batches_that_overlap_are_refused(case, tmp_path):
     """A seed that counts twice makes the interval too narrow."""
-    paths = written(tmp_path, {"greedy": case["greedy"]})
-    with pytest.raises(InputError):
-        aggregate([*paths, paths[0]], TUNING, 500, 0.9)
+    paths, _ = written(tmp_path, {"greedy": case["greedy"]})
+    with pytest.raises(InputError, match="share seeds"):
+        aggregate([*paths, paths[0]], {}, LEVEL)
 
 
-def test_no_files_and_no_evaluation_seeds_are_refused(case, tmp_path):
-    with pytest.raises(InputError):
-        aggregate([], TUNING, 500, 0.9)
-    with pytest.raises(InputError):
-        aggregate(written(tmp_path, {"greedy": case["greedy"]}), SEEDS, 500, 0.9)
+def test_no_files_and_a_level_that_is_none_are_refused(case, tmp_path):
+    with pytest.raises(InputError, match="no run files"):
+        aggregate([], {}, LEVEL)
+    paths, _ = written(tmp_path, {"greedy": case["greedy"]})
+    for level in (0.0, 1.0, 2.0, float("nan")):
+        with pytest.raises(InputError, match="level = "):
+            aggregate(paths, {}, level)

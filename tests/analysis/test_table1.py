@@ -8,25 +8,19 @@ import pytest
 
 from befrl import agents, instances
 from befrl.analysis import regret_columns, table1
-from befrl.analysis.aggregation import aggregate
 from befrl.analysis.components import scaling
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
-from befrl.experiment import run_file, runs
-from befrl.experiment.spec import RunSpec
+from cases import Entry, play_all, write_tables
 from helpers import PROJECT
 
 AGENTS = {
-    "bef-rlsvi": ("bef-rlsvi", {}),
-    "bef-rlsvi@x=0.3": ("bef-rlsvi", {"x": 0.3}),
-    "bef-rlsvi@x=3": ("bef-rlsvi", {"x": 3}),
-    "shared": ("lsvi-ucb", {"share": "steps"}),
-    "shared@scale=0.1": ("lsvi-ucb", {"share": "steps", "scale": 0.1}),
-    "shared@scale=0.3": ("lsvi-ucb", {"share": "steps", "scale": 0.3}),
-    "ren-ts": ("ren-ts", {}),
-    "greedy": ("greedy", {}),
-    "own": ("greedy", {"eta": 5.0}),
+    "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 1000], "eta": [0.1, 10]}, sweep={"x": [0.3, 3]}),
+    "shared": Entry("lsvi-ucb", {"share": "steps"}, tune={"scale": [0.001, 0.1], "lam": [0.01, 1]}),
+    "ren-ts": Entry("ren-ts"),
+    "greedy": Entry("greedy"),
+    "own": Entry("greedy", {"eta": 5.0}),
 }
 CASES = [("tiny", "U")]
 # Exponents in d and H by (algorithm, setting): of all settings of the case that a scaling study measures.
@@ -52,19 +46,10 @@ def write_scaling(layout, growth):
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory):
-    """The tables of one case, and of one scaling study that knows two of its settings."""
-    root = tmp_path_factory.mktemp("study")
+    """The tables of one case, and of one scaling study that knows some of its settings."""
+    layout = Layout(tmp_path_factory.mktemp("study"))
     instance = instances.build("chain", {"bins": 3, "horizon": 4})
-    paths = []
-    for label, (algorithm, values) in AGENTS.items():
-        seeds = range(0 if "@" in label else 2, 5)
-        spec = RunSpec.of(instance, "tiny", algorithm, values, 25, seeds, root_seed=3, label=label)
-        log, seconds = runs.run_seeds(spec, lockstep=5)
-        paths.append(root / "runs" / f"{label}.npz")
-        run_file.save(paths[-1], log, runs.describe(spec, seconds))
-    layout = Layout(root)
-    for name, text in aggregate(paths, 2, 200, 0.95).items():
-        storage.write_text(path_of(layout, name), text)
+    assert write_tables(layout, play_all(instance, AGENTS, seeds=5, episodes=25)) == CASES[0]
     write_scaling(layout, GROWTH)
     return layout
 
@@ -107,39 +92,57 @@ def test_what_is_measured_has_a_table_of_its_own(table, timings):
     assert list(timings["setting"].fillna("")) == list(table["setting"].fillna(""))
 
 
+def copied(layout, folder, changed=None):
+    """The tables of the case in another folder, the texts of some of them changed."""
+    other = Layout(folder)
+    for name in ("summary", "order", "timings"):
+        text = read_text(layout, name)
+        storage.write_text(path_of(other, name), (changed or {}).get(name, str)(text))
+    return other
+
+
 def test_surrogate_constants_are_named(layout, tmp_path):
-    text = read_text(layout, "summary")
-    other = text.replace(",exact,theory,x,", ",exact,surrogate,x,")
-    assert other != text
-    storage.write_text(path_of(Layout(tmp_path), "summary"), other)
-    table = read_back(Layout(tmp_path), table1.rows(Layout(tmp_path), CASES), table1.COLUMNS)
+    def renamed(text):
+        assert text.count(",exact,theory,x,") == 1
+        return text.replace(",exact,theory,x,", ",exact,surrogate,x,")
+
+    other = copied(layout, tmp_path, {"summary": renamed})
+    table = read_back(other, table1.rows(other, CASES), table1.COLUMNS)
     assert list(table["constants"]) == ["surrogate", "theory", "theory", "baseline", "baseline"]
     assert table.loc["bef-rlsvi", "theory_mean"] > 0
 
 
-def test_both_scales_are_those_of_the_summary(layout, table):
+def test_all_settings_are_those_of_the_summary(layout, table):
+    """Theory, tuned, median and worst side by side; without tuning there are the agent's own numbers alone."""
     summary = tidy.read(path_of(layout, "summary"), regret_columns.SUMMARY)
     for agent in ("bef-rlsvi", "shared"):
         mine = summary[summary["agent"] == agent].set_index("role")
-        for role in ("theory", "tuned"):
+        for role in ("theory", "tuned", "median", "worst"):
             for name in table1.MEASURED:
-                assert table.loc[agent, f"{role}_{name}"] == pytest.approx(mine.loc[role, name], rel=1e-9), (
-                    agent,
-                    name,
-                )
-        assert table.loc[agent, "value"] == mine.loc["tuned", "value"]
-        assert table.loc[agent, "at_edge"]  # of two points both are edges
-    # Without a grid nothing is tuned.
-    assert np.isnan(table.loc["greedy", "tuned_mean"]) and table.loc["greedy", "theory_mean"] > 0
+                assert table.loc[agent, f"{role}_{name}"] == pytest.approx(mine.loc[role, name], rel=1e-9), name
+        assert table.loc[agent, "tuned_setting"] == mine.loc["tuned", "setting"]
+        for name, column in (("at_edge", "at_edge"), ("remarks", "tuned_remarks")):
+            shown, stated = (str(text) for text in (table.loc[agent, column], mine.loc["tuned", name]))
+            assert shown == stated
+        assert table.loc[agent, "theory_remarks"] == mine.loc["theory", "remarks"]
+    for name in ("tuned_mean", "median_mean", "worst_mean", "tuned_setting"):
+        assert table[name].isna().tolist() == [False, False, True, True, True]
+    assert table["theory_mean"].gt(0).all()
 
 
-def test_cost_is_that_of_the_tuned_variant(layout, table, timings):
-    seconds = tidy.read(path_of(layout, "timings"), regret_columns.TIMINGS).set_index("variant")
-    tuned = f"bef-rlsvi@x={table.loc['bef-rlsvi', 'value']:g}"
-    for agent, variant in (("bef-rlsvi", tuned), ("greedy", "greedy")):
-        assert timings.loc[agent, "variant"] == variant
-        assert timings.loc[agent, "seconds"] == pytest.approx(seconds.loc[variant, "seconds_per_episode"], rel=1e-9)
-        assert timings.loc[agent, "exponent_k"] == pytest.approx(seconds.loc[variant, "exponent_k"], rel=1e-9)
+def test_letters_are_those_of_both_orders(layout, table):
+    order = tidy.read(path_of(layout, "order"), regret_columns.ORDER)
+    for family in ("theory", "tuned"):
+        letters = order[order["family"] == family].set_index("agent")["group"]
+        assert table[f"{family}_group"].to_dict() == letters.to_dict()
+
+
+def test_cost_is_that_of_all_settings_of_the_agent(layout, table, timings):
+    seconds = tidy.read(path_of(layout, "timings"), regret_columns.TIMINGS).set_index("agent")
+    assert seconds["rows"].to_dict() == {"bef-rlsvi": 30, "shared": 20, "ren-ts": 5, "greedy": 5, "own": 5}
+    for agent in AGENTS:
+        assert timings.loc[agent, "seconds"] == pytest.approx(seconds.loc[agent, "seconds_per_episode"], rel=1e-9)
+        assert timings.loc[agent, "exponent_k"] == pytest.approx(seconds.loc[agent, "exponent_k"], rel=1e-9)
     assert set(table["plans"]) == {1}
 
 
@@ -148,7 +151,7 @@ def test_growth_is_that_of_the_same_setting(timings):
     assert timings.loc["shared", "setting"] == "share=steps" and timings.loc["shared", "exponent_d"] == 2.5
     assert np.isnan(timings.loc["shared", "exponent_H"])
     # Scaling studies do not measure this setting of greedy.
-    assert np.isnan(timings.loc["own", "exponent_d"]) and timings.loc["own", "setting"] == "eta=5.0"
+    assert np.isnan(timings.loc["own", "exponent_d"]) and timings.loc["own", "setting"] == "eta=5"
 
 
 def test_without_a_scaling_study_there_is_no_growth(layout):
@@ -156,21 +159,19 @@ def test_without_a_scaling_study_there_is_no_growth(layout):
 
 
 def test_a_setting_that_should_have_been_measured_is_named(layout, tmp_path):
-    for name in ("summary", "timings"):
-        text = read_text(layout, name)
-        storage.write_text(path_of(Layout(tmp_path), name), text)
-    write_scaling(Layout(tmp_path), {key: value for key, value in GROWTH.items() if key[1] == ""})
+    other = copied(layout, tmp_path)
+    write_scaling(other, {key: value for key, value in GROWTH.items() if key[1] == ""})
     with pytest.raises(InputError, match="has no row of 'lsvi-ucb' with setting 'share=steps'"):
-        table1.timings(Layout(tmp_path), CASES, ["tiny"])
+        table1.timings(other, CASES, ["tiny"])
 
 
-def test_a_variant_without_seconds_is_named(layout, tmp_path):
-    for name in ("summary", "timings"):
-        lines = read_text(layout, name).splitlines()
-        kept = [line for line in lines if name == "summary" or not line.startswith("tiny,U,ren-ts")]
-        storage.write_text(path_of(Layout(tmp_path), name), "\n".join(kept))
+def test_an_agent_without_seconds_is_named(layout, tmp_path):
+    def without(text):
+        return "\n".join(line for line in text.splitlines() if not line.startswith("tiny,U,ren-ts"))
+
+    other = copied(layout, tmp_path, {"timings": without})
     with pytest.raises(InputError, match=r"tiny_U\.csv: there is no row of 'ren-ts'"):
-        table1.timings(Layout(tmp_path), CASES, [])
+        table1.timings(other, CASES, [])
 
 
 def test_marks_stand_with_their_algorithms(table):

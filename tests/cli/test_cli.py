@@ -22,7 +22,7 @@ from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.errors import Refused
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, Layout
-from befrl.experiment import run_file, runs
+from befrl.experiment import run_file, runs, tuning
 from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.planning import planners
@@ -30,7 +30,7 @@ from helpers import PROJECT
 
 SCHEMA = str(PROJECT / "config" / "schema.yaml")
 VERBS = ["aggregate", "bench", "claim", "components", "coverage", "figure", "instance", "instances", "ledger", "list"]
-VERBS += ["published", "report", "run", "table1"]
+VERBS += ["published", "report", "run", "table1", "tune"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.
@@ -75,7 +75,9 @@ def good(befrl):
 def test_instance_prints_its_value_and_constants(good):
     facts = json.loads(good("instance riverswim --set kernel=cho states=4 horizon=12 --json"))
     assert facts["optimal_value"] == pytest.approx(2.6627, abs=5e-5)
-    assert facts["parameters"] == {"kernel": "cho", "states": 4, "horizon": 12, "leak": 0.0, "reward_sd": 0.5}
+    assert facts["parameters"] == {
+        "kernel": "cho", "states": 4, "horizon": 12, "leak": 0.0, "small": 0.005, "reward_sd": 0.5,
+    }  # fmt: skip
     assert (facts["d"], facts["n_cells"], facts["n_actions"], facts["horizon"]) == (24, 4, 2, 12)
     assert 0 < facts["uniform_value"] < facts["optimal_value"] and facts["gap"] > 0
     constants = facts["constants"]
@@ -88,25 +90,59 @@ def test_instance_prints_a_table_for_people(good):
 
 
 def test_run_prints_numbers_that_fit_together(good):
-    run = json.loads(good(f"run {TINY} --agent bef-rlsvi --set x=3 --seeds 4 --out run.npz --json"))
-    final = np.array(run["final_regret"])
+    """Of the agent's own setting, and of those of a sweep, side by side."""
+    run = json.loads(good(f"run {TINY} --agent bef-rlsvi --set eta=2 --sweep x=[3,0.5] --seeds 4 --out run.npz --json"))
     assert run["V_star"] == instances.build("chain", {"bins": 3, "horizon": 4}).optimal_value
-    assert (run["seeds"], run["episodes"], run["level"]) == ([0, 1, 2, 3], 6, 0.95)
-    assert run["mean"] == pytest.approx(final.mean(), rel=1e-12)
-    low, high = run["interval"]
-    assert (low, high) == pytest.approx(mean_interval(final, 0.95, least=0.0))
-    assert 0 <= low <= run["mean"] <= high
-    assert run["quantiles"] == {
-        "0.1": pytest.approx(np.quantile(final, 0.1)),
-        "0.5": pytest.approx(np.median(final)),
-        "0.9": pytest.approx(np.quantile(final, 0.9)),
-    }
-    assert run["steps_per_second"] * run["seconds"] == pytest.approx(4 * 6 * 4)
-    assert run["parameters"]["x"] == run["derived"]["x"] == 3.0
+    assert (run["seeds"], run["episodes"], run["level"], run["ties"]) == ([0, 1, 2, 3], 6, 0.95, "random")
+    assert [each["label"] for each in run["variants"]] == ["bef-rlsvi", "bef-rlsvi@x=3", "bef-rlsvi@x=0.5"]
     log, meta = run_file.load("run.npz")
-    assert log["regret"].sum(1).tolist() == run["final_regret"]
-    assert (meta["label"], meta["algorithm"], meta["track"]) == ("bef-rlsvi", "bef-rlsvi", "U")
+    for i, each in enumerate(run["variants"]):
+        final = np.array(each["final_regret"])
+        assert each["mean"] == pytest.approx(final.mean(), rel=1e-12)
+        low, high = each["interval"]
+        assert (low, high) == pytest.approx(mean_interval(final, 0.95, least=0.0))
+        assert 0 <= low <= each["mean"] <= high
+        assert each["quantiles"] == {
+            "0.1": pytest.approx(np.quantile(final, 0.1)),
+            "0.5": pytest.approx(np.median(final)),
+            "0.9": pytest.approx(np.quantile(final, 0.9)),
+        }
+        assert each["parameters"]["eta"] == 2.0
+        assert log["regret"][i].sum(1).tolist() == each["final_regret"]
+    own, three, half = run["variants"]
+    assert own["parameters"]["x"] is None and own["derived"]["x"] > 0
+    assert three["parameters"]["x"] == three["derived"]["x"] == 3.0 and half["derived"]["x"] == 0.5
+    assert run["steps_per_second"] * run["seconds"] == pytest.approx(3 * 4 * 6 * 4)
+    assert (meta["labels"], meta["algorithm"], meta["track"]) == (
+        ["bef-rlsvi", "bef-rlsvi@x=3", "bef-rlsvi@x=0.5"], "bef-rlsvi", "U",
+    )  # fmt: skip
     assert {"code", "versions", "root_seed"} <= set(meta)
+
+
+TUNE = "--tune x=[0.1,10] eta=[0.5,2]"
+
+
+def test_tune_writes_its_outcome_and_run_takes_it_over(good):
+    """What is tuned, the median and the worst run with the values that the outcome names, on other seeds."""
+    words = f"{TINY} --agent bef-rlsvi --set noise=step --track K --ties first --root-seed 4"
+    shown = good(f"tune {words} {TUNE} --configurations 4 --seeds 1 3 --kept 2 --out tuning.json")
+    outcome = storage.read_json("tuning.json")
+    assert {*tuning.OUTCOME, "code", "versions"} <= set(outcome)
+    instance = instances.build("chain", {"bins": 3, "horizon": 4})
+    spec = RunSpec.of(instance, "chain", "bef-rlsvi", {"noise": "step"}, 6, [0], track="K", ties="first", root_seed=4)
+    ranges = {"x": [0.1, 10], "eta": [0.5, 2]}
+    expected = tuning.halve(spec, {"noise": "step"}, ranges, tuning.Halving(4, (1, 3), (2,)), 100)
+    assert {key: outcome[key] for key in expected} == expected
+    best = outcome["configurations"][outcome["chosen"]["tuned"]]
+    line = next(line for line in shown.splitlines() if line.strip().startswith("tuned"))
+    assert f"mean regret {best['mean']:.6g} over 3 seeds" in line
+    assert good(f"tune {words} {TUNE} --configurations 2 --seeds 1 --kept --quiet") == ""
+    run = json.loads(good(f"run {words} --label b --tuned tuning.json --seeds 1000-1002 --json"))
+    assert [each["label"] for each in run["variants"]] == ["b", "b@tuned", "b@median", "b@worst"]
+    for each, number in zip(run["variants"][1:], outcome["chosen"].values(), strict=True):
+        values = outcome["configurations"][number]["values"]
+        assert {key: each["parameters"][key] for key in values} == values
+        assert each["parameters"]["noise"] == "step"
 
 
 def test_run_prints_a_table_for_people_or_nothing(good):
@@ -116,7 +152,7 @@ def test_run_prints_a_table_for_people_or_nothing(good):
 
 
 def final_regret(good, line):
-    return json.loads(good(f"run {line} --agent bef-rlsvi --episodes 6 --json"))["final_regret"]
+    return json.loads(good(f"run {line} --agent bef-rlsvi --episodes 6 --json"))["variants"][0]["final_regret"]
 
 
 def test_a_run_from_a_file_is_the_run_from_its_family(good):
@@ -138,11 +174,16 @@ def test_the_root_seed_changes_the_runs(good):
 
 def test_aggregate_and_figure_write_their_files(good, tmp_path):
     for agent in ("greedy", "random"):
-        good(f"run {TINY} --agent {agent} --seeds 1-4 --quiet --out runs/{agent}/1-4.npz")
-    good(f"run {TINY} --agent bef-rlsvi --set x=3 --label b@x=3 --seeds 5 --quiet --out runs/b@x=3/0-4.npz")
+        good(f"run {TINY} --agent {agent} --seeds 1000-1003 --quiet --out runs/{agent}/1000-1003.npz")
+    halving = "--configurations 3 --seeds 1 2 --kept 2"
+    good(f"tune {TINY} --agent bef-rlsvi {TUNE} {halving} --quiet --out runs/b/tuning.json")
     good(
-        "aggregate --runs runs --labels greedy random b@x=3 --batches 1-4 --grid-batches 0-4 --tuning 1"
-        " --resamples 100 --out tables --timings seconds.csv"
+        f"run {TINY} --agent bef-rlsvi --tuned runs/b/tuning.json --label b --seeds 1000-1003 --quiet"
+        " --out runs/b/1000-1003.npz"
+    )
+    good(
+        "aggregate --runs runs --agents greedy random b --tuned b --batches 1000-1003 --out tables"
+        " --timings seconds.csv"
     )
     paths = {name: tmp_path / "tables" / f"{name}.csv" for name in REGRET_TABLES} | {
         "timings": tmp_path / "seconds.csv"
@@ -200,14 +241,14 @@ def test_table1_and_published_write_their_tables(good, tmp_path):
         good(f"{run} --agent {agent} --out runs/{agent}/0-1.npz")
     layout = Layout()
     good(
-        f"aggregate --runs runs --labels ucrl-vtr greedy --batches 0-1 --tuning 0 --out results/regret/swim_K"
+        f"aggregate --runs runs --agents ucrl-vtr greedy --batches 0-1 --out results/regret/swim_K"
         f" --timings {layout.regret_timings('swim', 'K')}"
     )
     good("table1 --cases swim_K --out table1.csv --timings seconds.csv")
     for path, columns in (("table1.csv", table1.COLUMNS), ("seconds.csv", table1.TIMINGS)):
         assert list(tidy.read(path, columns)["agent"]) == ["ucrl-vtr", "greedy"]
     for _ in range(2):  # the second time into a folder that exists
-        good("published ayoub --experiments regret=swim --out results/published/ayoub --timings seconds.csv")
+        good("published ayoub --experiments code=swim --out results/published/ayoub --timings seconds.csv")
     for table in PUBLISHED_TABLES:
         assert len(tidy.read(layout.published(table, "ayoub"), published.COLUMNS))
 
@@ -366,8 +407,8 @@ def stock(tmp_path_factory):
     instance = instances.build("chain", {"bins": 3, "horizon": 4})
     instances.save(folder / "good.npz", "chain", instance, {})
     spec = RunSpec.of(instance, "chain", "greedy", {}, 6, [0, 1, 2])
-    log, seconds = runs.run_seeds(spec, lockstep=3)
-    run_file.save(folder / "runs/greedy/0-2.npz", log, runs.describe(spec, seconds))
+    log, seconds = runs.run_rows(spec, width=3)
+    run_file.save(folder / "runs/greedy/0-2.npz", log, runs.describe(spec, ["greedy"], seconds))
     (folder / "short.npz").write_bytes((folder / "good.npz").read_bytes()[:300])
     (folder / "text.npz").write_text("no zip file")
     with open(folder / "single.npz", "wb") as file:
@@ -392,6 +433,7 @@ def state(folder):
 
 
 OUT = "--seeds 2 --out new.npz"
+TUNING = f"tune {TINY} --agent greedy --out new.json"
 AGGREGATE = "aggregate --runs runs --batches 0-2 --out new --timings new.csv"
 COMPONENT = "components --instance good.npz --timings new.csv"
 BAD = {
@@ -442,15 +484,38 @@ BAD = {
     f"run --instance single.npz --agent greedy {OUT}": "single.npz: ",
     f"run --instance runs/greedy/0-2.npz --agent greedy {OUT}": "not a befrl instance file",
     f"run --instance good.npz --instance-set bins=3 --agent greedy {OUT}": "--instance-set",
+    f"run {TINY} --agent greedy --ties last {OUT}": "choose one of random, first",
+    f"run {TINY} --agent greedy --sweep eta=3 {OUT}": "--sweep: write NAME=[VALUE,VALUE,...], with numbers",
+    f"run {TINY} --agent greedy --sweep eta=[1,-1] {OUT}": "eta = -1 is not allowed",
+    f"run {TINY} --agent greedy --sweep x=[1,2] {OUT}": "unknown parameter 'x'",
+    f"run {TINY} --agent greedy --sweep eta=[] {OUT}": "--sweep",
+    f"run {TINY} --agent greedy --sweep eta=[[1],2] {OUT}": "--sweep: write NAME=[VALUE,VALUE,...], with numbers",
+    f"run {TINY} --agent greedy --sweep estimator=[mle,ais] {OUT}": "--sweep",
+    f"run {TINY} --agent greedy --tuned none.json {OUT}": "none.json",
+    f"run {TINY} --agent greedy --tuned half.json {OUT}": "half.json",
+    f"run {TINY} --agent greedy --tuned list.json {OUT}": "list.json: not an outcome of `befrl tune`",
+    f"run {TINY} --agent greedy --tuned empty.json {OUT}": "empty.json: not an outcome of `befrl tune`",
+    # tune
+    f"tune {TINY} --agent greedy --out new.json": "--tune",
+    f"{TUNING} --tune eta=3": "--tune: give at least one range",
+    f"{TUNING} --tune eta=[3,1]": "--tune: eta = [3, 1] is not allowed: it must be [low, high]",
+    f"{TUNING} --tune x=[1,3]": "--tune: unknown parameter 'x'",
+    f"{TUNING} --tune eta=[1,3] --seeds 4 2": "tuning.seeds = [4, 2]",
+    f"{TUNING} --tune eta=[1,3] --seeds 4 12": "tuning.kept = [8, 3]",
+    f"{TUNING} --tune eta=[1,3] --configurations 0": "--configurations",
+    f"{TUNING} --tune eta=[1,3] --track V": "choose one of U, K",
+    f"{TUNING} --tune eta=[1,3] --ties last": "choose one of random, first",
+    f"tune {TINY} --agent dqn --tune eta=[1,3] --out new.json": "unknown agent 'dqn'",
+    f"tune {TINY} --agent greedy --tune eta=[1,3] --out folder": "folder",
     # aggregate
-    f"{AGGREGATE} --labels greedy oracle": "oracle/0-2.npz: there is no such file",
-    f"{AGGREGATE} --labels greedy@eta=1": "grid-batches",
-    f"{AGGREGATE} --labels greedy --tuning 3": "tuning",
-    f"{AGGREGATE} --labels greedy --level 2": "level",
-    f"{AGGREGATE} --labels greedy --level nan": "level",
-    f"{AGGREGATE} --labels greedy --resamples 0": "--resamples",
-    "aggregate --runs . --labels folder --batches 0-2 --out new --timings new.csv": "folder/0-2.npz",
-    "aggregate --runs runs --labels greedy --batches 0-2 --out new": "--timings",
+    f"{AGGREGATE} --agents greedy oracle": "oracle/0-2.npz: there is no such file",
+    f"{AGGREGATE} --agents greedy --tuned random": "--tuned random is not one of the --agents greedy",
+    f"{AGGREGATE} --agents greedy --tuned greedy": "runs/greedy/tuning.json",
+    f"{AGGREGATE} --agents greedy --level 2": "level",
+    f"{AGGREGATE} --agents greedy --level nan": "level",
+    "aggregate --runs . --agents folder --batches 0-2 --out new --timings new.csv": "folder/0-2.npz",
+    "aggregate --runs runs --agents greedy --batches 0-2 --out new": "--timings",
+    "aggregate --runs runs --batches 0-2 --out new --timings new.csv": "--agents",
     # instances
     "instances --output none --names good --out new.csv": "none/results/instances/good.npz: there is no such file",
     "instances --names good": "--out",

@@ -22,33 +22,20 @@ def test_defaults_have_no_text(algorithm):
     assert setting_text(algorithm, dataclasses.asdict(agents.parameters(algorithm, {}))) == ""
 
 
-OUTCOME = {
-    "configurations": [{"values": {"x": 0.1, "eta": 2.0}}, {"values": {"x": 7.0, "eta": 3.0}}, {"values": {"x": 50.0}}],
-    "chosen": {"tuned": 1, "median": 0, "worst": 2},
-}
-
-
-def test_an_agent_has_its_own_values_those_chosen_in_tuning_and_those_swept():
-    """What is chosen or swept replaces the agent's own value of that parameter alone."""
-    own = {"eta": 5.0, "clip": "range"}
-    assert variants("mine", own) == {"mine": own}
-    assert variants("mine", own, OUTCOME, {"x": [0.3, 3.0]}) == {
-        "mine": own,
-        "mine@tuned": {"eta": 3.0, "clip": "range", "x": 7.0},
-        "mine@median": {"eta": 2.0, "clip": "range", "x": 0.1},
-        "mine@worst": {"eta": 5.0, "clip": "range", "x": 50.0},
-        "mine@x=0.3": {"eta": 5.0, "clip": "range", "x": 0.3},
-        "mine@x=3": {"eta": 5.0, "clip": "range", "x": 3.0},
+def test_variants_are_the_agents_own_those_chosen_by_tuning_and_those_of_the_sweep():
+    """Chosen values go over the agent's own; a sweep changes one value of the agent's own."""
+    tried = [{"values": {"x": x, "eta": 2.0}} for x in (0.1, 1.0, 10.0)]
+    outcome = {"configurations": tried, "chosen": {"tuned": 2, "median": 0, "worst": 1}}
+    found = variants("b", {"eta": 5, "noise": "step"}, outcome, {"x": [0.3, 3000, 1e-7]})
+    assert found == {
+        "b": {"eta": 5, "noise": "step"},
+        "b@tuned": {"eta": 2.0, "noise": "step", "x": 10.0},
+        "b@median": {"eta": 2.0, "noise": "step", "x": 0.1},
+        "b@worst": {"eta": 2.0, "noise": "step", "x": 1.0},
+        "b@x=0.3": {"eta": 5, "noise": "step", "x": 0.3},
+        "b@x=3000": {"eta": 5, "noise": "step", "x": 3000},
+        "b@x=1e-07": {"eta": 5, "noise": "step", "x": 1e-7},
     }
-
-
-def test_a_label_is_split_into_the_agent_its_role_and_the_swept_parameter():
-    labels = variants("bef-rlsvi", {}, OUTCOME, {"x": [0.3, 3.0]})
-    assert [split(label) for label in labels] == [
-        ("bef-rlsvi", "", None),
-        ("bef-rlsvi", "tuned", None),
-        ("bef-rlsvi", "median", None),
-        ("bef-rlsvi", "worst", None),
-        ("bef-rlsvi", "sweep", "x"),
-        ("bef-rlsvi", "sweep", "x"),
-    ]
+    assert variants("b", {"eta": 5}) == {"b": {"eta": 5}}
+    roles = [("", None), ("tuned", None), ("median", None), ("worst", None), *[("sweep", "x")] * 3]
+    assert [split(label) for label in found] == [("b", *role) for role in roles]

@@ -16,52 +16,41 @@ from matplotlib.figure import Figure
 
 import befrl
 from befrl import agents, figures, instances
-from befrl.analysis import aggregation, components, published, statistics, table1
+from befrl.analysis import components, published, statistics, table1
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
-from befrl.experiment import run_file, runs
-from befrl.experiment.spec import RunSpec
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
 from befrl.learning import estimators
 from befrl.planning import planners
 from befrl.study import config, provenance
+from cases import Entry, play_all, write_tables
 
-TUNING, SEEDS = 2, 7
+SEEDS = 5
 # for processes that are to import the code that is tested
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(befrl.__file__).parents[1]), "PYTHONUTF8": "1"}
-# (algorithm, parameters) by label; in the second case there is no grid
+# In the second case nobody is tuned and nothing is swept.
 CASES = {
     ("tiny", "U"): {
-        "bef-rlsvi": ("bef-rlsvi", {}),
-        **{f"bef-rlsvi@x={x}": ("bef-rlsvi", {"x": x}) for x in (0.3, 3, 30)},
-        "greedy": ("greedy", {}),
-        "random": ("random", {}),
-        "oracle": ("oracle", {}),
-        "newcomer": ("greedy", {"eta": 5.0}),
+        "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 100], "eta": [0.1, 10]}, sweep={"x": [0.3, 3, 30]}),
+        "lsvi-ucb": Entry("lsvi-ucb", tune={"scale": [0.001, 0.1], "lam": [0.01, 1]}),
+        "greedy": Entry("greedy"),
+        "random": Entry("random"),
+        "oracle": Entry("oracle"),
+        "newcomer": Entry("greedy", {"eta": 5.0}),
     },
-    ("tiny", "K"): {"exp-psrl": ("exp-psrl", {}), "greedy": ("greedy", {}), "random": ("random", {})},
+    ("tiny", "K"): {name: Entry(name) for name in ("exp-psrl", "greedy", "random")},
 }
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """The tables of a study, made of real runs; by their layout."""
-    root = tmp_path_factory.mktemp("study")
-    layout = Layout(root)
+    layout = Layout(tmp_path_factory.mktemp("study"))
     instance = instances.build("chain", {"bins": 3, "horizon": 4})
-    for (name, track), variants in CASES.items():
-        paths = []
-        for label, (algorithm, values) in variants.items():
-            seeds = list(range(0 if "@" in label else TUNING, SEEDS))
-            spec = RunSpec.of(instance, name, algorithm, values, 15, seeds, track=track, root_seed=3, label=label)
-            log, seconds = runs.run_seeds(spec, lockstep=7)
-            paths.append(root / "runs" / track / label / "run.npz")
-            run_file.save(paths[-1], log, runs.describe(spec, seconds))
-        for table, text in aggregation.aggregate(paths, TUNING, 200, 0.95).items():
-            path = layout.regret_timings(name, track) if table == "timings" else layout.regret(table, name, track)
-            storage.write_text(path, text)
+    for case, entries in CASES.items():
+        assert write_tables(layout, play_all(instance, entries, SEEDS, track=case[1], episodes=15)) == case
     return layout
 
 
@@ -260,8 +249,7 @@ CAPTIONS = {
 }
 # Figures with intervals: as thick and thin lines, or as bands or bars.
 THICK = {"ordering", "table1"}
-BANDS = {"regret", "noise-scale", "optimism"}
-SHOWN = SEEDS - TUNING
+BANDS = {"regret", "regret-theory", "noise-scale", "optimism"}
 
 
 @pytest.mark.parametrize("kind", figures.catalogue.names())
@@ -269,15 +257,15 @@ def test_the_sidecar_says_what_is_drawn(rendered, kind):
     about = storage.read_json(f"{rendered(kind)}.json")
     assert set(about) == {"name", "title", "caption", "command", "headline", "seeds", "measured", "plotted"}
     assert (about["name"], about["command"], about["headline"]) == (kind, "make reproduce", True)
-    with_intervals = "bootstrap interval" if kind in THICK | BANDS else ""
-    seeds, words, bands = CAPTIONS.get(kind, (SHOWN, f"{SHOWN} seeds", with_intervals))
+    with_intervals = "interval of the mean" if kind in THICK | BANDS else ""
+    seeds, words, bands = CAPTIONS.get(kind, (SEEDS, f"{SEEDS} seeds", with_intervals))
     assert about["seeds"] == seeds
     assert about["title"]
     assert words in about["caption"] and bands in about["caption"]
     if kind not in CAPTIONS:
         assert "15 episodes" in about["caption"]
     if kind in THICK:
-        assert "thick: bootstrap interval of the mean, thin: 10 to 90 % of the seeds" in about["caption"]
+        assert "thick: interval of the mean, thin: 10 to 90 % of the seeds" in about["caption"]
     elif kind in BANDS:
         assert "shaded: " in about["caption"] or "bars: " in about["caption"]
 
@@ -316,45 +304,83 @@ def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
         assert "best of three agents with four settings each" in " ".join(text.split())
 
 
-def test_the_caption_says_which_track_and_who_is_left_out(case_tables):
+def test_the_caption_says_which_track_and_family(case_tables):
     unknown, known = (
         figures.catalogue.module("regret").describe(render.read_tables("regret", case_tables("regret", case)))
         for case in CASES
     )
     assert "reward unknown" in unknown["title"] and "track U" in unknown["caption"]
     assert "reward known" in known["title"] and "track K" in known["caption"]
-    assert "Not drawn because their regret is zero: oracle." in unknown["caption"]
-    assert "oracle" not in known["caption"]
+    assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
+    theory = figures.catalogue.module("regret-theory").describe(
+        render.read_tables("regret-theory", case_tables("regret-theory", UNKNOWN))
+    )
+    assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
+    assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
 
 
-@pytest.mark.parametrize("kind", ["noise-scale", "optimism"])
-def test_a_study_without_a_grid_has_its_figures_too(case_tables, tmp_path, kind):
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("noise-scale", "No sweep over x"), ("optimism", "No sweep over x"), ("tuning", "No agent was tuned")],
+)
+def test_a_study_without_a_sweep_or_tuning_has_its_figures_too(case_tables, tmp_path, kind, words):
     render.render(kind, case_tables(kind, KNOWN), tmp_path / kind, "")
-    assert "No grid over x" in storage.read_json(tmp_path / f"{kind}.json")["caption"]
+    assert words in storage.read_json(tmp_path / f"{kind}.json")["caption"]
 
 
 # What is drawn.
 
 
-def test_curves_are_those_of_the_table(sources):
-    (axes,) = drawn("regret", sources["regret"]).axes
-    (tables,) = render.read_tables("regret", sources["regret"])
-    summary, curves = tables["summary"], tables["curves"]
-    expected = summary[(summary["role"] != "grid") & (summary["variant"] != "oracle")]
-    lines = axes.get_lines()
-    assert len(axes.collections) == len(lines) == len(expected)
-    # In the order of drawing, the worst first; theory's curve has no entry of its own where there is a tuned one.
-    for line, row in zip(lines, expected.sort_values("mean", ascending=False).itertuples(), strict=True):
-        mean = curves[curves["variant"] == row.variant]["mean"]
-        assert np.array_equal(line.get_ydata(), mean[mean > 0])
-        assert line.get_label().startswith("_" if row.variant == "bef-rlsvi" else row.agent)
-    for band, row in zip(axes.collections, expected.sort_values("mean", ascending=False).itertuples(), strict=True):
-        curve = curves[(curves["variant"] == row.variant) & (curves["mean"] > 0)]
-        edge = band.get_paths()[0].vertices[:, 1]
-        assert np.isin(curve["high"], edge).all()
-        assert np.isin(curve["low"].clip(lower=axes.get_ylim()[0]), edge).all()
-    labels = sorted(text.get_text() for text in axes.get_legend().get_texts())
-    assert labels == ["bef-rlsvi", "greedy", "newcomer", "random"]
+@pytest.mark.parametrize("kind", ["regret", "regret-theory"])
+def test_curves_are_those_of_the_table(sources, kind):
+    """Of each agent but the oracle: tuned where it is, or at its own constants."""
+    figure = drawn(kind, sources[kind])
+    (tables,) = render.read_tables(kind, sources[kind])
+    summary, curves = tables["summary"].set_index("variant", drop=False), tables["curves"]
+    best = "@tuned" if kind == "regret" else ""
+    everywhere = {"bef-rlsvi" + best, "greedy", "random"}
+    members = {"least squares": {"lsvi-ucb" + best}, "baselines": {"newcomer"}}
+    assert [axes.get_title() for axes in figure.axes if axes.get_title()] == list(members)
+    for axes, others in zip(figure.axes, members.values(), strict=False):
+        # In the order of drawing, the worst first.
+        rows = summary.loc[sorted(everywhere | others)].sort_values("mean", ascending=False, kind="stable")
+        assert len(axes.collections) == len(axes.get_lines()) == len(rows)
+        bottom = axes.get_ylim()[0] / 0.9
+        for line, band, row in zip(axes.get_lines(), axes.collections, rows.itertuples(), strict=True):
+            curve = curves[curves["variant"] == row.variant]
+            assert np.allclose(line.get_ydata(), curve["mean"].clip(lower=bottom), rtol=1e-12)
+            assert line.get_label() == row.agent
+            edge = band.get_paths()[0].vertices[:, 1]
+            for name in ("low", "high"):
+                assert np.isclose(curve[name].clip(lower=bottom).to_numpy()[:, None], edge).any(1).all()
+        labels = sorted(text.get_text() for text in axes.get_legend().get_texts())
+        assert labels == sorted(rows["agent"])
+
+
+def without_regret(tables, variant):
+    """The tables with a variant whose regret is zero from the first episode."""
+    found = {name: table.copy() for name, table in tables.items()}
+    for table in found.values():
+        numbers = [name for name in ("mean", "low", "high", "q10", "q50", "q90") if name in table]
+        if "variant" in table:
+            table.loc[table["variant"] == variant, numbers] = 0.0
+    return found
+
+
+def test_an_agent_without_regret_is_drawn_and_named(sources):
+    """Along the lower edge of the curves, with a word in the legend and the caption; in the order, at the left edge."""
+    module = figures.catalogue.module("regret")
+    tables = without_regret(render.read_tables("regret", sources["regret"])[0], "newcomer")
+    style.apply()
+    axes = next(axes for axes in module.draw([tables]).axes if axes.get_title() == "baselines")
+    (line,) = [line for line in axes.get_lines() if line.get_label() == "newcomer (zero)"]
+    assert len(set(line.get_ydata())) == 1
+    assert line.get_ydata()[0] < min(other.get_ydata().max() for other in axes.get_lines() if other is not line)
+    assert "Along the lower edge: newcomer, with zero regret." in module.describe([tables])["caption"]
+    tables = without_regret(render.read_tables("ordering", sources["ordering"])[0], "newcomer")
+    left = figures.catalogue.module("ordering").draw([tables]).axes[0]
+    arrows = [line for line in left.get_lines() if line.get_marker() == "<"]
+    assert [line.get_xdata()[0] for line in arrows] == [pytest.approx(left.get_xlim()[0])]
 
 
 def crowd(counts, baselines=("greedy",)):
@@ -364,7 +390,7 @@ def crowd(counts, baselines=("greedy",)):
     return pd.DataFrame(rows, columns=["agent", "algorithm"])
 
 
-def test_many_agents_are_drawn_in_groups_with_the_baselines_in_each():
+def test_many_agents_are_drawn_in_groups_with_the_references_in_each():
     panels = figures.catalogue.module("regret").panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
     assert {title: list(rows["algorithm"]) for title, rows in panels.items()} == {
         "exponential family": ["exp-ucrl", "exp-ucrl", "greedy"],
@@ -374,23 +400,51 @@ def test_many_agents_are_drawn_in_groups_with_the_baselines_in_each():
     assert list(figures.catalogue.module("regret").panels(crowd({}))) == ["baselines"]
 
 
-def test_a_crowded_group_is_split_into_its_algorithms():
-    limit = figures.catalogue.module("regret").CROWD
-    panels = figures.catalogue.module("regret").panels(crowd({"bef-rlsvi": limit - 1, "exp-ucrl": 2}))
-    assert {title: len(rows) for title, rows in panels.items()} == {"bef-rlsvi": limit, "exp-ucrl": 3}
+def test_a_crowded_group_is_split_and_nobody_is_lost():
+    module = figures.catalogue.module("regret")
+    rows = crowd({"bef-rlsvi": 7, "exp-ucrl": 4}, baselines=("bef-rlsvi", "greedy", "random"))
+    panels = module.panels(rows)
+    assert list(panels) == [f"exponential family ({i})" for i in (1, 2, 3, 4)]
+    assert all(len(part) <= module.MOST and set(part["agent"]) >= set(module.REFERENCES) for part in panels.values())
+    shown = [agent for part in panels.values() for agent in part["agent"] if agent not in module.REFERENCES]
+    assert sorted(shown) == sorted(set(rows["agent"]) - set(module.REFERENCES))
 
 
-def test_the_order_and_the_gaps_are_those_of_the_table(sources):
+def test_the_order_the_letters_and_the_gaps_are_those_of_the_table(sources):
     (tables,) = render.read_tables("ordering", sources["ordering"])
     order, summary = tables["order"], tables["summary"].set_index("variant")
-    left, right = drawn("ordering", sources["ordering"]).axes
+    order = order[order["family"] == "tuned"]
+    left, letters, right = drawn("ordering", sources["ordering"]).axes
     dots = [[line for line in axes.get_lines() if line.get_marker() == "o"] for axes in (left, right)]
     assert [line.get_xdata()[0] for line in dots[0]] == [summary.loc[name, "mean"] for name in order["variant"]]
     assert [line.get_xdata()[0] for line in dots[1]] == list(order["gap"][1:])
+    assert [text.get_text() for text in letters.texts] == list(order["group"])
     labels = [label.get_text() for label in left.get_yticklabels()]
-    assert [label.split(",")[0].split(" ")[0] for label in labels] == list(order["agent"])
+    starred = [row.edge_matters for row in summary.loc[order["variant"]].itertuples()]
+    assert labels == [agent + "*" * star for agent, star in zip(order["agent"], starred, strict=True)]
     ends = [list(line.get_xdata()) for line in right.get_lines() if len(line.get_xdata()) == 2][:-1]
     assert ends == order[["gap_low", "gap_high"]][1:].to_numpy().tolist()
+    failed = [text.get_text() for text in left.texts]
+    assert failed == [f"{share:.1%}" if share > 0 else "" for share in summary.loc[order["variant"], "failed"]]
+
+
+def test_tuning_shows_all_configurations_and_those_that_were_evaluated(sources):
+    (tables,) = render.read_tables("tuning", sources["tuning"])
+    summary, tuning = tables["summary"].set_index("variant"), tables["tuning"]
+    (axes,) = drawn("tuning", sources["tuning"]).axes
+    agents_shown = [label.get_text() for label in axes.get_yticklabels()]
+    assert sorted(agents_shown) == ["bef-rlsvi", "lsvi-ucb"]
+    assert summary.loc[f"{agents_shown[0]}@tuned", "mean"] <= summary.loc[f"{agents_shown[1]}@tuned", "mean"]
+
+    def at(marker, line):
+        found = [each for each in axes.get_lines() if each.get_marker() == marker and set(each.get_ydata()) == {line}]
+        return [x for each in found for x in each.get_xdata()]
+
+    for line, agent in enumerate(agents_shown):
+        assert sorted(at(".", line)) == sorted(tuning[tuning["agent"] == agent]["first_mean"])
+        for role, marker in (("tuned", "o"), ("median", "|"), ("worst", "s")):
+            assert at(marker, line) == [summary.loc[f"{agent}@{role}", "mean"]]
+        assert at("x", line) == [summary.loc[agent, "mean"]]
 
 
 def test_the_authors_numbers_are_stars(sources):
@@ -409,9 +463,28 @@ def test_table1_shows_both_scales_and_the_papers_marks(sources):
     means = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == "o"}
     rows = table[table["theory_mean"] > 1e-6]
     assert means == {*rows["theory_mean"], *rows["tuned_mean"].dropna()}
+    for marker, column in (("|", "median_mean"), ("x", "worst_mean")):
+        found = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == marker}
+        assert found == set(rows[column].dropna()) and found
+    # The oracle's regret is zero: a triangle at the edge.
+    assert [line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == "<"] == [regret.get_xlim()[0]]
     shown = figures.catalogue.module("table1").shown(table)
     assert shown["agent"].iloc[0] == "bef-rlsvi"
-    assert [text.get_text() for text in figure.axes[-1].texts] == [f"{plans:.3g}" for plans in shown["plans"]]
+
+
+def test_table1_says_who_cannot_be_told_apart_and_who_ties(sources):
+    figure = drawn("table1", sources["table1"])
+    table = figures.catalogue.module("table1").shown(render.read_tables("table1", sources["table1"])[0]["table"])
+    # The oracle has none.
+    letters = ["theory_group", "tuned_group"]
+    assert table.loc[table["agent"] == "oracle", letters].isna().all(axis=None)
+    table[letters] = table[letters].fillna("")
+    texts = [text.get_text() for text in figure.axes[2].texts]
+    expected = []
+    for row in table.itertuples():
+        expected.append("tie" if row.theory_tied > 0.99 else row.theory_group)
+        expected += [row.tuned_group] if row.tuned_mean == row.tuned_mean else []
+    assert texts == expected and "tie" in texts
 
 
 def test_cost_shows_the_time_of_an_episode_and_its_growth(sources):
@@ -442,7 +515,7 @@ def test_marks_are_those_of_the_agent_and_are_explained():
 
 def test_line_styles_are_explained_where_they_are_used():
     """Each sentence belongs to a line style, and each role to one sentence."""
-    words = {"theory": "Dashed", "surrogate": "Dashed", "tuned": "Solid", "grid": "Thin", "set": "Dash-dotted"}
+    words = {"theory": "Dashed", "surrogate": "Dashed", "tuned": "Solid", "sweep": "Thin", "set": "Dash-dotted"}
     words["baseline"] = "Dotted"
     assert set(words) == set(style.LINES)
     for role, word in words.items():
@@ -454,15 +527,17 @@ def test_line_styles_are_explained_where_they_are_used():
 
 
 def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(sources, tmp_path):
-    """Also where the legend names the tuned curve only."""
     paths = []
-    for path in sources["regret"]:
+    for path in sources["regret-theory"]:
         paths.append(tmp_path / path.name)
         storage.write_text(paths[-1], path.read_text().replace(",theory,", ",surrogate,"))
-    (axes,), (other,) = drawn("regret", paths).axes, drawn("regret", sources["regret"]).axes
-    looks = [[(line.get_linestyle(), line.get_zorder()) for line in part.get_lines()] for part in (axes, other)]
+    both = drawn("regret-theory", paths), drawn("regret-theory", sources["regret-theory"])
+    looks = [
+        [(line.get_linestyle(), line.get_zorder()) for axes in figure.axes for line in axes.get_lines()]
+        for figure in both
+    ]
     assert looks[0] == looks[1]
-    assert "bef-rlsvi ‡" in [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "bef-rlsvi ‡" in [text.get_text() for text in both[0].axes[0].get_legend().get_texts()]
     caption = figures.catalogue.module("regret").describe(render.read_tables("regret", paths))["caption"]
     assert "‡: surrogate constants; the source's are not known." in caption
 
@@ -473,15 +548,14 @@ def colours(kind, paths):
 
 
 def test_an_agent_has_the_same_colour_in_all_figures(sources, case_tables):
-    (own, other), greedy, random = (
-        [to_hex(style.colour(name)) for name in ("bef-rlsvi", "exp-psrl")],
-        *(to_hex(style.colour(name)) for name in ("greedy", "random")),
+    own, other, ucb, greedy, random = (
+        to_hex(style.colour(name)) for name in ("bef-rlsvi", "exp-psrl", "lsvi-ucb", "greedy", "random")
     )
     # The newcomer runs greedy's algorithm and has its colour.
     assert style.colour("newcomer", "greedy") == style.colour("greedy")
-    assert colours("regret", sources["regret"]) == {own, greedy, random}
+    assert colours("regret", sources["regret"]) == {own, ucb, greedy, random}
     assert colours("regret", case_tables("regret", KNOWN)) == {other, greedy, random}
-    assert colours("ordering", sources["ordering"]) == {own, greedy, random, to_hex("black")}
+    assert colours("ordering", sources["ordering"]) == {own, ucb, greedy, random, to_hex("black")}
     assert colours("noise-scale", sources["noise-scale"]) == {own, greedy, random, to_hex("black")}
     assert own in colours("optimism", sources["optimism"])
 
@@ -501,7 +575,7 @@ def test_agents_of_a_panel_look_different(name):
     """In the studies that come with the project: colour and marker tell the agents of each panel apart."""
     study = config.load(config.SCHEMA.parent / f"{name}.yaml", config.SCHEMA)
     for instance, _ in study.compared_cases():
-        rows = [(v.agent, v.algorithm) for v in study.variants(instance).values() if v.varied is None]
+        rows = [(agent, study.agent(instance, agent)["algorithm"]) for agent in study["study"][instance]["agents"]]
         panels = figures.catalogue.module("regret").panels(pd.DataFrame(rows, columns=["agent", "algorithm"]))
         for title, part in panels.items():
             looks = [tuple(sorted(style.look(row.agent, row.algorithm).items())) for row in part.itertuples()]

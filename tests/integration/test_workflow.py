@@ -29,12 +29,17 @@ slow = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = {
-    "seeds": {"tuning": 1, "evaluation": 3},
-    "jobs": {"seeds_per_job": 4, "lockstep": 1, "threads": 1},
-    "statistics": {"resamples": 100, "coverage": 10},
+    "seeds": 3,
+    "tuning": {"configurations": 3, "seeds": [1, 2], "kept": [2]},
+    "jobs": {"seeds_per_job": 2, "lockstep": 1, "threads": 1},
+    "statistics": {"coverage": 10},
     "instances": {"tiny": {"family": "chain", "set": {"bins": 3, "horizon": 4}}},
     "agents": {
-        "bef-rlsvi": {"algorithm": "bef-rlsvi", "grid": {"x": [0.3, 3]}},
+        "bef-rlsvi": {
+            "algorithm": "bef-rlsvi",
+            "tune": {"x": [0.1, 10], "eta": [0.5, 2]},
+            "sweep": {"x": [0.3, 3]},
+        },
         "greedy": {"algorithm": "greedy"},
         "other": {
             "algorithm": "greedy",
@@ -50,17 +55,10 @@ STUDY = {
     "claims": {"trials": 3, "ids": ["C31"]},
 }
 INSTANCE = "results/instances/tiny.npz"
-RUNS = {
-    "bef-rlsvi": {
-        "results/runs/tiny/U/bef-rlsvi/1-3.npz",
-        "results/runs/tiny/U/bef-rlsvi@x=0.3/0-3.npz",
-        "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz",
-    },
-    "greedy": {"results/runs/tiny/U/greedy/1-3.npz"},
-    "other": {"results/runs/tiny/U/other/1-3.npz"},
-    "random": {"results/runs/tiny/U/random/1-3.npz"},
-}
+BATCHES = ("1000-1001", "1002-1002")
+RUNS = {agent: {f"results/runs/tiny/U/{agent}/{batch}.npz" for batch in BATCHES} for agent in STUDY["agents"]}
 ALL_RUNS = set().union(*RUNS.values())
+TUNED = "results/runs/tiny/U/bef-rlsvi/tuning.json"
 LAYOUT = Layout()
 CASE = ("tiny", "U")
 TABLES = {*(LAYOUT.regret(table, *CASE) for table in REGRET_TABLES), LAYOUT.regret_timings(*CASE)}
@@ -77,7 +75,7 @@ COVERAGE = LAYOUT.coverage()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = {INSTANCE, INSTANCES, COVERAGE, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING = {INSTANCE, TUNED, INSTANCES, COVERAGE, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
 EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
@@ -205,17 +203,26 @@ def test_the_table_of_instances_has_the_answer_of_exploration(project):
 
 def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
     logs = project.folder / "results" / "logs"
-    # one instance, table of instances, Table 1, claim, ledger, case and report
-    assert len(list(logs.rglob("*.log"))) == 7 + len(ALL_RUNS) + len(COMPONENTS) + len(FIGURES)
+    # one instance, table of instances, tuning, Table 1, coverage, claim, ledger, case and report
+    assert len(list(logs.rglob("*.log"))) == 9 + len(ALL_RUNS) + len(COMPONENTS) + len(FIGURES)
     assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
 
 
 def test_runs_know_what_made_them(project):
-    meta = storage.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi@x=3/0-3.npz", "run")
-    assert (meta["instance"], meta["label"], meta["seeds"]) == ("tiny", "bef-rlsvi@x=3", [0, 1, 2, 3])
-    assert (meta["parameters"]["x"], meta["episodes"], meta["instance_parameters"]["bins"]) == (3.0, 20, 3)
-    (other,) = RUNS["other"]
-    parameters = storage.read_meta(project.folder / other, "run")["parameters"]
+    meta = storage.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi/1000-1001.npz", "run")
+    assert (meta["instance"], meta["algorithm"], meta["seeds"]) == ("tiny", "bef-rlsvi", [1000, 1001])
+    assert (meta["episodes"], meta["instance_parameters"]["bins"], meta["ties"]) == (20, 3, "random")
+    own, *chosen, low, high = zip(meta["labels"], meta["settings"], strict=True)
+    assert (own[0], own[1]["x"]) == ("bef-rlsvi", None)
+    assert [(label, setting["x"]) for label, setting in (low, high)] == [("bef-rlsvi@x=0.3", 0.3), ("bef-rlsvi@x=3", 3)]
+    # The chosen settings are those of the tuning that the workflow has done before.
+    outcome = storage.read_json(project.folder / TUNED)
+    assert [label for label, _ in chosen] == [f"bef-rlsvi@{role}" for role in ("tuned", "median", "worst")]
+    for (_, setting), number in zip(chosen, outcome["chosen"].values(), strict=True):
+        assert {key: setting[key] for key in ("x", "eta")} == outcome["configurations"][number]["values"]
+    assert len(outcome["configurations"]) == 3 and [len(each) for each in outcome["regrets"].values()] == [2, 2]
+    other = min(RUNS["other"])
+    (parameters,) = storage.read_meta(project.folder / other, "run")["settings"]
     assert (parameters["estimator"], parameters["planner"], parameters["features"]) == (
         "online-newton",
         "rff-paired",
@@ -243,11 +250,13 @@ OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"] | FIGURES["planners
 AFTER_RUNS = TABLES | TABLE1 | (ALL_FIGURES - OF_COMPONENTS) | {REPORT}
 # Where several modules are named together, none of them costs more than what stands there.
 EDITS = {
-    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | AFTER_RUNS | EXPLORATION,
+    "befrl.agents.bef_rlsvi": RUNS["bef-rlsvi"] | {TUNED} | AFTER_RUNS | EXPLORATION,
     "befrl.agents.random": RUNS["random"] | AFTER_RUNS,
-    "befrl.learning.learner": RUNS["bef-rlsvi"] | RUNS["greedy"] | RUNS["other"] | AFTER_RUNS | EXPLORATION,
+    "befrl.learning.learner": ALL_RUNS - RUNS["random"] | {TUNED} | AFTER_RUNS | EXPLORATION,
+    "befrl.experiment.tuning": ALL_RUNS | {TUNED} | AFTER_RUNS,
+    "befrl.analysis.remarks": AFTER_RUNS,
     # The parts of agents: the runs whose parameters name them.
-    "befrl.learning.estimators.mle": RUNS["bef-rlsvi"] | RUNS["greedy"] | AFTER_RUNS | EXPLORATION,
+    "befrl.learning.estimators.mle": RUNS["bef-rlsvi"] | {TUNED} | RUNS["greedy"] | AFTER_RUNS | EXPLORATION,
     "befrl.planning.planners.rff_paired": RUNS["other"] | AFTER_RUNS | PLANNERS,
     "befrl.planning.planners.chebyshev": PLANNERS,
     "befrl.agents.exp_psrl befrl.analysis.components.exploration": EXPLORATION,
@@ -282,6 +291,20 @@ def test_a_changed_parameter_costs_what_depends_on_it(project):
     assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS
 
 
+def test_a_changed_range_or_procedure_costs_the_tuning_and_what_follows(project):
+    """Other values of a sweep, and other seeds of the evaluation, cost no tuning."""
+    for change in ({"tune": {"x": [0.1, 20], "eta": [0.5, 2]}}, {"sweep": {"x": [0.3, 4]}}):
+        other = json.loads(json.dumps(STUDY))
+        other["agents"]["bef-rlsvi"] |= change
+        assert project.planned(other) == RUNS["bef-rlsvi"] | ({TUNED} if "tune" in change else set()) | AFTER_RUNS
+    assert project.planned(STUDY | {"tuning": STUDY["tuning"] | {"seeds": [1, 3]}}) == (
+        RUNS["bef-rlsvi"] | {TUNED} | AFTER_RUNS
+    )
+    more = {f"results/runs/tiny/U/{agent}/1002-1003.npz" for agent in STUDY["agents"]}
+    assert project.planned(STUDY | {"seeds": 4}) == more | AFTER_RUNS
+    assert project.planned(STUDY | {"ties": "first"}) >= ALL_RUNS | {TUNED}
+
+
 def test_a_changed_setting_of_a_component_study_costs_that_study(project):
     other = json.loads(json.dumps(STUDY))
     other["components"]["planners"]["features"] = [4, 16]
@@ -293,7 +316,7 @@ def test_what_changes_no_bit_costs_nothing(project):
     """Another order of the agents, whole numbers with a decimal point, threads and lock step."""
     other = json.loads(json.dumps(STUDY))
     other["study"]["tiny"]["agents"].reverse()
-    other["agents"]["bef-rlsvi"]["grid"] = {"x": [3.0, 0.3]}
+    other["agents"]["bef-rlsvi"] |= {"tune": {"x": [0.1, 10.0], "eta": [0.5, 2.0]}, "sweep": {"x": [0.3, 3.0]}}
     other["instances"]["tiny"]["set"] = {"horizon": 4.0, "bins": 3.0}
     other["jobs"] |= {"threads": 2, "lockstep": 3, "mem_mb": 2000}
     assert project.planned(other) == set()
@@ -324,13 +347,12 @@ def test_another_version_in_the_lock_costs_what_imports_the_package(project):
 
 def test_the_report_can_be_made_again_when_a_run_file_is_gone(project):
     """It declares all that it reads, and reads no run file."""
-    (run,) = RUNS["random"]
+    run = min(RUNS["random"])
     kept = (project.folder / run).read_bytes()
     (project.folder / run).unlink()
     (project.folder / REPORT).unlink()
     project.finish()
     assert (project.folder / REPORT).exists()
-    (project.folder / run).parent.mkdir(exist_ok=True)
     (project.folder / run).write_bytes(kept)
     # The restored file is younger than the tables; its content is the same.
     os.utime(project.folder / run, ns=(0, 0))
@@ -351,7 +373,7 @@ def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
 
 @slow
 def test_figures_are_drawn_again_to_the_same_bytes(project):
-    made = ALL_RUNS | TABLES | set().union(*COMPONENTS.values())
+    made = ALL_RUNS | {TUNED} | TABLES | set().union(*COMPONENTS.values())
     before, times = project.hashes(ALL_FIGURES), project.times(made)
     shutil.rmtree(project.folder / "figures")
     project.finish()
@@ -443,6 +465,10 @@ BAD_CONFIGS = {
         changed("agents", STUDY["agents"] | {"greedy": {"algorithm": "greedy", "set": {"estimator": "gaussian"}}}),
         "study.tiny.agents: agent 'greedy': estimator 'gaussian' cannot work with the family TruncatedNormal",
     ),
+    "bad range": (
+        changed("agents", STUDY["agents"] | {"greedy": {"algorithm": "greedy", "tune": {"eta": [2, 1]}}}),
+        "agents.greedy.tune: eta = [2, 1] is not allowed",
+    ),
     "no instances": ({key: STUDY[key] for key in STUDY if key != "instances"}, "'instances' is missing"),
 }
 
@@ -460,8 +486,10 @@ def test_a_bad_config_is_one_sentence_before_any_job(project, name):
 
 BAD_TARGETS = {
     "results/instances/ring.npz": "unknown instance 'ring': choose one of tiny",
-    "results/runs/tiny/U/dqn/0-3.npz": "unknown agent 'dqn'",
-    "results/runs/tiny/U/greedy/0-3.npz": "unknown batch of seeds '0-3': choose one of 1-3",
+    "results/runs/tiny/U/dqn/1000-1001.npz": "unknown agent 'dqn'",
+    "results/runs/tiny/U/greedy/0-3.npz": "unknown batch of seeds '0-3': choose one of 1000-1001, 1002-1002",
+    "results/runs/tiny/U/dqn/tuning.json": "unknown agent 'dqn'",
+    "results/runs/tiny/U/greedy/tuning.json": "agent 'greedy' is not tuned",
     "results/regret/tiny_K/summary.csv": "unknown track 'K': choose one of U",
     "results/claims/C999.json": "unknown claim 'C999'",
     "results/components/pies/tiny/points.csv": "unknown component study 'pies': choose one of exploration, densities",
@@ -476,7 +504,7 @@ def test_bad_input_leaves_nothing_locked(project):
     """Not as a dry run, which would not lock; a good run follows without --unlock."""
     project.configure("bad.json", changed("sedes", {}))
     assert project.snakemake(config="bad.json").returncode == 2
-    for target in ("results/runs/tiny/U/dqn/0-3.npz", "figures/pie.svg"):
+    for target in ("results/runs/tiny/U/dqn/1000-1001.npz", "figures/pie.svg"):
         bad = project.snakemake(target)
         assert bad.returncode == 2
         (line,) = befrl_lines(bad.stderr)
@@ -495,7 +523,7 @@ def test_a_bad_target_is_one_sentence(project, target):
 
 @slow
 def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
-    (broken,) = RUNS["random"]
+    broken = min(RUNS["random"])
     log, _ = run_file.load(project.folder / broken)
     kept = EVERYTHING - TABLES - {broken}
     before = project.hashes(kept)

@@ -124,18 +124,17 @@ def a_claim(id, verdict, **changes):
 
 def a_row(agent, role, mean, **changes):
     return {
-        "instance": "chain", "track": "K", "agent": agent, "variant": agent, "role": role, "parameter": "c",
-        "value": 0.5, "seeds": 20, "episodes": 300, "mean": mean, "low": mean - 1, "high": mean + 1,
-        "q10": mean - 2, "q50": mean, "q90": mean + 2, "failed": 0.25, "slope": 0.512, "optimistic": 0.333,
-        "at_edge": False,
+        "instance": "chain", "track": "K", "agent": agent, "variant": agent, "role": role, "setting": "c=0.5",
+        "seeds": 20, "episodes": 300, "mean": mean, "low": mean - 1, "high": mean + 1, "q10": mean - 2, "q50": mean,
+        "q90": mean + 2, "failed": 0.25, "failed_low": 0.1, "failed_high": 0.5, "slope": 0.512, "optimistic": 0.333,
+        "group": "a", "remarks": "",
     } | changes  # fmt: skip
 
 
-def a_cost(agent, role, seconds, **changes):
+def a_cost(agent, seconds, **changes):
     return {
-        "instance": "chain", "track": "K", "agent": agent, "variant": agent, "role": role, "parameter": "c",
-        "value": 0.5, "seconds_per_episode": seconds, "estimating": 0.5 * seconds, "planning": 0.25 * seconds,
-        "acting": 0.25 * seconds, "exponent_k": 0.04, "wall_seconds": 180.0,
+        "instance": "chain", "track": "K", "agent": agent, "seconds_per_episode": seconds, "estimating": 0.5 * seconds,
+        "planning": 0.25 * seconds, "acting": 0.25 * seconds, "exponent_k": 0.04, "wall_seconds": 180.0,
     } | changes  # fmt: skip
 
 
@@ -170,7 +169,7 @@ def inputs(**changes):
             pd.DataFrame([a_row("bef-rlsvi", "theory", 900.0), a_row("exp-psrl", "tuned", 40.0)]),
             pd.DataFrame([a_row("bef-rlsvi", "theory", 90.0, instance="river", track="U")]),
         ],
-        "costs": [pd.DataFrame([a_cost("exp-psrl", "tuned", 0.004), a_cost("bef-rlsvi", "theory", 0.00125)])],
+        "costs": [pd.DataFrame([a_cost("exp-psrl", 0.004), a_cost("bef-rlsvi", 0.00125)])],
         "figures": [a_figure("sensitivity"), a_figure("regret", headline=True), a_figure("optimism")],
         "published": [an_experiment()],
         "claims": [a_claim("C10", "holds"), a_claim("C9", "fails"), a_claim("C45b", "holds")],
@@ -364,60 +363,63 @@ def test_figure_without_seeds_says_nothing_about_them():
 
 
 def test_regret_rows_sorted_and_in_the_units_of_the_head():
+    missing = dict.fromkeys(("low", "high", "slope", "optimistic", "setting", "group", "remarks"), np.nan)
     rows = [
-        a_row("slow", "theory", 1234.5),
-        a_row(
-            "lost",
-            "baseline",
-            np.nan,
-            variant="lost, blind",
-            parameter=None,
-            value=np.nan,
-            slope=np.nan,
-            optimistic=np.nan,
-        ),
-        a_row("quick", "tuned", 12.345, variant="quick@c=0.03", value=0.03),
-        a_row("hidden", "grid", 1.0),
+        a_row("slow", "theory", 1234.5, group="bc"),
+        a_row("lost", "baseline", np.nan, **missing),
+        a_row("quick", "tuned", 12.345, setting="c=0.03 eta=2", remarks="fewer than 100 seeds; not tuned"),
+        a_row("quick", "median", 20.0, group=""),
+        a_row("quick", "worst", 3000.0, group=""),
+        a_row("hidden", "sweep", 1.0),
     ]
     table = page(summaries=[pd.DataFrame(rows)])
+    failed = "25.0 [10.0, 50.0]"
     assert table.rows("regret-chain-K") == [
-        ["quick", "tuned c = 0.03", "12.3", "[11.3, 13.3]", "12.3", "10.3 – 14.3",
-         "25.0", "0.512", "33.3"],
-        ["slow", "theory c = 0.5", "1,234", "[1,234, 1,236]", "1,234", "1,232 – 1,236",
-         "25.0", "0.512", "33.3"],
-        ["lost", "baseline lost, blind", "–", "–", "–", "–", "25.0", "–", "–"],
+        ["quick", "tuned c=0.03 eta=2", "a", "12.3", "[11.3, 13.3]", "12.3", "10.3 – 14.3", failed, "0.512", "33.3",
+         "fewer than 100 seeds; not tuned"],
+        ["quick", "median c=0.5", "", "20.0", "[19.0, 21.0]", "20.0", "18.0 – 22.0", failed, "0.512", "33.3", ""],
+        ["slow", "theory c=0.5", "bc", "1,234", "[1,234, 1,236]", "1,234", "1,232 – 1,236", failed, "0.512", "33.3",
+         ""],
+        ["quick", "worst c=0.5", "", "3,000", "[2,999, 3,001]", "3,000", "2,998 – 3,002", failed, "0.512", "33.3", ""],
+        ["lost", "baseline", "", "–", "–", "–", "–", failed, "–", "–", ""],
     ]  # fmt: skip
     section = table.one(id="regret-chain-K")["text"]
     assert "known rewards (track K)" in section
     assert "300 episodes, 20 seeds" in section
-    assert "Not shown: 1 grid point." in section
     assert "hidden" not in section
     assert "nan" not in section.lower()
 
 
-@pytest.mark.parametrize("flag", [True, np.True_, "True"])
-def test_edge_of_the_grid_is_flagged(flag):
-    frame = pd.DataFrame([a_row("a", "tuned", 1.0, at_edge=flag), a_row("b", "tuned", 2.0)], dtype=object)
-    table = page(summaries=[frame])
-    first, second = table.rows("regret-chain-K")
-    assert "edge of grid" in first[1]
-    assert "edge of grid" not in second[1]
-    assert "a wider grid may do better" in table.one(id="regret-chain-K")["text"]
+def test_the_points_of_a_sweep_are_counted_where_they_are_left_out():
+    rows = [a_row("a", "tuned", 1.0), a_row("a", "sweep", 2.0), a_row("a", "sweep", 3.0)]
+    assert "Not shown: 2 points of sweeps." in page(summaries=[pd.DataFrame(rows)]).one(id="regret-chain-K")["text"]
+    assert "Not shown" not in page().one(id="regret")["text"]
 
 
-def test_no_edge_no_note():
-    assert "edge of grid" not in page().one(id="regret")["text"].lower()
+def test_where_no_seed_failed_the_page_says_what_rate_cannot_be_excluded():
+    """The largest of the rows without a failure; no sentence where all rows have one."""
+    rows = [
+        a_row("a", "tuned", 1.0, failed=0.0, failed_low=0.0, failed_high=0.0123),
+        a_row("b", "tuned", 2.0, failed=0.0, failed_low=0.0, failed_high=0.0301),
+        a_row("c", "tuned", 3.0, failed=0.5, failed_high=0.9),
+    ]
+    text = " ".join(page(summaries=[pd.DataFrame(rows)]).one(id="regret-chain-K")["text"].split())
+    assert "a failure rate of up to 3.0 % cannot be excluded" in text
+    assert "cannot be excluded" not in page(summaries=[pd.DataFrame(rows[2:])]).one(id="regret-chain-K")["text"]
 
 
 def test_summary_read_back_from_csv():
-    frame = pd.DataFrame([a_row("a", "tuned", 1.0, at_edge=True), a_row("b", "baseline", 2.0, at_edge=None)])
+    """Columns without any text are read as numbers that are missing."""
+    frame = pd.DataFrame(
+        [a_row("a", "tuned", 1.0, remarks=""), a_row("b", "baseline", 2.0, setting="", group="", remarks="")]
+    )
     again = pd.read_csv(io.StringIO(frame.to_csv(index=False)))
     assert page(summaries=[again]).rows("regret-chain-K") == page(summaries=[frame]).rows("regret-chain-K")
 
 
 def test_columns_are_explained_in_the_words_of_the_tables():
     made = page()
-    for column in ("mean", "failed", "slope", "optimistic"):
+    for column in ("mean", "failed", "failed_high", "slope", "optimistic", "tied", "changed", "remarks"):
         assert SUMMARY[column] in made.one(id="regret")["text"]
     for column in ("seconds_per_episode", "exponent_k", "wall_seconds"):
         assert TIMINGS[column] in made.one(id="cost")["text"]
@@ -555,13 +557,10 @@ def test_provenance():
 
 
 def test_cost_is_in_milliseconds_with_the_cheapest_agent_first():
-    costs = pd.DataFrame(
-        [a_cost("slow", "tuned", 0.004), a_cost("lost", "grid", 0.001), a_cost("quick", "theory", 0.00125)]
-    )
-    made = page(costs=[costs])
+    made = page(costs=[pd.DataFrame([a_cost("slow", 0.004), a_cost("quick", 0.00125)])])
     assert made.rows("cost-chain-K") == [
-        ["quick", "theory c = 0.5", "1.25", "0.625", "0.312", "0.312", "0.040", "3.00 min"],
-        ["slow", "tuned c = 0.5", "4.00", "2.00", "1.00", "1.00", "0.040", "3.00 min"],
+        ["quick", "1.25", "0.625", "0.312", "0.312", "0.040", "3.00 min"],
+        ["slow", "4.00", "2.00", "1.00", "1.00", "0.040", "3.00 min"],
     ]
     assert made.rows("cost")[:2] == [["runs", "3", "30.0"], ["claims", "2", "15.0"]]
     assert [e["text"] for e in made.inside(made.one("tfoot")) if e["tag"] == "td"] == ["45.0 s"]
@@ -570,7 +569,7 @@ def test_cost_is_in_milliseconds_with_the_cheapest_agent_first():
 def test_measured_times_are_shown_in_the_section_on_cost_alone():
     """The rest of the page is the same whenever the study is run."""
     measured = {
-        "costs": [pd.DataFrame([a_cost("exp-psrl", "tuned", 0.777), a_cost("bef-rlsvi", "theory", 0.888)])],
+        "costs": [pd.DataFrame([a_cost("exp-psrl", 0.777), a_cost("bef-rlsvi", 0.888)])],
         "figures": [a_figure("regret", headline=True), a_figure("speed", measured=True, headline=True)],
         "published": [an_experiment() | {"timings": an_experiment()["timings"].assign(ours=7777.0)}],
         "claims": [a_claim("C1", "holds", seconds=88888.0)],
@@ -589,22 +588,16 @@ def test_measured_times_are_shown_in_the_section_on_cost_alone():
     assert "88,888" not in made.one("main")["text"]
 
 
-def test_costs_are_joined_with_the_roles_of_their_variants(tmp_path):
-    summary = pd.DataFrame([a_row("greedy", "baseline", 1.0), a_row("random", "baseline", 2.0)])
+def test_the_seconds_of_runs_and_claims_are_added_up(tmp_path):
     seconds = {"instance": "chain", "track": "K", "batches": 2, "wall_seconds": 1.5, "seconds_per_episode": 0.1}
     layout = Layout(tmp_path)
-    path = layout.regret_timings("chain", "K")
-    storage.write_text(path, tidy.text([{"variant": name} | seconds for name in ("random", "greedy")], TIMINGS))
-    cost = assemble._cost(layout, ("chain", "K"), summary)
-    assert cost[["variant", "role", "wall_seconds"]].to_numpy().tolist() == [
-        ["greedy", "baseline", 1.5], ["random", "baseline", 1.5],
-    ]  # fmt: skip
+    rows = [{"agent": name} | seconds for name in ("random", "greedy")]
+    storage.write_text(layout.regret_timings("chain", "K"), tidy.text(rows, TIMINGS))
+    cost = assemble._cost(layout, ("chain", "K"))
+    assert cost[["agent", "wall_seconds"]].to_numpy().tolist() == [["random", 1.5], ["greedy", 1.5]]
     assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
         {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
     ]  # fmt: skip
-    storage.write_text(path, tidy.text([{"variant": "random"} | seconds], TIMINGS))
-    with pytest.raises(InputError, match="timings of 'chain_K' cannot be joined: variant 'greedy' has no row"):
-        assemble._cost(layout, ("chain", "K"), summary)
 
 
 def test_published_numbers_stand_beside_ours():
@@ -642,7 +635,7 @@ def test_surrogate_constants_are_shown_and_marked():
     rows = [a_row("smrl", "surrogate", 50.0), a_row("smrl", "tuned", 20.0), a_row("exp-psrl", "theory", 40.0)]
     made = page(summaries=[pd.DataFrame(rows)])
     assert [row[:2] for row in made.rows("regret-chain-K")] == [
-        ["smrl ‡", "tuned c = 0.5"], ["exp-psrl", "theory c = 0.5"], ["smrl ‡", "surrogate c = 0.5"],
+        ["smrl ‡", "tuned c=0.5"], ["exp-psrl", "theory c=0.5"], ["smrl ‡", "surrogate c=0.5"],
     ]  # fmt: skip
     assert "‡ Surrogate constants; the source's are not known." in made.one(id="regret-chain-K")["text"]
     assert "‡" not in page().one(id="regret")["text"]
@@ -695,12 +688,12 @@ def test_sparse_records_are_enough():
         claims=[{"id": "C1", "verdict": "open"}],
         figures=[{"name": "plain", "svg": "<svg/>"}],
         stages=[{"stage": "runs"}],
-        costs=[pd.DataFrame([{key: row[key] for key in ("instance", "track", "agent", "role")}])],
+        costs=[pd.DataFrame([{key: row[key] for key in ("instance", "track", "agent")}])],
         summaries=[pd.DataFrame([row])],
     )
     assert made.one("svg")["attributes"]["aria-label"] == "plain"
     assert made.rows("instances") == [["bare", "–", "", *["–"] * 7]]
-    assert made.rows("regret-bare-K")[0][:4] == ["a", "tuned", "1.00", "–"]
+    assert made.rows("regret-bare-K")[0][:5] == ["a", "tuned", "", "1.00", "–"]
     assert made.one(id="claim-C1")["attributes"]["data-claim-verdict"] == "open"
     assert "None" not in made.one("main")["text"]
 
@@ -708,7 +701,7 @@ def test_sparse_records_are_enough():
 def test_hostile_text_stays_text():
     evil = "</script></style></pre><script>alert('x')</script>\"'><img src=x onerror=alert(1)> {{ 7 * 7 }}"
     deep = {evil: [evil]}
-    row = a_row(evil, "tuned", 1.0, parameter=evil, value=evil, instance=evil, track=evil)
+    row = a_row(evil, "tuned", 1.0, setting=evil, group=evil, remarks=evil, instance=evil, track=evil)
     claim = dict.fromkeys(a_claim("C1", ""), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
     hostile = {
         "config": {evil: evil},
@@ -717,7 +710,7 @@ def test_hostile_text_stays_text():
             | {"exploration": ANSWER | {"best_agent": evil}}
         ],
         "summaries": [pd.DataFrame([row])],
-        "costs": [pd.DataFrame([a_cost(evil, "tuned", 1.0, parameter=evil, value=evil, instance=evil, track=evil)])],
+        "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
         "published": [
             {"source": evil, "about": f"{evil}\n\n{evil}", "citation": evil}

@@ -23,6 +23,8 @@ from befrl.cli.words import pairs
 from befrl.common.errors import InputError, Refused
 from befrl.common.parameters import read
 from befrl.experiment import seeds
+from befrl.experiment.settings import split, variants
+from befrl.experiment.tuning import EVALUATION, Halving
 from befrl.study.config import check, load
 from helpers import PROJECT
 
@@ -30,10 +32,11 @@ FOLDER = PROJECT / "config"
 SCHEMA = yaml.safe_load((FOLDER / "schema.yaml").read_text())
 CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / "schema.yaml", FOLDER / "agents.yaml"})
 BASE = {
-    "seeds": {"tuning": 2, "evaluation": 3},
+    "seeds": 3,
+    "tuning": {"configurations": 4, "seeds": [2, 4], "kept": [2]},
     "instances": {"small": {"family": "chain", "set": {"bins": 3}}},
     "agents": {
-        "ours": {"algorithm": "bef-rlsvi", "grid": {"x": [1, 3]}},
+        "ours": {"algorithm": "bef-rlsvi", "tune": {"x": [1, 30], "eta": 2}, "sweep": {"x": [1, 3]}},
         "greedy": {"algorithm": "greedy"},
     },
     "study": {"small": {"episodes": 5, "agents": ["ours", "greedy"]}},
@@ -160,14 +163,15 @@ def test_a_file_that_is_no_config_is_refused(tmp_path, content):
 BAD = [
     # unknown keys, at each level
     (("sedes",), {}, ["sedes", "seeds", "instances", "claims"]),
-    (("seeds", "tunning"), 3, ["seeds", "tunning", "tuning", "evaluation"]),
+    (("tuning", "seed"), 3, ["tuning", "'seed'", "configurations, seeds, kept"]),
+    (("study", "small", "tuning"), {"sed": 3}, ["study.small.tuning", "'sed'", "configurations, seeds, kept"]),
     (("jobs", "cores"), 3, ["jobs", "cores", "threads", "lockstep"]),
-    (("statistics", "levels"), 0.9, ["statistics", "levels", "level", "resamples"]),
+    (("statistics", "levels"), 0.9, ["statistics", "levels", "level, coverage"]),
     (("instances", "small", "sets"), {}, ["instances.small", "sets", "family, set"]),
     (("instances", "small", "set", "bin"), 3, ["instances.small.set", "bin", "bins", "horizon"]),
-    (("agents", "ours", "grids"), {}, ["agents.ours", "grids", "algorithm, set, grid"]),
+    (("agents", "ours", "grid"), {}, ["agents.ours", "grid", "algorithm, set, tune, sweep"]),
     (("agents", "ours", "set"), {"y": 3}, ["agents.ours.set", "'y'", "scale, x", "eta", "delta"]),
-    (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, seeds, agents, headline"]),
+    (("study", "small", "track"), ["U"], ["study.small", "track", "tracks, episodes, seeds, tuning, agents, headline"]),
     (("claims", "trails"), 3, ["claims", "trails", "trials, ids"]),
     (
         ("components", "planner"),
@@ -212,19 +216,36 @@ BAD = [
     # out of range
     (("output",), "", ["output", "minLength 1"]),
     (("root_seed",), -1, ["root_seed", "-1", "minimum 0"]),
-    (("seeds", "tuning"), -1, ["seeds.tuning", "minimum 0"]),
-    (("seeds", "evaluation"), 1, ["seeds.evaluation", "minimum 2"]),
-    (("seeds", "evaluation"), 10**7, ["seeds.evaluation", "maximum 1000000"]),
+    (("seeds",), 1, ["seeds = 1", "minimum 2"]),
+    (("seeds",), 10**7, ["seeds = 10000000", "maximum 1000000"]),
+    (("study", "small", "seeds"), 1, ["study.small.seeds", "minimum 2"]),
+    (("ties",), "last", ["ties = 'last'", "'random', 'first'"]),
+    (("tuning", "configurations"), 1, ["tuning.configurations", "minimum 2"]),
+    (("tuning", "seeds"), [], ["tuning.seeds", "minItems 1"]),
+    (("tuning", "seeds"), [2, 1001], ["tuning.seeds.1", "maximum 1000"]),
+    (("tuning", "seeds"), [4, 2], ["tuning.seeds = [4, 2]", "increasing numbers from 1 to 1000"]),
+    (("tuning", "kept"), [4], ["tuning.kept = [4]", "decreasing numbers from 1 to 3"]),
+    (("tuning", "kept"), [], ["tuning.kept = []", "one fewer than tuning.seeds"]),
+    (("study", "small", "tuning"), {"configurations": 4}, ["study.small.tuning", "'seeds' is missing"]),
+    (
+        ("study", "small", "tuning"),
+        {"configurations": 4, "seeds": [1, 2], "kept": [9]},
+        ["study.small.tuning.kept = [9]", "from 1 to 3"],
+    ),
     (("jobs", "seeds_per_job"), 0, ["jobs.seeds_per_job", "minimum 1"]),
     (("jobs", "threads"), 0, ["jobs.threads", "minimum 1"]),
     (("statistics", "level"), 1, ["statistics.level", "exclusiveMaximum 1"]),
     (("statistics", "level"), 0.0, ["statistics.level", "exclusiveMinimum 0"]),
     (("statistics", "level"), math.nan, ["statistics.level", "nan"]),
-    (("statistics", "resamples"), 99, ["statistics.resamples", "minimum 100"]),
+    (("statistics", "coverage"), 0, ["statistics.coverage", "minimum 1"]),
     (("instances", "small", "set", "bins"), 1, ["instances.small.set", "bins = 1", "from 2 to 1000"]),
     (("instances", "small", "set", "bins"), 10**400, ["instances.small.set", "bins", "from 2 to 1000"]),
     (("instances", "small", "set", "reward"), "cauchy", ["instances.small.set", "cauchy", "bernoulli"]),
-    (("agents", "ours", "grid"), {"x": [1, -1]}, ["agents.ours.grid", "x = -1", "from 0 to"]),
+    (("agents", "ours", "sweep"), {"x": [1, -1]}, ["agents.ours.sweep", "x = -1", "from 0 to"]),
+    (("agents", "ours", "tune"), {"x": [3, 1]}, ["agents.ours.tune", "x = [3, 1]", "0 < low < high"]),
+    (("agents", "ours", "tune"), {"x": [0, 1]}, ["agents.ours.tune.x"]),
+    (("agents", "ours", "tune"), {"x": [1, 2], "eta": [1, 1e9]}, ["agents.ours.tune", "eta = 1000000000", "to 1e+06"]),
+    (("agents", "ours", "tune"), {"x": 3}, ["agents.ours.tune", "at least one range"]),
     (("study", "small", "episodes"), 1, ["study.small.episodes", "minimum 2"]),
     (("study", "small", "tracks"), ["U", "V"], ["study.small.tracks", "'V'", "'U', 'K'"]),
     (("study", "small", "tracks"), ["U", "U"], ["study.small.tracks", "uniqueItems"]),
@@ -238,10 +259,15 @@ BAD = [
     (("components", "planners"), {"features": [1, 2]}, ["components.planners.features.0", "minimum 2"]),
     (("components", "planners"), {"instances": ["small", "small"]}, ["components.planners.instances", "uniqueItems"]),
     # wrong types
-    (("seeds",), None, ["seeds", "object"]),
-    (("seeds", "tuning"), "30", ["seeds.tuning", "'30'", "integer"]),
-    (("seeds", "tuning"), 2.5, ["seeds.tuning", "2.5", "integer"]),
-    (("seeds", "tuning"), True, ["seeds.tuning", "integer"]),
+    (("seeds",), None, ["seeds", "integer"]),
+    (("seeds",), {"tuning": 2, "evaluation": 3}, ["seeds", "integer"]),
+    (("seeds",), "30", ["seeds", "'30'", "integer"]),
+    (("seeds",), 2.5, ["seeds", "2.5", "integer"]),
+    (("seeds",), True, ["seeds", "integer"]),
+    (("tuning",), 3, ["tuning", "object"]),
+    (("tuning", "kept"), 3, ["tuning.kept", "array"]),
+    (("agents", "ours", "tune"), {"x": ["a", "b"]}, ["agents.ours.tune.x"]),
+    (("agents", "ours", "tune"), {"x": [1, 2, 3]}, ["agents.ours.tune.x"]),
     (("instances",), [], ["instances", "object"]),
     (("instances", "small", "family"), ["chain"], ["instances.small.family", "string"]),
     (("instances", "small", "set"), "bins=3", ["instances.small.set", "object"]),
@@ -250,25 +276,25 @@ BAD = [
     (("components",), None, ["components", "object"]),
     (("components", "exploration"), {"episodes": ["small"]}, ["components.exploration.episodes", "object"]),
     (("components", "densities"), {"instances": "small"}, ["components.densities.instances", "array"]),
-    (("agents", "greedy", "grid"), {"estimator": ["mle", "ais"]}, ["agents.greedy.grid.estimator", "number"]),
+    (("agents", "greedy", "sweep"), {"estimator": ["mle", "ais"]}, ["agents.greedy.sweep.estimator", "number"]),
     # names that could not be file names or parts of one
     (("instances", "a_b"), {"family": "chain"}, ["instances", "a_b", "pattern"]),
     (("agents", "a/b"), {"algorithm": "greedy"}, ["agents", "a/b", "pattern"]),
     (("agents", "a\n"), {"algorithm": "greedy"}, ["agents", "pattern"]),
-    # grids and empty studies
-    (("agents", "ours", "grid"), {"y": [1, 2]}, ["agents.ours.grid", "'y'", "scale, x", "eta", "delta"]),
-    (("agents", "ours", "grid"), {"x": [1]}, ["agents.ours.grid.x", "minItems 2"]),
-    (("agents", "ours", "grid"), {"x": [1, 2], "eta": [1, 2]}, ["agents.ours.grid", "maxProperties 1"]),
-    (("agents", "greedy", "grid"), {"x": [1, 2]}, ["agents.greedy.grid", "'x'", "eta"]),
+    # sweeps, ranges and empty studies
+    *(
+        (("agents", "ours", key), {"y": [1, 2]}, [f"agents.ours.{key}", "'y'", "scale, x", "eta", "delta"])
+        for key in ("tune", "sweep")
+    ),
+    (("agents", "ours", "sweep"), {"x": [1]}, ["agents.ours.sweep.x", "minItems 2"]),
+    (("agents", "ours", "sweep"), {"x": [1, 2], "eta": [1, 2]}, ["agents.ours.sweep", "maxProperties 1"]),
+    (("agents", "ours", "tune"), {}, ["agents.ours.tune", "minProperties 1"]),
+    (("agents", "greedy", "tune"), {"x": [1, 2]}, ["agents.greedy.tune", "'x'", "eta"]),
+    (("agents", "greedy", "sweep"), {"x": [1, 2]}, ["agents.greedy.sweep", "'x'", "eta"]),
+    (("agents", "ours", "tune"), {"features": [10, 100]}, ["agents.ours.tune", "features = ", "whole number"]),
+    (("agents", "ours", "tune"), {"x": [1, 2], "scale": [1, 2]}, ["bef-rlsvi", "x or scale"]),
     (("agents", "ours", "set"), {"scale": 2}, ["bef-rlsvi", "x or scale"]),
     (("agents", "greedy"), {"algorithm": "bef-rlsvi", "set": {"x": 1, "scale": 2}}, ["bef-rlsvi", "x or scale"]),
-    (("seeds", "tuning"), 0, ["seeds.tuning = 0", "agents.ours.grid", "1 or more"]),
-    (
-        ("study", "small", "seeds"),
-        {"tuning": 0, "evaluation": 3},
-        ["study.small.seeds.tuning = 0", "agents.ours.grid", "1 or more"],
-    ),
-    (("study", "small", "seeds"), {"tuning": 2}, ["study.small.seeds", "'evaluation' is missing"]),
     (("study",), {}, ["study", "minProperties 1"]),
     (("study", "small", "agents"), [], ["study.small.agents", "minItems 1"]),
     (("instances",), {}, ["instances", "minProperties 1"]),
@@ -292,10 +318,10 @@ def test_a_missing_part_is_named(key):
 
 
 @pytest.mark.parametrize("values", [[1, "1"], [1, "theory"], [1, None]], ids=["text", "word", "nothing"])
-def test_a_grid_is_of_numbers(values):
-    """They name files, stand on a command line and are put in order."""
+def test_a_sweep_is_of_numbers(values):
+    """They are part of labels, stand on a command line and are put in order."""
     parameter = "x" if None in values else "scale"
-    assert "agents.ours.grid" in sentence_of(changed(("agents", "ours", "grid"), {parameter: values}))
+    assert "agents.ours.sweep" in sentence_of(changed(("agents", "ours", "sweep"), {parameter: values}))
 
 
 @pytest.mark.parametrize("value", [None, [], "text", 3, True])
@@ -320,7 +346,8 @@ def test_a_name_that_yaml_reads_as_a_number_is_refused_or_made_text():
 
 def test_whole_numbers_written_with_a_point_are_refused_or_made_whole():
     config = copy.deepcopy(BASE)
-    config["seeds"] = {"tuning": 2.0, "evaluation": 3.0}
+    config["seeds"] = 3.0
+    config["tuning"] = {"configurations": 4.0, "seeds": [2.0, 4.0], "kept": [2.0]}
     config["jobs"] = {"seeds_per_job": 2.0}
     config["study"]["small"]["episodes"] = 5.0
     config["components"] = {
@@ -331,7 +358,9 @@ def test_whole_numbers_written_with_a_point_are_refused_or_made_whole():
         study = check(config, SCHEMA)
     except InputError:
         return
-    assert {type(value) for value in study["seeds"].values()} == {type(study["jobs"]["seeds_per_job"])} == {int}
+    assert type(study["seeds"]) is type(study["jobs"]["seeds_per_job"]) is int
+    halving = study.halving("small")
+    assert {type(value) for value in (halving.configurations, *halving.seeds, *halving.kept)} == {int}
     assert type(study["study"]["small"]["episodes"]) is int
     assert type(study.component("exploration")["small"]["episodes"]) is int
     assert {type(size) for size in study.component("estimators")["small"]["sizes"]} == {int}
@@ -372,15 +401,25 @@ def test_the_hash_is_of_what_decides_the_results():
     study = check(copy.deepcopy(BASE), SCHEMA)
     same = changed(("study", "small", "agents"), ["greedy", "ours"])
     same |= {"jobs": {"threads": 2, "lockstep": 7, "seeds_per_job": 3}}
-    same["agents"]["ours"]["grid"] = {"x": [3.0, 1.0]}
+    same["agents"]["ours"]["tune"] = {"x": [1.0, 30.0], "eta": 2.0}
     same["instances"]["small"]["set"] = {"bins": 3.0}
     assert check(same, SCHEMA).hash == study.hash
-    for path, value in ((("root_seed",), 1), (("study", "small", "episodes"), 6), (("instances", "small", "set"), {})):
+    others = {
+        ("root_seed",): 1,
+        ("ties",): "first",
+        ("seeds",): 4,
+        ("tuning", "kept"): [3],
+        ("study", "small", "episodes"): 6,
+        ("instances", "small", "set"): {},
+        ("agents", "ours", "tune"): {"x": [1, 40], "eta": 2},
+        ("agents", "ours", "sweep"): {"x": [1, 4]},
+    }
+    for path, value in others.items():
         assert check(changed(path, value), SCHEMA).hash != study.hash
 
 
 def test_published_cases_are_left_out_of_the_comparison():
-    config = copy.deepcopy(BASE) | {"published": {"ayoub": {"regret": ["small"]}}}
+    config = copy.deepcopy(BASE) | {"published": {"ayoub": {"code": ["small"]}}}
     config["study"]["small"]["tracks"] = ["U", "K"]
     study = check(config, SCHEMA)
     assert study.cases() == [("small", "U"), ("small", "K")]
@@ -427,24 +466,41 @@ def entry(catalogue, key, values):
     return st.sampled_from(catalogue.names()).flatmap(of)
 
 
-def grid_agent(name):
-    def grid(field):
-        return st.lists(values_of(field), min_size=2, max_size=4, unique=True)
+def tuned_agent(name):
+    """An agent with a range for a positive number, and a sweep over a number."""
 
+    def sweep(field):
+        return st.lists(values_of(field), min_size=2, max_size=4, unique_by=lambda value: f"{value:g}")
+
+    def span(field):
+        low = max(field.metadata["low"], 1e-9)
+        return st.tuples(st.floats(low, low * 50), st.floats(low * 100, field.metadata["high"])).map(list)
+
+    module = agents.catalogue.module(name)
     return st.fixed_dictionaries(
-        {"algorithm": st.just(name), "grid": some_parameter(agents.catalogue.module(name), grid, (int, float))}
+        {"algorithm": st.just(name)},
+        optional={"tune": some_parameter(module, span, (float,)), "sweep": some_parameter(module, sweep, (int, float))},
     )
 
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,6}", fullmatch=True)
 AGENT = entry(agents.catalogue, "algorithm", values_of) | st.sampled_from(
     ["bef-rlsvi", "exp-psrl", "exp-ucrl"]
-).flatmap(grid_agent)
+).flatmap(tuned_agent)
 
 
 @functools.lru_cache(maxsize=128)
 def model_of(family, values):
     return instances.rebuild(family, json.loads(values), {}).model
+
+
+def is_possible(entry):
+    """Whether an instance can be made: each of its parameters is allowed by itself."""
+    try:
+        model_of(entry["family"], json.dumps(entry.get("set", {})))
+    except InputError:
+        return False
+    return True
 
 
 def works_on(config, name, agent):
@@ -478,6 +534,8 @@ def studies(draw):
         "instances": draw(st.dictionaries(NAMES, instance, min_size=1, max_size=3)),
         "agents": draw(st.dictionaries(NAMES, AGENT, min_size=1, max_size=3)),
     }
+    # Parameters of a family may exclude each other, such as those of `jao`.
+    assume(all(is_possible(entry) for entry in config["instances"].values()))
     working = {
         name: sorted(agent for agent in config["agents"] if works_on(config, name, agent))
         for name in config["instances"]
@@ -495,8 +553,16 @@ def studies(draw):
 
     shown = draw(st.lists(st.sampled_from(able), min_size=1, unique=True))
     config["study"] = draw(st.fixed_dictionaries({name: part(name) for name in shown}))
-    config["seeds"] = {"tuning": draw(st.integers(1, 40)), "evaluation": draw(st.integers(2, 40))}
+    halving = st.tuples(st.integers(4, 30), st.integers(1, 3), st.integers(4, 40)).map(
+        lambda three: {"configurations": three[0], "seeds": [three[1], three[2]], "kept": [three[0] // 2]}
+    )
+    for name in shown:
+        own = st.fixed_dictionaries({}, optional={"seeds": st.integers(2, 40), "tuning": halving})
+        config["study"][name] |= draw(own)
     optional = {
+        "seeds": st.integers(2, 40),
+        "tuning": halving,
+        "ties": st.sampled_from(["random", "first"]),
         "output": st.sampled_from([".", "build/here"]),
         "root_seed": st.integers(0, 2**64),
         "jobs": st.fixed_dictionaries({}, optional={"seeds_per_job": st.integers(1, 90), "threads": st.integers(1, 9)}),
@@ -520,41 +586,50 @@ def test_valid_configs_are_accepted_and_filled_once(config):
 
 @fixed
 @given(studies())
-def test_batches_partition_the_seeds_that_a_variant_needs(config):
+def test_batches_partition_the_evaluation_seeds(config):
     study = check(config, SCHEMA)
-    tuning, evaluation = study["seeds"]["tuning"], study["seeds"]["evaluation"]
     for instance, _ in study.cases():
-        for variant in study.variants(instance).values():
-            batches = [seeds.parse(batch) for batch in study.batches(instance, variant)]
-            covered = [seed for batch in batches for seed in batch]
-            assert covered == list(range(0 if variant.varied else tuning, tuning + evaluation))
-            assert all(len(batch) <= study["jobs"]["seeds_per_job"] for batch in batches)
+        batches = [seeds.parse(batch) for batch in study.batches(instance)]
+        total = study["study"][instance].get("seeds", study["seeds"])
+        assert [seed for batch in batches for seed in batch] == list(range(EVALUATION, EVALUATION + total))
+        assert all(len(batch) <= study["jobs"]["seeds_per_job"] for batch in batches)
+        assert study.halving(instance).seeds[-1] <= EVALUATION
 
 
-def test_an_instance_may_have_its_own_numbers_of_seeds():
+def test_an_instance_may_have_its_own_numbers_of_seeds_and_procedure_of_tuning():
     config = copy.deepcopy(BASE)
-    config["study"]["small"]["seeds"] = {"tuning": 4, "evaluation": 7}
+    config["instances"]["other"] = config["instances"]["small"]
+    own = {"seeds": 7, "tuning": {"configurations": 9, "seeds": [1, 5, 9], "kept": [4, 3]}}
+    config["study"]["other"] = config["study"]["small"] | own
     study = check(config, SCHEMA)
-    assert study.seeds("small") == {"tuning": 4, "evaluation": 7}
-    by_grid = {variant.varied is not None: variant for variant in study.variants("small").values()}
-    for on_grid, first in ((True, 0), (False, 4)):
-        batches = [seeds.parse(batch) for batch in study.batches("small", by_grid[on_grid])]
-        assert [seed for batch in batches for seed in batch] == list(range(first, 11))
+    assert study.halving("small") == Halving(4, (2, 4), (2,))
+    assert study.halving("other") == Halving(9, (1, 5, 9), (4, 3))
+    assert (study.batches("small"), study.batches("other")) == (["1000-1002"], ["1000-1006"])
+    assert (study.agent("small", "ours")["tune"], "tune" in study.agent("small", "greedy")) == (
+        {"x": [1, 30], "eta": 2},
+        False,
+    )
+    with pytest.raises(InputError, match="unknown agent 'theirs': choose one of ours, greedy"):
+        study.agent("small", "theirs")
 
 
 @fixed
 @given(studies())
-def test_variants_survive_the_way_through_file_names_and_command_lines(config):
+def test_variants_survive_the_way_through_labels_and_command_lines(config):
     study = check(config, SCHEMA)
     for instance, _ in study.cases():
-        variants = study.variants(instance)
-        grids = [study["agents"][name].get("grid", {}) for name in study["study"][instance]["agents"]]
-        assert len(variants) == len(grids) + sum(len(values) for grid in grids for values in grid.values())
-        for label, variant in variants.items():
-            assert re.fullmatch(r"[A-Za-z0-9.@=+_-]+", label)
-            parameters = agents.catalogue.module(variant.algorithm).Parameters
-            words = [f"{key}={value}" for key, value in variant.values.items()]
-            assert read(parameters, pairs(words), "") == read(parameters, variant.values, "")
+        for name in study["study"][instance]["agents"]:
+            entry = study.agent(instance, name)
+            parameters = agents.catalogue.module(entry["algorithm"]).Parameters
+            sweep = entry.get("sweep", {})
+            found = variants(name, entry["set"], None, sweep)
+            assert len(found) == 1 + sum(map(len, sweep.values()))
+            for label, values in found.items():
+                assert re.fullmatch(r"[A-Za-z0-9.@=+_-]+", label) and split(label)[0] == name
+                words = [f"{key}={value}" for key, value in values.items()]
+                assert read(parameters, pairs(words), "") == read(parameters, values, "")
+            lists = {**sweep, **{key: span for key, span in entry.get("tune", {}).items()}}
+            assert pairs([f"{key}={json.dumps(value)}" for key, value in lists.items()]) == lists
 
 
 def leaves(value, path=()):
@@ -621,4 +696,4 @@ def test_anything_anywhere_is_accepted_or_refused(config, value, data):
         assert str(error)
         return
     assert Draft202012Validator(SCHEMA).is_valid(config)
-    assert all(study.batches(name, variant) for name, _ in study.cases() for variant in study.variants(name).values())
+    assert all(study.batches(name) and study.halving(name) for name, _ in study.cases())

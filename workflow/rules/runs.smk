@@ -48,6 +48,16 @@ def lists(values):
     )
 
 
+@checked
+def tuned_ranges(wildcards):
+    entry = agent_entry(wildcards)
+    if "tune" not in entry:
+        raise InputError(
+            f"agent '{wildcards.agent}' is not tuned: give agents.{wildcards.agent}.tune ranges"
+        )
+    return lists(entry["tune"])
+
+
 # What tuning and runs have in common.
 PLAY = dict(
     algorithm=lambda wildcards: agent_entry(wildcards)["algorithm"],
@@ -77,7 +87,7 @@ rule tune:
         **RESOURCES,
     params:
         **PLAY,
-        tune=lambda wildcards: lists(agent_entry(wildcards)["tune"]),
+        tune=tuned_ranges,
         halving=halving,
         code=played_code("befrl.experiment.tuning"),
     shell:

@@ -104,8 +104,9 @@ def _check_seeds(case):
 def _role(label, meta, swept, outcome, level):
     """Agent, setting, role, the parameter that is swept, and the edges of a tuned variant."""
     agent, role, _ = settings.split(label)
-    # The agent's own value of a swept parameter may be one that its theory gives.
+    # The agent's own value of a swept parameter may be one that its theory gives; the scale of the theory is 1.
     value = meta["facts"].get(swept, meta["settings"].get(swept)) if role in ("", "sweep") else None
+    value = 1.0 if value == "theory" else value
     entry = {
         "agent": agent,
         "algorithm": meta["algorithm"],

@@ -4,11 +4,9 @@ Each remark is a rule on the numbers of the row and on how the agent was run.
 """
 
 from befrl import agents
-from befrl.analysis.statistics import NO_REGRET
+from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
 from befrl.common.parameters import describe
 
-# An agent ties everywhere if more than this share of its plans' entries do.
-EVERYWHERE = 0.99
 # With fewer evaluation seeds, failures of a few per cent are likely to remain unseen.
 ENOUGH_SEEDS = 100
 
@@ -36,7 +34,7 @@ def of(row, meta, outcome) -> str:
     if row["seeds"] < ENOUGH_SEEDS:
         found.append(FEW)
     tunable = to_tune(meta["algorithm"])
-    if outcome is None and tunable:
+    if outcome is None and (tunable or meta["constants"] != "none"):
         found.append(UNTUNED)
     if outcome is not None:
         held = [key for key in tunable if not isinstance(outcome["tune"].get(key), list)]

@@ -4,6 +4,8 @@ import numpy as np
 
 # A cumulative regret up to this is rounding.
 NO_REGRET = 1e-6
+# An agent ties everywhere if more than this share of its plans' entries do.
+EVERYWHERE = 0.99
 
 
 def slope(curve):

@@ -35,8 +35,10 @@ COLUMNS = {
     "tuned_setting": f"tuned: {regret_columns.SUMMARY['setting']}",
     "at_edge": regret_columns.SUMMARY["at_edge"],
     **{f"{role}_{name}": f"{role}: {regret_columns.SUMMARY[name]}" for role in TUNED for name in MEASURED},
-    "theory_group": "letters among all agents without tuning; agents that share one cannot be told apart",
-    "tuned_group": "letters among all agents, tuned where they can be; agents that share one cannot be told apart",
+    "theory_group": "letters among all agents without tuning; agents that share one cannot be told apart; none for the "
+    "oracle",
+    "tuned_group": "letters among all agents, tuned where they are; agents that share one cannot be told apart; none "
+    "for the oracle",
     "plans": regret_columns.SUMMARY["plans"],
     "theory_remarks": f"without tuning: {regret_columns.SUMMARY['remarks']}",
     "tuned_remarks": f"tuned: {regret_columns.SUMMARY['remarks']}",
@@ -81,7 +83,7 @@ def _agents(layout, instance, track):
     for agent, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] in TUNED}
         (own,) = part[part["variant"] == agent].to_dict("records")
-        own |= {f"{family}_group": groups[family, agent] for family in ("theory", "tuned")}
+        own |= {f"{family}_group": groups.get((family, agent), "") for family in ("theory", "tuned")}
         yield by_role | {"theory": own}
 
 

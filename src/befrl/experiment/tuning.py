@@ -16,12 +16,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from befrl import agents
+from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 
 # Evaluation seeds start here, whatever the number of tuning seeds.
 EVALUATION = 1000
 CHOSEN = ("tuned", "median", "worst")
+# The keys of an outcome.
+OUTCOME = ("tune", "seeds", "configurations", "regrets", "chosen")
+# Configurations that are tried when ranges are checked.
+PROBED = 24
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Halving:
 
 
 def check(algorithm, values, tune, where):
-    """Raise unless every entry of `tune` is a number, or a range of two positive numbers, that the agent allows."""
+    """Raise unless every entry of `tune` is a value, or a range of two positive numbers, that the agent allows."""
     if not any(isinstance(span, list) for span in tune.values()):
         raise InputError(f"{where}: give at least one range, such as x=[0.01,100]")
     for key, span in tune.items():
@@ -57,6 +62,9 @@ def check(algorithm, values, tune, where):
             raise InputError(f"{where}: {key} = {span} is not allowed: it must be [low, high] with 0 < low < high")
         for end in ends:
             agents.parameters(algorithm, {**values, key: end}, where)
+    # Parameters may exclude each other, and values between the ends of a range need not be whole numbers.
+    for each in design(tune, PROBED):
+        agents.parameters(algorithm, {**values, **each}, where)
 
 
 def design(tune: dict, count: int) -> list[dict]:
@@ -140,6 +148,14 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
         "regrets": {str(i): played[i].tolist() for i in alive},
         "chosen": chosen,
     }
+
+
+def read(path) -> dict:
+    """The outcome of `halve` from its file; raise if it is none."""
+    outcome = storage.read_json(path)
+    if not isinstance(outcome, dict) or any(key not in outcome for key in OUTCOME):
+        raise InputError(f"{path}: not an outcome of `befrl tune`: delete it and run again")
+    return outcome
 
 
 def steps(halving, episodes, horizon):

@@ -39,13 +39,13 @@ def panels(rows):
 
 
 def _place(agent):
-    """The agent's place among the looks; variants follow their algorithm."""
+    """The agent's place among the looks; variants come last."""
     known = list(style.LOOKS)
     return next((i for i, name in enumerate(known) if agent == name), len(known))
 
 
 def lowest(rows, curves):
-    """The lower end of the axis: a fifth of the smallest positive regret of a curve's last half."""
+    """The lower end of the axis: a fiftieth of the smallest positive regret, or below all curves if that is higher."""
     means = rows["mean"][rows["mean"] > NO_REGRET]
     first = curves[curves["variant"].isin(rows["variant"]) & (curves["mean"] > NO_REGRET)]["mean"]
     return max(means.min() / 50, 0.7 * first.min()) if len(means) else 0.1

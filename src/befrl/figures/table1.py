@@ -1,8 +1,7 @@
 """Table 1 of the paper, measured: its marks beside the regret, optimism and plans of our runs."""
 
 from befrl.analysis.printed import PRINTED
-from befrl.analysis.remarks import EVERYWHERE
-from befrl.analysis.statistics import NO_REGRET
+from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "table"
@@ -59,8 +58,7 @@ def draw(tables):
                     ha="right", va="center", color="0.3",
                 )  # fmt: skip
             optimism.plot(value["optimistic"], line + offset, linestyle="none", clip_on=False, **look | {"marker": "o"})
-            everywhere = "tie" if prefix == "theory" and value["tied"] > EVERYWHERE else ""
-            texts(letters, line + offset, ((0.0, everywhere or getattr(row, f"{prefix}_group"), "left"),), size=5)
+            texts(letters, line + offset, ((0.0, _letters(row, prefix), "left"),), size=5)
         if row.median_mean == row.median_mean:
             regret.plot(max(row.median_mean, floor), line + 0.17, color=colour, marker="|", markersize=6)
             regret.plot(max(row.worst_mean, floor), line + 0.17, color=colour, marker="x", markersize=3)
@@ -82,6 +80,14 @@ def draw(tables):
         f"{style.heading(rows.iloc[0])}; hollow: theory, full: tuned (| median, x worst setting)", fontsize=8.5
     )
     return figure
+
+
+def _letters(row, prefix):
+    """The letters of an agent, none if it is not compared; or that it ties everywhere."""
+    if prefix == "theory" and row.theory_tied > EVERYWHERE:
+        return "tie"
+    found = getattr(row, f"{prefix}_group")
+    return found if isinstance(found, str) else ""
 
 
 def texts(axis, line, entries, colour="black", size=6):

@@ -55,9 +55,12 @@ def draw(tables):
 def describe(tables):
     summary, tuning = tables[0]["summary"], tables[0]["tuning"]
     first = summary.iloc[0]
+    title = f"How much tuning the agents need on {first['instance']}, {style.track(first['track'])}"
+    if tuning.empty:
+        return {"title": title, "caption": "No agent was tuned in this case.", "seeds": int(first["seeds"])}
     count, seeds = int(tuning["configuration"].max()), int(tuning["seeds"].min())
     return {
-        "title": f"How much tuning the agents need on {first['instance']}, {style.track(first['track'])}",
+        "title": title,
         "caption": (
             f"Mean regret after {first['episodes']} episodes of the best, the median and the worst of {count} "
             f"configurations of each agent, over {first['seeds']} seeds apart from those that chose them, with "

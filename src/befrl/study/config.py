@@ -66,7 +66,7 @@ def check(config, schema, folder=SCHEMA.parent) -> Study:
             raise InputError(f"study.{name}: {unknown('instance', name, config['instances'])}")
         for agent in entry["agents"]:
             _check_pairing(config, name, agent)
-        Study(config).halving(name)
+        _check_halving(Study(config), name)
     used = {agent for entry in config["study"].values() for agent in entry["agents"]}
     config["agents"] = {name: entry for name, entry in config["agents"].items() if name in used}
     study = Study(config)
@@ -147,6 +147,14 @@ def _check_pairing(config, name, agent):
         )
     except Refused as error:
         raise Refused(f"study.{name}.agents: agent '{agent}': {error}") from None
+
+
+def _check_halving(study, name):
+    """Check the procedure of tuning on an instance: its own, or the study's."""
+    try:
+        study.halving(name)
+    except InputError as error:
+        raise InputError(f"study.{name}.{error}" if "tuning" in study["study"][name] else str(error)) from None
 
 
 def _plain(value, where="config"):

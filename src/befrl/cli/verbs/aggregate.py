@@ -23,14 +23,14 @@ def arguments(parser):
 
 def call(args):
     from befrl.analysis import aggregation
-    from befrl.common import storage
     from befrl.common.layout import run_below, tuned_below
+    from befrl.experiment import tuning
 
     strange = [agent for agent in args.tuned if agent not in args.agents]
     if strange:
         raise InputError(f"--tuned {strange[0]} is not one of the --agents {', '.join(args.agents)}")
     paths = {"timings": target(args.timings)}
     runs = [run_below(args.runs, agent, batch) for agent in args.agents for batch in args.batches]
-    outcomes = {agent: storage.read_json(tuned_below(args.runs, agent)) for agent in args.tuned}
+    outcomes = {agent: tuning.read(tuned_below(args.runs, agent)) for agent in args.tuned}
     tables = aggregation.aggregate(runs, outcomes, args.level)
     write_tables({name: Path(args.out) / f"{name}.csv" for name in tables} | paths, tables)

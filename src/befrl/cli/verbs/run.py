@@ -36,21 +36,24 @@ def call(args):
 
 def read_spec(args):
     """The labels of the settings, and the run that the arguments describe."""
-    from befrl.common import storage
-    from befrl.experiment import seeds, settings
+    from befrl.experiment import seeds, settings, tuning
     from befrl.experiment.spec import RunSpec
 
     chosen = seeds.parse(args.seeds)
-    outcome = storage.read_json(args.tuned) if args.tuned else None
+    outcome = tuning.read(args.tuned) if args.tuned else None
     sweep = pairs(args.sweep)
-    if not all(isinstance(points, list) for points in sweep.values()):
-        raise InputError("--sweep: write NAME=[VALUE,VALUE,...]")
+    if not all(isinstance(points, list) and points and all(map(is_number, points)) for points in sweep.values()):
+        raise InputError("--sweep: write NAME=[VALUE,VALUE,...], with numbers")
     variants = settings.variants(args.label or args.agent, pairs(args.set), outcome, sweep)
     several = list(variants.values())
     options = {"track": args.track, "root_seed": args.root_seed, "ties": args.ties}
     RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
     name, instance = read_instance(args)
     return list(variants), RunSpec.of(instance, name, args.agent, several, args.episodes, chosen, **options)
+
+
+def is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def report(args, finals, meta):

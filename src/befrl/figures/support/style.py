@@ -38,8 +38,8 @@ LOOKS = {
 SPARE = (TEAL, YELLOW)
 SPARE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Variants of an algorithm have its colour and a hollow marker, chosen by the ending of their name.
-VARIANTS = {"step": "^", "steps": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
-VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "D", "features": "v"}
+VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
+VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "v", "features": "v"}
 # Algorithms that share a panel if all of them are too many for one.
 GROUPS = {
     "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),

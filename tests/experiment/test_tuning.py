@@ -1,0 +1,256 @@
+"""Tuning: the spread of the configurations, successive halving against a naive version of it, and what is refused."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from befrl import instances
+from befrl.common.errors import InputError
+from befrl.experiment import loop, tuning
+from befrl.experiment.spec import RunSpec
+from befrl.experiment.tuning import Halving
+
+fixed = settings(derandomize=True, deadline=None, database=None)
+# Ends of ranges, with at most three digits.
+ENDS = st.tuples(st.integers(1, 999), st.integers(-8, 4)).map(lambda pair: float(f"{pair[0]}e{pair[1]}"))
+
+
+# The spread of the configurations.
+
+
+def torus(points):
+    """The smallest distance of two points, opposite sides being identified."""
+    count = len(points)
+    pairs = itertools.combinations(points, 2)
+    return min(sum(min(abs(x - y), count - abs(x - y)) ** 2 for x, y in zip(*pair, strict=True)) for pair in pairs)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 12, 24, 25])
+def test_the_lattice_has_every_value_once_in_each_coordinate_and_the_largest_distance(count, d):
+    points = tuning.lattice(count, d)
+    assert points.shape == (count, d)
+    whole = points * max(count - 1, 1)
+    assert np.allclose(whole, whole.round(), rtol=0, atol=1e-9)
+    for column in whole.round().astype(int).T:
+        assert sorted(column) == list(range(count))
+    if count > 1:
+        others = [
+            [[i * g**j % count for j in range(d)] for i in range(count)]
+            for g in range(1, count)
+            if math.gcd(g, count) == 1
+        ]
+        assert torus(whole.round().astype(int).tolist()) == max(map(torus, others))
+
+
+def test_no_two_of_24_configurations_are_close():
+    """A grid of 24 points in the square has two in line with each value; here any two differ in both parameters, and
+    their distance is at least that of a square grid of as many points, up to a tenth."""
+    points = tuning.lattice(24, 2)
+    nearest = min(math.dist(a, b) for a, b in itertools.combinations(points, 2))
+    assert nearest > 0.9 / math.sqrt(24)
+
+
+@fixed
+@given(st.lists(st.tuples(ENDS, ENDS), min_size=1, max_size=3), st.integers(1, 30))
+def test_a_design_reaches_from_end_to_end_of_each_range_with_three_digits(ends, count):
+    ranges = {f"p{i}": sorted(pair) for i, pair in enumerate(ends) if max(pair) >= 10 * min(pair)}
+    if not ranges:
+        return
+    found = tuning.design(ranges | {"held": 2.5}, count)
+    assert len(found) == count and all(list(each) == [*ranges, "held"] for each in found)
+    assert {each["held"] for each in found} == {2.5}
+    for key, (low, high) in ranges.items():
+        values = sorted(each[key] for each in found)
+        assert all(low <= value <= high and float(f"{value:.3g}") == value for value in values)
+        assert values[0] == low and values[-1] == (high if count > 1 else low)
+        # Evenly in the logarithm, up to the rounding of both neighbours.
+        assert np.allclose(np.diff(np.log(values)), math.log(high / low) / max(count - 1, 1), rtol=0, atol=0.011)
+
+
+def test_a_parameter_keeps_its_place_whether_it_is_tuned_or_held():
+    assert tuning.design({"a": 3, "b": [1, 100], "c": 0.5}, 3) == [
+        {"a": 3, "b": 1.0, "c": 0.5},
+        {"a": 3, "b": 10.0, "c": 0.5},
+        {"a": 3, "b": 100.0, "c": 0.5},
+    ]
+
+
+# Successive halving.
+
+
+TUNE = {"x": [0.1, 1000], "eta": [0.1, 10]}
+HALVING = Halving(7, (2, 5, 6), (4, 2))
+
+
+@pytest.fixture(scope="module")
+def instance():
+    return instances.build("chain", {"bins": 3, "horizon": 4})
+
+
+def tuned(instance, algorithm="bef-rlsvi", values=None, tune=TUNE, halving=HALVING, width=100, **options):
+    spec = RunSpec.of(instance, "tiny", algorithm, values or {}, 10, [77], root_seed=3, **options)
+    return tuning.halve(spec, values or {}, tune, halving, width)
+
+
+@pytest.fixture(scope="module")
+def outcome(instance):
+    return tuned(instance)
+
+
+def alone(instance, values, seed, **options):
+    """The regret of one configuration and seed, played by itself."""
+    spec = RunSpec.of(instance, "tiny", "bef-rlsvi", values, 10, [seed], root_seed=3, **options)
+    return loop.run(spec)["regret"][0].sum()
+
+
+def test_the_halving_is_that_of_its_definition(instance, outcome):
+    """Every configuration plays its seeds by itself; the best half goes on by its mean over all seeds so far."""
+    regret = {
+        (i, seed): alone(instance, each, seed) for i, each in enumerate(tuning.design(TUNE, 7)) for seed in range(6)
+    }
+
+    def mean(i, seeds):
+        return np.mean([regret[i, seed] for seed in range(seeds)])
+
+    order = sorted(range(7), key=lambda i: mean(i, 2))
+    second = sorted(order[:4], key=lambda i: mean(i, 5))
+    third = sorted(second[:2], key=lambda i: mean(i, 6))
+    assert outcome["chosen"] == {"tuned": third[0], "median": order[3], "worst": order[-1]}
+    for i, each in enumerate(outcome["configurations"]):
+        rung = 3 if i in third else 2 if i in second else 1
+        seeds = (2, 5, 6)[rung - 1]
+        assert (each["values"], each["rung"], each["seeds"]) == (tuning.design(TUNE, 7)[i], rung, seeds)
+        # The same bits.
+        assert each["mean"] == mean(i, seeds) and each["first_mean"] == mean(i, 2)
+    assert outcome["regrets"] == {str(i): [regret[i, seed] for seed in range(6)] for i in sorted(third)}
+    assert (outcome["tune"], outcome["seeds"]) == (TUNE, [2, 5, 6])
+
+
+def test_groups_track_and_ties(instance, outcome):
+    """The width of the lock step changes no bit; the track and the ties are those of the run."""
+    assert tuned(instance, width=3) == outcome
+    known = tuned(instance, track="K")
+    assert known["regrets"] != outcome["regrets"]
+    i = known["chosen"]["tuned"]
+    values = known["configurations"][i]["values"]
+    assert known["regrets"][str(i)] == [alone(instance, values, seed, track="K") for seed in range(6)]
+    # An agent whose bonus is at the cap ties.
+    capped = {"algorithm": "lsvi-ucb", "tune": {"scale": [1, 10]}, "halving": Halving(2, (1,), ())}
+    first, random = (tuned(instance, ties=ties, **capped) for ties in ("first", "random"))
+    assert first["regrets"] != random["regrets"]
+
+
+def test_given_values_hold_where_nothing_is_tuned(instance):
+    """The agent's own values go into every configuration, and numbers of `tune` take precedence."""
+    values, tune = {"noise": "step", "eta": 7.0}, {"x": [0.1, 1000], "eta": 2}
+    found = tuned(instance, values=values, tune=tune, halving=Halving(3, (1,), ()))
+    for each in found["configurations"]:
+        assert each["values"]["eta"] == 2
+        assert each["mean"] == alone(instance, values | each["values"], 0)
+
+
+def test_of_equal_configurations_the_first_goes_on(instance):
+    """All without regret: ranks, and with them the median and the worst, are by number."""
+    spec = RunSpec.of(instance, "tiny", "greedy", {}, 3, [0])
+    with pytest.MonkeyPatch.context() as patch:
+        flat = lambda part, *_: ({"regret": np.zeros((len(part.settings), len(part.seeds), 3))}, 0.0)  # noqa: E731
+        patch.setattr(tuning.runs, "run_rows", flat)
+        found = tuning.halve(spec, {}, {"eta": [0.1, 10]}, Halving(5, (1, 3), (2,)), 9)
+    assert found["chosen"] == {"tuned": 0, "median": 2, "worst": 4}
+    assert sorted(found["regrets"]) == ["0", "1"]
+
+
+def test_steps_are_counted(instance):
+    """7 configurations on 2 seeds, 4 on 3 more, 2 on one more."""
+    ticks = []
+    spec = RunSpec.of(instance, "tiny", "bef-rlsvi", {}, 10, [77], root_seed=3)
+    tuning.halve(spec, {}, TUNE, HALVING, 100, tick=ticks.append)
+    assert sum(ticks) == tuning.steps(HALVING, 10, 4) == (7 * 2 + 4 * 3 + 2 * 1) * 10 * 4
+
+
+def test_no_tuning_seed_is_an_evaluation_seed():
+    assert tuning.EVALUATION == 1000
+    Halving(24, (4, 12, 1000), (8, 3))
+    with pytest.raises(InputError, match="from 1 to 1000"):
+        Halving(24, (4, 12, 1001), (8, 3))
+
+
+# Edges.
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"x": 0.1, "eta": 1.0}, ["x low"]),
+        ({"x": 1.0, "eta": 10.0}, ["eta high"]),
+        ({"x": 10.0, "eta": 0.1}, ["x high", "eta low"]),
+        ({"x": 1.0, "eta": 1.0}, []),
+    ],
+)
+def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried(values, found):
+    tried = [{"x": 0.1, "eta": 10.0}, {"x": 10.0, "eta": 0.1}, values]
+    outcome = {"tune": {"x": [0.1, 10], "eta": [0.1, 10], "kappa": 1}}
+    outcome["configurations"] = [{"values": each | {"kappa": 1}} for each in tried]
+    assert tuning.edges(outcome, 2) == found
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("seeds", "kept", "words"),
+    [
+        ((), (), "tuning.seeds = []"),
+        ((0, 3), (2,), "tuning.seeds = [0, 3]"),
+        ((3, 3), (2,), "tuning.seeds = [3, 3]"),
+        ((4, 2), (2,), "tuning.seeds = [4, 2]"),
+        ((2, 4), (), "tuning.kept = []"),
+        ((2, 4), (3, 2), "tuning.kept = [3, 2]"),
+        ((2, 4, 6), (2, 3), "tuning.kept = [2, 3]"),
+        ((2, 4), (5,), "tuning.kept = [5]"),
+        ((2, 4), (0,), "tuning.kept = [0]"),
+    ],
+)
+def test_a_halving_that_does_not_halve_is_refused(seeds, kept, words):
+    with pytest.raises(InputError) as refusal:
+        Halving(5, seeds, kept)
+    assert words in str(refusal.value) and "it must be" in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("tune", "words"),
+    [
+        ({}, "give at least one range"),
+        ({"x": 3}, "give at least one range"),
+        ({"x": [1, 3], "y": [1, 2]}, "unknown parameter 'y'"),
+        ({"x": [3, 1]}, "x = [3, 1] is not allowed: it must be [low, high] with 0 < low < high"),
+        ({"x": [1, 1]}, "x = [1, 1]"),
+        ({"x": [0, 1]}, "x = [0, 1]"),
+        ({"x": [1]}, "x = [1]"),
+        ({"x": [1, 2, 3]}, "x = [1, 2, 3]"),
+        ({"x": ["a", 2]}, "x = ['a', 2]"),
+        ({"x": [1, math.inf]}, "x = inf is not allowed"),
+        ({"x": [1, 2], "eta": [1, 1e9]}, "eta = 1000000000.0 is not allowed"),
+        ({"x": [1, 2], "eta": "much"}, "eta = 'much' is not allowed"),
+        # Configurations between the ends are no whole numbers.
+        ({"x": [1, 2], "features": [10, 100]}, "features"),
+        # Both may be tuned, but not together.
+        ({"x": [1, 2], "scale": [0.1, 1]}, "either x or scale"),
+    ],
+)
+def test_a_bad_range_is_refused_with_its_name(tune, words):
+    with pytest.raises(InputError) as refusal:
+        tuning.check("bef-rlsvi", {}, tune, "agents.ours.tune")
+    text = str(refusal.value)
+    assert words in text and "\n" not in text
+    assert text.startswith("agents.ours.tune: ") or "x or scale" in text
+
+
+def test_good_ranges_are_accepted():
+    tuning.check("bef-rlsvi", {"noise": "step"}, {"x": [1, 100], "eta": 3}, "here")
+    tuning.check("bef-rlsvi", {}, {"scale": [0.01, 1], "eta": [0.1, 10.0]}, "here")
