@@ -14,8 +14,7 @@ the online mirror descent in `mirror_descent.py` (eq. 5 and 6), one step for eac
 
 `scale` multiplies beta; the second-order bonus then scales with its square.
 
-Shapes: theta (n, blocks, m), B (n, blocks, m, m), f' xi (n, N, A, R - 1, M) for each h, from the smallest number of
-normal draws.
+Shapes: theta (n, blocks, q), B (n, blocks, q, q) in the coordinates of `mnl.py`, nu (n, H, N A).
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
@@ -44,22 +43,17 @@ class Agent(MirrorAgent):
         self.samples = int(np.ceil(1 - np.log(tries) / log_ndtr(1.0)))
 
     def plan(self, k):
-        model, r, H = self.problem.model, self.reachable, self.problem.horizon
-        B, beta = self.estimator.B, self.radius(k)[:, None, None]
+        r, H, beta = self.reachable, self.problem.horizon, self.radius(k)[:, None, None]
         kernel = self.kernel()
-        P = r.probabilities(kernel)
-        second = 3 * H * beta**2 * r.norms(B).max(-1)
-        # f is zero for s'_0, the first of the reachable states, which therefore has no noise of its own.
-        turned, others = r.turned(r.contrast[None, ..., 1:, :], B), P[..., 1:]
-        nu = []
-        for _ in range(H):
-            along = r.noise(turned, self.problem.normals, self.samples)
-            centre = (others[..., None] * along).sum(-2)
-            best = (along - centre[..., None, :]).max(-1)
-            first = P[..., 0] * (-centre).max(-1) + (others * best).sum(-1)
-            nu.append(H * beta * first + second)
+        turned = r.turned(self.estimator.B)
+        P = r.probabilities(kernel).reshape(turned.shape[1:])
+        centred = turned - mnl.total(np.moveaxis(P * turned, -1, 0))[..., None]
+        # P max_m fbar . xi^(m) = max_m P fbar . xi^(m).
+        first = r.largest(np.moveaxis(P * centred, -1, 0), self.problem.normals, self.samples, H)
+        second = mnl.total(np.square(turned)).max(-1)
+        nu = H * beta * first + (3 * H * beta**2) * second[:, None]
         R = self.rewards.means()
-        Q, V = mnl.plan(R, kernel, nu, low=-np.inf)
+        Q, V = mnl.plan(R, kernel, nu.swapaxes(0, 1).reshape(H, *R.shape), low=-np.inf)
         return Plan(self.cell_policy(Q), V, R)
 
     def facts(self):

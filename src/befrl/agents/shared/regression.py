@@ -77,7 +77,9 @@ class LinearAgent(BaseAgent):
         regression = self.regression
         shape = (regression.n, regression.points, self.problem.model.n_actions)
         Q, V = bellman.recursion(lambda h, V: value(h, regression.step(h, V)), regression.horizon, shape)
-        return Plan(self.cell_policy(Q) if regression.on == "anchors" else self.greedy(Q), regression.on_anchors(V[:, 0]))
+        return Plan(
+            self.cell_policy(Q) if regression.on == "anchors" else self.greedy(Q), regression.on_anchors(V[:, 0])
+        )
 
     def update(self, trajectory):
         self.regression.update(trajectory)
