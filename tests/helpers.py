@@ -352,7 +352,7 @@ def full(blocks):
 
 
 def in_family(reachable, blocks, weight):
-    """The matrix weight A + sum of terms f f' in the family's coordinates (d, d), from its blocks in those of `mnl.py`."""
+    """The matrix weight A + sum f f' in the family's coordinates (d, d), from its blocks in those of `mnl.py`."""
     A, E = full(reachable.features.trace), np.zeros((reachable.d, reachable.blocks * reachable.q))
     m, q = reachable.basis.shape[1:]
     for i, part in enumerate(reachable.basis):

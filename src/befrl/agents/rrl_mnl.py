@@ -19,10 +19,10 @@ Shapes: theta (n, blocks, q), A (n, blocks, q, q) in the coordinates of `mnl.py`
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
 lam is L_f^2 and kappa the lower bound of `mnl.py` unless they are given; the authors tuned theirs and do not print
-them. At theta = 0, where b is constant and U states are reachable, the product of two probabilities is 1/U^2. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4
-at H: it is H here. The argument of log2 is at least 1. In track U rewards are
-optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the
-paper's assumption; the clip is kept.
+them. At theta = 0, where b is constant and U states are reachable, the product of two probabilities is 1/U^2. |theta|
+is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. The argument of
+log2 is at least 1. In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not
+random. Rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
