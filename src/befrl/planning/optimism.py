@@ -175,16 +175,19 @@ def value_and_slope(model, theta, R, horizon, start):
     P, partial = model.family.kernel_and_partial_means(model.features.natural(theta))
     n, N, A = R.shape
     Q, V = bellman.backward_induction(R, P, horizon)
-    chosen = np.eye(A)[bellman.greedy(Q)]
-    rows = P.reshape(n, N * A, N)
-    visits = np.empty((n, horizon, N * A))
-    mu = start
+    # Rows come last in memory, as they do in the recursion.
+    actions, mu = np.ascontiguousarray(bellman.greedy(Q).T), np.ascontiguousarray(start.T)
+    visits = np.empty((horizon, A, N, n))
+    forward = bellman.expectation(P.transpose(0, 3, 2, 1).reshape(n, N, 1, A * N))
     for h in range(horizon):
-        visits[:, h] = (mu[..., None] * chosen[:, h]).reshape(n, -1)
-        mu = (visits[:, h, None] @ rows)[:, 0]
+        for a in range(A):
+            np.multiply(mu, actions[:, h] == a, out=visits[h, a])
+        mu = forward(visits[h].reshape(A * N, n).T)[..., 0].T
     # Occupancy-weighted values of the next step: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
-    ahead = (np.swapaxes(visits, 1, 2) @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
-    covariance = (ahead[..., None, :] @ partial)[..., 0, :] - (ahead * P).sum(-1)[..., None] * partial.sum(-2)
+    visits = np.ascontiguousarray(visits.transpose(3, 2, 1, 0)).reshape(n, N * A, horizon)
+    ahead = (visits @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
+    covariance = np.vecdot(ahead[..., None, :], partial.swapaxes(-1, -2))
+    covariance -= np.vecdot(ahead, P)[..., None] * partial.sum(-2)
     return (start * V[:, 0]).sum(-1), model.features.pull(covariance)
 
 
