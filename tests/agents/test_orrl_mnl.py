@@ -154,6 +154,23 @@ def test_noise_has_the_covariance_of_xi(name, values):
         assert np.all(np.abs(noise @ noise.T / draws - covariance) <= 5 * error + 1e-12)
 
 
+def test_noise_with_two_reachable_states_has_the_law_of_the_maxima():
+    """The range of M normals times |P fbar|_{B^-1}, against maxima of draws of xi itself: Kolmogorov's distance."""
+    problem = instance("jao", horizon=5)
+    agent = trained("orrl-mnl", problem, seeds=(0,), lam=1.0, eta=1.0)
+    r, rng, draws = agent.reachable, np.random.default_rng(3), 4000
+    turned, P = r.turned(agent.estimator.B), r.probabilities(agent.kernel()).reshape(1, -1, 2)
+    vectors = P * (turned - (P * turned).sum(-1, keepdims=True))
+    found = np.concatenate([agent.noise(vectors)[0] for _ in range(draws // 5)]).reshape(draws, *problem.R.shape)
+    B = in_family(r, agent.estimator.B[0], agent.estimator.lam[0])
+    for s, a in np.ndindex(problem.R.shape):
+        states, f = features_of(problem, s, a)
+        p = agent.kernel()[0, s, a, states]
+        xi = rng.multivariate_normal(np.zeros(len(B)), np.linalg.inv(B), (draws, agent.samples))
+        expected = (xi @ (f - p @ f).T).max(1) @ p
+        assert stats.ks_2samp(found[:, s, a], expected).pvalue > 1e-4
+
+
 def test_theory_is_optimistic_often_enough():
     """Lemma 18: with probability Phi(-1)/2 = 0.079 at least; at theory's sigma nearly always."""
     optimism = play("orrl-mnl", instance("riverswim", states=3, horizon=6), "K", range(30), 15)["optimism"]

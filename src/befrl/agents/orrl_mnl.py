@@ -32,6 +32,7 @@ from scipy.special import log_ndtr
 from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
+from befrl.numerics.largest_normal import range_of_normals
 
 Parameters = MirrorParameters
 
@@ -42,14 +43,24 @@ class Agent(MirrorAgent):
         tries = problem.horizon * self.reachable.U
         self.samples = int(np.ceil(1 - np.log(tries) / log_ndtr(1.0)))
 
+    def noise(self, vectors):
+        """sum_s' P(s') max_m fbar(s')' xi_h^(m)/sigma, (n, H, N A), for P(s') L^-1 fbar(s') (q, n, N A, R)."""
+        problem, r, H = self.problem, self.reachable, self.problem.horizon
+        if not (r.own_blocks and r.U == 2):
+            return r.largest(np.moveaxis(vectors, -1, 0), problem.normals, self.samples, H)
+        # With two reachable states P fbar' xi are opposite numbers: their maxima add up to the range of M normals.
+        found = np.zeros((problem.n, H, vectors.shape[2]))
+        u = problem.uniforms.take(2 * H * len(r.random)).reshape(problem.n, 2, H, -1)
+        found[..., r.random] = range_of_normals(u[:, 0], u[:, 1], self.samples)
+        return found * np.sqrt(mnl.total(np.square(vectors[..., 1])))[:, None]
+
     def plan(self, k):
         r, H, beta = self.reachable, self.problem.horizon, self.radius(k)[:, None, None]
         kernel = self.kernel()
         turned = r.turned(self.estimator.B)
         P = r.probabilities(kernel).reshape(turned.shape[1:])
         centred = turned - mnl.total(np.moveaxis(P * turned, -1, 0))[..., None]
-        # P max_m fbar . xi^(m) = max_m P fbar . xi^(m).
-        first = r.largest(np.moveaxis(P * centred, -1, 0), self.problem.normals, self.samples, H)
+        first = self.noise(P * centred)
         second = mnl.total(np.square(turned)).max(-1)
         nu = H * beta * first + (3 * H * beta**2) * second[:, None]
         R = self.rewards.means()

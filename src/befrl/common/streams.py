@@ -54,6 +54,7 @@ class Stream:
     def _refill(self, m):
         left = self._buffer[:, self._used :]
         size = max(m, CHUNK // max(1, len(self._generators)))
-        fresh = [g.standard_normal(size) if self._normal else g.random(size) for g in self._generators]
-        self._buffer = np.concatenate([left, np.stack(fresh)], axis=1)
-        self._used = 0
+        self._buffer, self._used = np.empty((len(left), left.shape[1] + size)), 0
+        self._buffer[:, : left.shape[1]] = left
+        for g, row in zip(self._generators, self._buffer, strict=True):
+            (g.standard_normal if self._normal else g.random)(out=row[left.shape[1] :])

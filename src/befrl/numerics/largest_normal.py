@@ -1,8 +1,11 @@
-"""Draws of the maximum of M standard normals: the z with Phi(z)^M = u for a uniform number u.
+"""Draws of the maximum and of the range of M standard normals, from one and two uniform numbers.
 
-With t = 1 - u^(1/M), z = -Phi^-1(t). For e^-25 <= t <= 0.075, where nearly all t lie if M is large, it is the rational
-function of r = sqrt(-log t) of Wichura (1988, algorithm AS 241), with a relative error of 1e-16. It takes a few array
-operations; elsewhere z is scipy's, which costs several times as much.
+The maximum z has the law Phi^M: Phi(z)^M = u, hence z = -Phi^-1(t) with t = 1 - u^(1/M). Given it, the others are M - 1
+independent normals below z, and 1 - Phi(x)/Phi(z) = v^(1/(M-1)) gives their minimum x.
+
+For e^-25 <= t <= 0.075, where nearly all t lie if M is large, -Phi^-1(t) is the rational function of r = sqrt(-log t) of
+Wichura (1988, algorithm AS 241), with a relative error of 1e-16. It takes a few array operations; elsewhere it is
+scipy's, which costs several times as much.
 """
 
 import numpy as np
@@ -33,8 +36,23 @@ BELOW = (
 
 def largest_normal(u, members):
     """The maximum of `members` standard normals for uniform numbers u in [0, 1); both are arrays that broadcast."""
+    return _above(_tail(u, members))
+
+
+def range_of_normals(u, v, members):
+    """The maximum minus the minimum of `members` >= 2 standard normals, for uniform numbers u and v in [0, 1)."""
+    tail = _tail(u, members)
+    return _above(tail) + _above((1.0 - tail) * _tail(v, members - 1))
+
+
+def _tail(u, members):
+    """1 - u^(1/M)."""
     # Uniform numbers may be 0.
-    tail = -np.expm1(np.log(np.maximum(u, 2.0**-53)) / members)
+    return -np.expm1(np.log(np.maximum(u, 2.0**-53)) / members)
+
+
+def _above(tail):
+    """The z with 1 - Phi(z) = tail."""
     r = np.sqrt(-np.log(np.maximum(tail, LEAST)))
     r -= SHIFT
     z = _polynomial(ABOVE, r)
