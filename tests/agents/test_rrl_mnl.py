@@ -126,7 +126,7 @@ def test_noise_has_the_covariance_of_xi_along_all_features(name, values):
     problem = instance(name, **values)
     agent = trained("rrl-mnl", problem, seeds=(0,))
     r, draws = agent.reachable, 20_000
-    z = r.normals(agent.problem.normals, draws, 1)[:, 0, :, 0]
+    z = r.normals(agent.problem.normals, draws, 1, r.random)[:, 0, :, 0]
     noise = np.zeros((r.block.size, r.U, draws))
     noise[r.random] = np.einsum("ixr,imx->xrm", r.turned(agent.A)[:, 0, r.random], z)
     noise = noise.reshape(-1, draws)

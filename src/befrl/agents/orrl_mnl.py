@@ -46,13 +46,16 @@ class Agent(MirrorAgent):
     def noise(self, vectors):
         """sum_s' P(s') max_m fbar(s')' xi_h^(m)/sigma, (n, H, N A), for P(s') L^-1 fbar(s') (q, n, N A, R)."""
         problem, r, H = self.problem, self.reachable, self.problem.horizon
-        if not (r.own_blocks and r.U == 2):
-            return r.largest(np.moveaxis(vectors, -1, 0), problem.normals, self.samples, H)
+        if not r.own_blocks:
+            return r.largest(np.moveaxis(vectors, -1, 0), problem.normals, self.samples, H, r.random)
         # With two reachable states P fbar' xi are opposite numbers: their maxima add up to the range of M normals.
-        found = np.zeros((problem.n, H, vectors.shape[2]))
-        u = problem.uniforms.take(2 * H * len(r.random)).reshape(problem.n, 2, H, -1)
-        found[..., r.random] = range_of_normals(u[:, 0], u[:, 1], self.samples)
-        return found * np.sqrt(mnl.total(np.square(vectors[..., 1])))[:, None]
+        states = r.real.sum(-1).ravel()
+        two, others = np.flatnonzero(states == 2), np.flatnonzero(states > 2)
+        found = r.largest(np.moveaxis(vectors, -1, 0), problem.normals, self.samples, H, others)
+        u = problem.uniforms.take(2 * H * len(two)).reshape(problem.n, 2, H, len(two))
+        lengths = np.sqrt(mnl.total(np.square(vectors[..., two, 1])))[:, None]
+        found[..., two] = lengths * range_of_normals(u[:, 0], u[:, 1], self.samples)
+        return found
 
     def plan(self, k):
         r, H, beta = self.reachable, self.problem.horizon, self.radius(k)[:, None, None]

@@ -89,7 +89,7 @@ class Agent(BaseAgent):
             return found * np.sqrt(lengths.max(-1))[:, None]
         longest = lengths.argmax(-1)[None, ..., None]
         fhat = np.take_along_axis(turned, longest, axis=-1)[..., 0]
-        return r.largest(fhat[None], problem.normals, self.samples, H)
+        return r.largest(fhat[None], problem.normals, self.samples, H, r.random)
 
     def plan(self, k):
         model, r, H = self.problem.model, self.reachable, self.problem.horizon

@@ -3,7 +3,7 @@
 The maximum z has the law Phi^M: Phi(z)^M = u, hence z = -Phi^-1(t) with t = 1 - u^(1/M). Given it, the others are M - 1
 independent normals below z, and 1 - Phi(x)/Phi(z) = v^(1/(M-1)) gives their minimum x.
 
-For e^-25 <= t <= 0.075, where nearly all t lie if M is large, -Phi^-1(t) is the rational function of r = sqrt(-log t) of
+For e^-25 <= t <= 0.075, where nearly all t lie if M is large, -Phi^-1(t) is the rational function of sqrt(-log t) of
 Wichura (1988, algorithm AS 241), with a relative error of 1e-16. It takes a few array operations; elsewhere it is
 scipy's, which costs several times as much.
 """

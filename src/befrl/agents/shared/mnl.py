@@ -125,29 +125,29 @@ class Reachable:
         """|f|^2 in matrix^-1, (n, N, A, R)."""
         return total(np.square(self.turned(matrix))).reshape(-1, *self.states.shape)
 
-    def normals(self, stream, members, steps):
-        """The q components of z for `members` new xi at each step, (q, n, members, steps, random (s,a))."""
-        blocks = len(self.random) if self.own_blocks else self.blocks
+    def normals(self, stream, members, steps, at):
+        """The q components of z at the (s,a) `at` for `members` new xi at each step, (q, n, members, steps, at)."""
+        blocks = len(at) if self.own_blocks else self.blocks
         z = stream.take(steps * blocks * self.q * members)
-        z = z.reshape(-1, self.q, members, steps, blocks).swapaxes(0, 1)
-        return z if self.own_blocks else z[..., self.block[self.random]]
+        z = z.reshape(len(z), self.q, members, steps, blocks).swapaxes(0, 1)
+        return z if self.own_blocks else z[..., self.block[at]]
 
-    def largest(self, vectors, stream, members, steps):
+    def largest(self, vectors, stream, members, steps, at):
         """The sum over r of the maximum over `members` draws of L^-1 f_r . z, at each step: (n, steps, N A).
 
-        `vectors` (R', q, n, N A) has the components of each L^-1 f_r.
+        `vectors` (R', q, n, N A) has the components of each L^-1 f_r. Other (s,a) than those of `at` get 0.
         """
-        z = self.normals(stream, members, steps)
-        n, width = z.shape[1], len(self.random)
+        z = self.normals(stream, members, steps, at)
+        n, width = z.shape[1], len(at)
         found = np.zeros((n, steps, self.states[..., 0].size))
-        vectors, size = vectors[..., self.random], max(1, GROUP // (members * steps * width))
+        vectors, size = vectors[..., at], max(1, GROUP // max(1, members * steps * width))
         for first in range(0, n, size):
             rows = slice(first, first + size)
             # Long inner loops: the weights are repeated for all steps.
             weights = np.tile(vectors[:, :, rows], steps)[..., None, :]
-            draws = z[:, rows].reshape(self.q, -1, members, steps * width)
+            draws = z[:, rows].reshape(self.q, len(z[0, rows]), members, steps * width)
             highest = total(total(w * x for w, x in zip(weight, draws, strict=True)).max(1) for weight in weights)
-            found[rows, :, self.random] = highest.reshape(-1, steps, width)
+            found[rows, :, at] = highest.reshape(len(highest), steps, width)
         return found
 
     def probabilities(self, kernel):
