@@ -351,6 +351,16 @@ def full(blocks):
     return matrix
 
 
+def in_family(reachable, blocks, weight):
+    """The matrix weight A + sum f f' in the family's coordinates (d, d), from its blocks in those of `mnl.py`."""
+    A, E = full(reachable.features.trace), np.zeros((reachable.d, reachable.blocks * reachable.q))
+    m, q = reachable.basis.shape[1:]
+    for i, part in enumerate(reachable.basis):
+        E[i * m : (i + 1) * m, i * q : (i + 1) * q] = part
+    assert np.allclose(E.T @ A @ E, np.eye(E.shape[1]), rtol=0, atol=1e-12)
+    return weight * A + A @ E @ (full(blocks) - weight * np.eye(E.shape[1])) @ E.T @ A
+
+
 def full_U(features, x, a):
     """U(s,a) as a (p, d) matrix."""
     if isinstance(features, KroneckerFeatures):

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 from befrl.agents.shared import mirror_descent, mnl
-from helpers import full, full_U, play, random_episodes, trained
+from helpers import full, full_U, in_family, play, random_episodes, trained
 from helpers import light as instance
 
 FINITE = [("riverswim", {"states": 3, "horizon": 5}), ("dense", {}), ("jao", {"horizon": 5}), ("factored", {})]
@@ -43,7 +43,7 @@ def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, e
     for episode in random_episodes(problem, (0, 1), 3):
         for h in range(problem.horizon):
             t = dataclasses.replace(episode, **{name: getattr(episode, name)[:, h : h + 1] for name in names})
-            before = estimator.theta.reshape(2, -1).copy()
+            before = reachable.whole(estimator.theta)
             estimator.update(t)
             for i in range(2):
                 s, a, eta = t.cells[i, 0], t.actions[i, 0], etas[i]
@@ -67,10 +67,11 @@ def test_each_mirror_step_is_its_argmin_and_hessians_add_up(name, values, lam, e
                         method="SLSQP",
                         options={"ftol": 1e-14, "maxiter": 1000},
                     ).x
-                now = estimator.theta[i].ravel()
+                now = reachable.whole(estimator.theta)[i]
                 assert np.allclose(now, expected, rtol=0, atol=1e-5)
                 B[i] = B[i] + local_hessian(problem, now, s, a)[0]
-                assert np.allclose(full(estimator.B[i]), B[i], rtol=1e-12, atol=1e-12)
+                found = in_family(reachable, estimator.B[i], estimator.lam[i])
+                assert np.allclose(found, B[i], rtol=1e-12, atol=1e-12)
     assert edges > 0 or lam is None
 
 
@@ -110,12 +111,13 @@ def test_plan_by_loops_from_the_same_normals(scale):
     agent = trained("orrl-mnl", problem, "K", seeds=(0,), scale=scale, **given)
     normals = Recorded(agent.problem.normals)
     agent.problem = dataclasses.replace(agent.problem, normals=normals)
-    plan, theta = agent.plan(5), agent.estimator.theta.reshape(1, -1)
-    beta, B = agent.radius(5)[0], full(agent.estimator.B[0])
+    plan, theta = agent.plan(5), agent.reachable.whole(agent.estimator.theta)
+    beta, B = agent.radius(5)[0], in_family(agent.reachable, agent.estimator.B[0], agent.estimator.lam[0])
+    z = normals.given[0].reshape(d, agent.samples, H)
     kernel = problem.model.kernel(theta)[0]
     L, V = np.linalg.cholesky(B), np.zeros(4)
     for h in reversed(range(H)):
-        xi = H * beta * np.linalg.solve(L.T, normals.given[h].reshape(d, agent.samples))
+        xi = H * beta * np.linalg.solve(L.T, z[..., h])
         Q = np.empty(problem.R.shape)
         for s, a in np.ndindex(Q.shape):
             states, f = features_of(problem, s, a)
@@ -135,20 +137,43 @@ def test_noise_has_the_covariance_of_xi(name, values):
     problem = instance(name, **values)
     agent = trained("orrl-mnl", problem, seeds=(0,), lam=1.0, eta=1.0)
     r, draws = agent.reachable, 20_000
-    kernel = problem.model.kernel(agent.estimator.theta.reshape(1, -1))
-    turned = r.turned(r.contrast[None, ..., 1:, :], agent.estimator.B)
-    along = r.noise(turned, agent.problem.normals, draws)[0]
-    B = full(agent.estimator.B[0])
+    kernel = problem.model.kernel(r.whole(agent.estimator.theta))
+    along = np.zeros((*problem.R.shape, r.U, draws))
+    z = r.normals(agent.problem.normals, draws, 1, r.random)[:, 0, :, 0]
+    along.reshape(-1, r.U, draws)[r.random] = np.einsum("ixr,imx->xrm", r.turned(agent.estimator.B)[:, 0, r.random], z)
+    B = in_family(r, agent.estimator.B[0], agent.estimator.lam[0])
     for s, a in np.ndindex(problem.R.shape):
         states, f = features_of(problem, s, a)
         P = kernel[0, s, a, states]
-        noise = np.concatenate([np.zeros((1, draws)), along[s, a, : len(states) - 1]])
+        noise = along[s, a, : len(states)]
         noise = noise - P @ noise
         fbar = f - P @ f
         covariance = fbar @ np.linalg.solve(B, fbar.T)
         variances = np.diag(covariance)
         error = np.sqrt((np.outer(variances, variances) + covariance**2) / draws)
         assert np.all(np.abs(noise @ noise.T / draws - covariance) <= 5 * error + 1e-12)
+
+
+@pytest.mark.parametrize(("name", "values"), FINITE)
+def test_noise_has_the_law_of_the_maxima(name, values):
+    """Against maxima of draws of xi itself, by Kolmogorov's distance; two reachable states have a range instead."""
+    problem = instance(name, **values)
+    H = problem.horizon
+    agent = trained("orrl-mnl", problem, seeds=(0,), lam=1.0, eta=1.0)
+    r, rng, draws = agent.reachable, np.random.default_rng(3), 400 * H
+    turned, P = r.turned(agent.estimator.B), r.probabilities(agent.kernel()).reshape(1, -1, r.U)
+    vectors = P * (turned - (P * turned).sum(-1, keepdims=True))
+    found = np.concatenate([agent.noise(vectors)[0] for _ in range(400)]).reshape(draws, *problem.R.shape)
+    B = in_family(r, agent.estimator.B[0], agent.estimator.lam[0])
+    for s, a in np.ndindex(problem.R.shape):
+        states, f = features_of(problem, s, a)
+        p = agent.kernel()[0, s, a, states]
+        xi = rng.multivariate_normal(np.zeros(len(B)), np.linalg.inv(B), (draws, agent.samples))
+        expected = (xi @ (f - p @ f).T).max(1) @ p
+        if len(states) == 1:
+            assert np.all(found[:, s, a] == 0)
+        else:
+            assert stats.ks_2samp(found[:, s, a], expected).pvalue > 1e-5
 
 
 def test_theory_is_optimistic_often_enough():

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 from befrl.agents.shared import mnl
-from helpers import full, full_U, play, random_episodes, trained
+from helpers import full, full_U, in_family, play, random_episodes, trained
 from helpers import light as instance
 
 FINITE = [("riverswim", {"states": 3, "horizon": 5}), ("dense", {}), ("jao", {"horizon": 5}), ("factored", {})]
@@ -56,7 +56,7 @@ def test_each_step_is_its_argmin_and_the_gram_matrix_grows(name, values):
     A = [lam * trace for _ in range(2)]
     edges = 0
     for t in single_steps(problem, 3):
-        before = agent.theta.reshape(2, -1).copy()
+        before = agent.reachable.whole(agent.theta)
         agent.update(t)
         for i in range(2):
             s, a = t.cells[i, 0], t.actions[i, 0]
@@ -66,8 +66,8 @@ def test_each_step_is_its_argmin_and_the_gram_matrix_grows(name, values):
             gradient = (P - (states == t.next_states[i, 0])) @ f
             expected, on_edge = argmin_in_ball(gradient, A[i], before[i], trace, L)
             edges += on_edge
-            assert np.allclose(agent.theta[i].ravel(), expected, rtol=0, atol=1e-5)
-            assert np.allclose(full(agent.A[i]), A[i], rtol=0, atol=1e-12)
+            assert np.allclose(agent.reachable.whole(agent.theta)[i], expected, rtol=0, atol=1e-5)
+            assert np.allclose(in_family(agent.reachable, agent.A[i], lam), A[i], rtol=0, atol=1e-12)
     assert edges > 3
 
 
@@ -101,12 +101,11 @@ def test_plan_by_loops_from_the_same_normals(scale):
         + 2 * lam * r.L_theta**2
     )
     sigma = (1 if scale == "theory" else scale) * H * alpha
-    A, P = full(agent.A[0]), problem.model.kernel(agent.theta.reshape(1, -1))[0]
+    A, P = in_family(r, agent.A[0], lam), problem.model.kernel(r.whole(agent.theta))[0]
     L, V = np.linalg.cholesky(A), np.zeros(4)
-    assert len(normals.given) == H
+    z = normals.given[0].reshape(d, M, H)
     for h in reversed(range(H)):
-        # The plan draws for its first step first.
-        xi = sigma * np.linalg.solve(L.T, normals.given[h].reshape(d, M))
+        xi = sigma * np.linalg.solve(L.T, z[..., h])
         Q = np.empty(problem.R.shape)
         for s, a in np.ndindex(Q.shape):
             _, f = features_of(problem, s, a)
@@ -127,16 +126,36 @@ def test_noise_has_the_covariance_of_xi_along_all_features(name, values):
     problem = instance(name, **values)
     agent = trained("rrl-mnl", problem, seeds=(0,))
     r, draws = agent.reachable, 20_000
-    noise = r.noise(r.turned(r.contrast[None], agent.A), agent.problem.normals, draws)[0].reshape(-1, draws)
-    f = r.f.reshape(-1, r.features.m)
+    z = r.normals(agent.problem.normals, draws, 1, r.random)[:, 0, :, 0]
+    noise = np.zeros((r.block.size, r.U, draws))
+    noise[r.random] = np.einsum("ixr,imx->xrm", r.turned(agent.A)[:, 0, r.random], z)
+    noise = noise.reshape(-1, draws)
+    f = (r.contrast @ r.features.U).reshape(-1, r.features.m)
     whole = np.zeros((len(f), r.features.n_blocks, r.features.m))
     whole[np.arange(len(f)), np.repeat(r.features.block.ravel(), r.U)] = f
     whole = whole.reshape(len(f), -1)
-    covariance = whole @ np.linalg.solve(full(agent.A[0]), whole.T)
+    covariance = whole @ np.linalg.solve(in_family(r, agent.A[0], agent.lam[0]), whole.T)
     variances = np.diag(covariance)
     error = np.sqrt((np.outer(variances, variances) + covariance**2) / draws)
     assert np.all(np.abs(noise @ noise.T / draws - covariance) <= 5 * error + 1e-12)
     assert np.all(np.abs(noise.mean(1)) <= 5 * np.sqrt(variances / draws) + 1e-12)
+
+
+def test_noise_of_own_blocks_is_the_maximum_of_normals():
+    """One draw from Phi^M times the largest |f|_{A^-1}, independent for all (s, a), by Kolmogorov's distance."""
+    problem = instance("riverswim", states=3, horizon=5)
+    agent = trained("rrl-mnl", problem, seeds=(0,))
+    r, A = agent.reachable, in_family(agent.reachable, agent.A[0], agent.lam[0])
+    draws = np.concatenate([agent.noise(r.turned(agent.A)) for _ in range(2000)]).reshape(10_000, *problem.R.shape)
+    for s, a in np.ndindex(problem.R.shape):
+        width = max(math.sqrt(x @ np.linalg.solve(A, x)) for x in features_of(problem, s, a)[1])
+        if width == 0:
+            assert np.all(draws[:, s, a] == 0)
+        else:
+            distance = stats.kstest(draws[:, s, a] / width, lambda z: stats.norm.cdf(z) ** agent.samples).statistic
+            assert distance < 2.5 / math.sqrt(len(draws))
+    correlations = np.corrcoef(draws.reshape(len(draws), -1)[:, r.random].T)
+    assert np.abs(correlations - np.eye(len(correlations))).max() < 5 / math.sqrt(len(draws))
 
 
 @pytest.mark.parametrize(("H", "M"), [(1, 1), (10, 15), (20, 19)])

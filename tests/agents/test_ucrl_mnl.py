@@ -11,7 +11,7 @@ from befrl.agents.shared import mnl
 from befrl.common.errors import Refused
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
-from helpers import INSTANCES, full, full_U, matrices_at, play, random_episodes, samples, trained
+from helpers import INSTANCES, full, full_U, in_family, matrices_at, play, random_episodes, samples, trained
 from helpers import light as instance
 
 FINITE = [("riverswim", {"states": 4, "horizon": 6}), ("dense", {}), ("jao", {"horizon": 5}), ("factored", {})]
@@ -58,7 +58,7 @@ def test_norms_of_features_by_loops(name, values):
     longest = 0.0
     for i in range(2):
         A = gram(problem, i, 5, 0.4)
-        assert np.allclose(full(agent.design()[i]), A, rtol=0, atol=1e-10)
+        assert np.allclose(in_family(reachable, agent.design()[i], 0.4), A, rtol=0, atol=1e-10)
         for s, a in np.ndindex(problem.R.shape):
             f, states = features_of(problem, s, a), support(problem, s, a)
             assert np.array_equal(reachable.states[s, a][reachable.real[s, a]], states)
@@ -173,4 +173,7 @@ def test_theory_covers_and_is_optimistic(kappa):
     agent = trained("ucrl-mnl", problem, "K", seeds=tuple(range(40)), episodes=20, kappa=kappa)
     for i in range(40):
         error = agent.theta[i] - problem.theta_p
-        assert math.sqrt(error @ full(agent.design()[i]) @ error) <= agent.radius(20)[i]
+        assert (
+            math.sqrt(error @ in_family(agent.reachable, agent.design()[i], agent.lam[i]) @ error)
+            <= agent.radius(20)[i]
+        )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from helpers import full, full_U, play, trained
+from helpers import full_U, in_family, play, trained
 from helpers import light as instance
 
 FINITE = [("riverswim", {"states": 3, "horizon": 5}), ("dense", {}), ("jao", {"horizon": 5}), ("factored", {})]
@@ -25,10 +25,11 @@ def test_bonus_and_plan_by_hand(name, values, scale):
     H = problem.horizon
     agent = trained("ucrl-mnl-plus", problem, "K", scale=scale)
     plan, beta = agent.plan(5), agent.radius(5)
-    kernel = problem.model.kernel(agent.estimator.theta.reshape(2, -1))
+    kernel = problem.model.kernel(agent.reachable.whole(agent.estimator.theta))
     bonus = agent.bonus(5, agent.reachable.probabilities(kernel))
     for i in range(2):
-        B, nu = full(agent.estimator.B[i]), np.empty(problem.R.shape)
+        B = in_family(agent.reachable, agent.estimator.B[i], agent.estimator.lam[i])
+        nu = np.empty(problem.R.shape)
         for s, a in np.ndindex(nu.shape):
             states, f = features_of(problem, s, a)
             P = kernel[i, s, a, states]
@@ -61,8 +62,9 @@ def test_theory_covers_and_is_optimistic():
     assert np.all(optimism >= -1e-9)
     agent = trained("ucrl-mnl-plus", problem, "K", seeds=tuple(range(40)), episodes=20)
     for i in range(40):
-        error = agent.estimator.theta[i].ravel() - problem.theta_p
-        assert math.sqrt(error @ full(agent.estimator.B[i]) @ error) <= agent.radius(20)[i]
+        error = agent.reachable.whole(agent.estimator.theta)[i] - problem.theta_p
+        B = in_family(agent.reachable, agent.estimator.B[i], agent.estimator.lam[i])
+        assert math.sqrt(error @ B @ error) <= agent.radius(20)[i]
 
 
 def test_the_estimate_approaches_the_truth():
@@ -71,5 +73,5 @@ def test_the_estimate_approaches_the_truth():
     few, many = (
         trained("ucrl-mnl-plus", problem, seeds=tuple(range(20)), episodes=k, lam=1.0, eta=1.0) for k in (5, 200)
     )
-    errors = [np.square(a.estimator.theta.reshape(20, -1) - problem.theta_p).sum(-1).mean() for a in (few, many)]
+    errors = [np.square(a.reachable.whole(a.estimator.theta) - problem.theta_p).sum(-1).mean() for a in (few, many)]
     assert errors[1] < errors[0] / 5

@@ -14,8 +14,7 @@ the online mirror descent in `mirror_descent.py` (eq. 5 and 6), one step for eac
 
 `scale` multiplies beta; the second-order bonus then scales with its square.
 
-Shapes: theta (n, blocks, m), B (n, blocks, m, m), f' xi (n, N, A, R - 1, M) for each h, from the smallest number of
-normal draws.
+Shapes: theta (n, blocks, q), B (n, blocks, q, q) in the coordinates of `mnl.py`, nu (n, H, N A).
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
@@ -33,6 +32,7 @@ from scipy.special import log_ndtr
 from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
+from befrl.numerics.largest_normal import range_of_normals
 
 Parameters = MirrorParameters
 
@@ -43,23 +43,31 @@ class Agent(MirrorAgent):
         tries = problem.horizon * self.reachable.U
         self.samples = int(np.ceil(1 - np.log(tries) / log_ndtr(1.0)))
 
+    def noise(self, vectors):
+        """sum_s' P(s') max_m fbar(s')' xi_h^(m)/sigma, (n, H, N A), for P(s') L^-1 fbar(s') (q, n, N A, R)."""
+        problem, r, H = self.problem, self.reachable, self.problem.horizon
+        if not r.own_blocks:
+            return r.largest(np.moveaxis(vectors, -1, 0), problem.normals, self.samples, H, r.random)
+        # With two reachable states P fbar' xi are opposite numbers: their maxima add up to the range of M normals.
+        states = r.real.sum(-1).ravel()
+        two, others = np.flatnonzero(states == 2), np.flatnonzero(states > 2)
+        found = r.largest(np.moveaxis(vectors, -1, 0), problem.normals, self.samples, H, others)
+        u = problem.uniforms.take(2 * H * len(two)).reshape(problem.n, 2, H, len(two))
+        lengths = np.sqrt(mnl.total(np.square(vectors[..., two, 1])))[:, None]
+        found[..., two] = lengths * range_of_normals(u[:, 0], u[:, 1], self.samples)
+        return found
+
     def plan(self, k):
-        model, r, H = self.problem.model, self.reachable, self.problem.horizon
-        B, beta = self.estimator.B, self.radius(k)[:, None, None]
+        r, H, beta = self.reachable, self.problem.horizon, self.radius(k)[:, None, None]
         kernel = self.kernel()
-        P = r.probabilities(kernel)
-        second = 3 * H * beta**2 * r.norms(B).max(-1)
-        # f is zero for s'_0, the first of the reachable states, which therefore has no noise of its own.
-        turned, others = r.turned(r.contrast[None, ..., 1:, :], B), P[..., 1:]
-        nu = []
-        for _ in range(H):
-            along = r.noise(turned, self.problem.normals, self.samples)
-            centre = (others[..., None] * along).sum(-2)
-            best = (along - centre[..., None, :]).max(-1)
-            first = P[..., 0] * (-centre).max(-1) + (others * best).sum(-1)
-            nu.append(H * beta * first + second)
+        turned = r.turned(self.estimator.B)
+        P = r.probabilities(kernel).reshape(turned.shape[1:])
+        centred = turned - mnl.total(np.moveaxis(P * turned, -1, 0))[..., None]
+        first = self.noise(P * centred)
+        second = mnl.total(np.square(turned)).max(-1)
+        nu = H * beta * first + (3 * H * beta**2) * second[:, None]
         R = self.rewards.means()
-        Q, V = mnl.plan(R, kernel, nu, low=-np.inf)
+        Q, V = mnl.plan(R, kernel, nu.swapaxes(0, 1).reshape(H, *R.shape), low=-np.inf)
         return Plan(self.cell_policy(Q), V, R)
 
     def facts(self):

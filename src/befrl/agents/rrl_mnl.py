@@ -14,16 +14,15 @@ step of the estimator for each transition t, of which kH precede episode k = 0, 
 
 `scale` multiplies sigma.
 
-Shapes: theta (n, blocks, m), A (n, blocks, m, m), noise (n, N, A, 1, M) for each h, from the smallest number of normal
-draws.
+Shapes: theta (n, blocks, q), A (n, blocks, q, q) in the coordinates of `mnl.py`, noise (n, H, N A).
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
 lam is L_f^2 and kappa the lower bound of `mnl.py` unless they are given; the authors tuned theirs and do not print
-them. At theta = 0, where b is constant and U states are reachable, the product of two probabilities is 1/U^2. |theta| is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4
-at H: it is H here. The argument of log2 is at least 1. In track U rewards are
-optimistic estimates (`planned_rewards.py`), the only part that is not random. Rewards outside [0, 1] violate the
-paper's assumption; the clip is kept.
+them. At theta = 0, where b is constant and U states are reachable, the product of two probabilities is 1/U^2. |theta|
+is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. The argument of
+log2 is at least 1. In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not
+random. Rewards outside [0, 1] violate the paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from befrl.agents.shared import mnl
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import given_or, number, optional, scale
 from befrl.learning.data import Data
+from befrl.numerics.largest_normal import largest_normal
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,10 @@ class Agent(BaseAgent):
         self.lam = given_or(parameters.lam, r.L_f**2)
         self.kappa = given_or(parameters.kappa, r.kappa())
         self.samples = int(np.ceil(1 - np.log(problem.horizon) / log_ndtr(1.0)))
-        features, n = r.features, problem.n
-        self.theta = np.zeros((n, features.n_blocks, features.m))
-        self.A = self.lam[:, None, None, None] * features.trace
-        self.data = Data(problem.model, n)
+        self._state = mnl.Blocks(problem.n, r.blocks, r.q, self.lam)
+        self.theta, self.A = self._state.theta, self._state.matrix
+        self.data = Data(problem.model, problem.n)
         self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
-        self._rows = np.arange(n)
 
     def sigma(self, k):
         """H alpha_t, with k from 0."""
@@ -79,14 +77,26 @@ class Agent(BaseAgent):
         )
         return self.multiple * self.problem.horizon * np.sqrt(alpha_squared)
 
+    def noise(self, turned):
+        """max_m fhat' xi_h^(m)/sigma, (n, H, N A), for L^-1 f (q, n, N A, R)."""
+        problem, r, H = self.problem, self.reachable, self.problem.horizon
+        lengths = mnl.total(np.square(turned))
+        if r.own_blocks:
+            # fhat' xi are independent for all (s,a), and the maximum of M normals is one draw from Phi^M.
+            found = np.zeros((problem.n, H, lengths.shape[1]))
+            u = problem.uniforms.take(H * len(r.random)).reshape(problem.n, H, -1)
+            found[..., r.random] = largest_normal(u, self.samples)
+            return found * np.sqrt(lengths.max(-1))[:, None]
+        longest = lengths.argmax(-1)[None, ..., None]
+        fhat = np.take_along_axis(turned, longest, axis=-1)[..., 0]
+        return r.largest(fhat[None], problem.normals, self.samples, H, r.random)
+
     def plan(self, k):
         model, r, H = self.problem.model, self.reachable, self.problem.horizon
-        longest = r.norms(self.A).argmax(-1)
-        fhat = np.take_along_axis(r.contrast[None], longest[..., None, None], axis=3)
-        turned, sigma = r.turned(fhat, self.A), self.sigma(k)[:, None, None]
-        noise = [sigma * r.noise(turned, self.problem.normals, self.samples)[..., 0, :].max(-1) for _ in range(H)]
+        noise = self.sigma(k)[:, None, None] * self.noise(r.turned(self.A))
         R = self.rewards.means()
-        Q, V = mnl.plan(R, model.kernel(self.theta.reshape(self.problem.n, -1)), noise, low=-np.inf)
+        noise = noise.swapaxes(0, 1).reshape(H, *R.shape)
+        Q, V = mnl.plan(R, model.kernel(r.whole(self.theta)), noise, low=-np.inf)
         return Plan(self.cell_policy(Q), V, R)
 
     def facts(self):
@@ -99,16 +109,14 @@ class Agent(BaseAgent):
         }
 
     def update(self, trajectory):
-        r = self.reachable
-        for h in range(trajectory.cells.shape[1]):
-            s, a = trajectory.cells[:, h], trajectory.actions[:, h]
-            f, base, gram, block = r.visit(s, a)
-            at = (self._rows, block)
-            P = mnl.laws(f, base, self.theta[at])
-            y = r.chosen(s, a, trajectory.next_states[:, h])
-            gradient = ((P - y)[..., None] * f).sum(1)
-            self.A[at] += self.kappa[:, None, None] / 2 * gram
-            self.theta[at] -= np.linalg.solve(self.A[at], gradient[..., None])[..., 0]
+        r, state = self.reachable, self._state
+        for at, f, log_base, came in r.visits(trajectory):
+            place = state.place(r.block[at])
+            theta, A = state.read(place)
+            A = A + self.kappa / 2 * r.gram[..., at]
+            gradient = mnl.mean(f, mnl.laws(f, log_base, theta) - came)
+            state.write_matrix(place, A)
+            state.write_theta(place, theta - mnl.solve(A, gradient))
             r.project(self.theta, lambda rows: self.A[rows])
         self.data.add(trajectory)
         self.rewards.update()

@@ -93,8 +93,12 @@ class Agent(BaseAgent):
         natural = model.features.natural(self.learner.theta_p)
         mass = model.family.masses(natural)[0]
         p = natural.shape[-1]
-        x = self.slopes + (self.squares @ natural[..., None, :, None])[..., 0]
         C = (mass @ self.squares.reshape(-1, p * p)).reshape(*natural.shape, p)
+        if p == 1:
+            x = natural * self.squares[:, 0, 0]
+            x += self.slopes[:, 0]
+            return np.sqrt((np.vecdot(mass, np.square(x, out=x)) / C[..., 0, 0]).max((-1, -2)))
+        x = self.slopes + (self.squares @ natural[..., None, :, None])[..., 0]
         covariance = np.swapaxes(x, -1, -2) @ (mass[..., None] * x)
         values, vectors = np.linalg.eigh(C)
         # Directions in which psi hardly varies carry no noise either.

@@ -8,7 +8,7 @@ With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states and t - 1 
 
 and kappa <= inf P(s') P(s'') over |theta| <= L_theta (bounded in `mnl.py`). `scale` multiplies beta_k.
 
-Shapes: theta (n, d), A (n, blocks, m, m), norms (n, N, A, R).
+Shapes: theta (n, d), A (n, blocks, q, q) in the coordinates of `mnl.py`, norms (n, N, A, R).
 
 **Deviations.** The source's constants are not known: this beta_k follows from hess >= kappa sum f f' and the
 self-normalised bound for noise of variance proxy 1, where 1/2 would suffice, which makes it sqrt 2 larger. It assumes
@@ -73,10 +73,9 @@ class Agent(BaseAgent):
 
     def design(self):
         """A_k, (n, blocks, m, m)."""
-        features = self.reachable.features
-        return self.lam[:, None, None, None] * features.trace + features.gather(
-            self.data.counts[..., None, None] * self.reachable.gram
-        )
+        r, counts = self.reachable, self.data.counts
+        grown = r.features.gather(counts[..., None, None] * r.gram.T.reshape(*counts.shape[1:], r.q, r.q))
+        return self.lam[:, None, None, None] * np.eye(r.q) + grown
 
     def plan(self, k):
         model, H = self.problem.model, self.problem.horizon
@@ -110,16 +109,17 @@ class Agent(BaseAgent):
         """The same loss with one term for each visit, (k, T)."""
         r = self.reachable
         cells, actions, following = (np.concatenate(part, axis=1)[rows] for part in zip(*self.visits, strict=True))
-        f, log_base, _, block = r.visit(cells, actions)
+        where = (cells, actions)
+        f, block = (r.contrast @ r.features.U)[where], r.features.block[where]
         at = (np.arange(len(theta))[:, None], block)
-        P, y = (
-            mnl.laws(f, log_base, theta.reshape(len(theta), -1, r.features.m)[at]),
-            r.chosen(cells, actions, following),
-        )
+        P = np.exp((f @ theta.reshape(len(theta), -1, r.features.m)[at][..., None])[..., 0] + r.log_base[where])
+        P /= P.sum(-1, keepdims=True)
+        y = (r.states[where] == following[..., None]) & r.real[where]
         lam = self.lam[rows]
         size, pull = likelihood.penalty(r.features, lam, theta)
         gradient = np.zeros((len(theta), r.features.n_blocks, r.features.m))
         np.add.at(gradient, at, ((P - y)[..., None] * f).sum(-2))
         hessian = np.zeros((*gradient.shape, r.features.m)) + lam[:, None, None, None] * r.features.trace
-        np.add.at(hessian, at, mnl.hessian(f, P))
+        fbar = f - (P[..., None] * f).sum(-2, keepdims=True)
+        np.add.at(hessian, at, np.swapaxes(fbar, -1, -2) @ (P[..., None] * fbar))
         return size - np.log(P[y]).reshape(cells.shape).sum(1), gradient.reshape(theta.shape) + pull, hessian

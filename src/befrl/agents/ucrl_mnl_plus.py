@@ -15,7 +15,7 @@ with the beta, lam and eta of ORRL-MNL (eq. 53 and Lemmas 13 to 15):
 
 `scale` multiplies beta; the second-order bonus then scales with its square.
 
-Shapes: theta (n, blocks, m), B (n, blocks, m, m), |fbar| (n, N, A, R).
+Shapes: theta (n, blocks, q), B (n, blocks, q, q) in the coordinates of `mnl.py`, |fbar| (n, N, A, R).
 
 **Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
 all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
@@ -39,13 +39,14 @@ class Agent(MirrorAgent):
     def bonus(self, k, P):
         """nu, (n, N, A), for P (n, N, A, R) on the reachable states."""
         r, H, beta = self.reachable, self.problem.horizon, self.radius(k)[:, None, None]
-        spread = r.features.spread(self.estimator.B)
-        first = (P * np.sqrt(r.quadratic(r.centred(P), spread))).sum(-1)
-        second = r.quadratic(r.contrast, spread).max(-1)
-        return H * beta * first + 3 * H * beta**2 * second
+        turned = r.turned(self.estimator.B).reshape(-1, *P.shape)
+        centred = turned - mnl.total(np.moveaxis(P * turned, -1, 0))[..., None]
+        lengths = np.sqrt(mnl.total(np.square(centred)))
+        second = mnl.total(np.square(turned)).max(-1)
+        return H * beta * mnl.total(np.moveaxis(P * lengths, -1, 0)) + 3 * H * beta**2 * second
 
     def plan(self, k):
-        model, H = self.problem.model, self.problem.horizon
+        H = self.problem.horizon
         kernel = self.kernel()
         nu = self.bonus(k, self.reachable.probabilities(kernel))
         R = self.rewards.means()

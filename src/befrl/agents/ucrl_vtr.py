@@ -68,18 +68,23 @@ class OneHot:
         self.inverse = np.tile(np.eye(C), (self.n, C, A, 1, 1)) / lam[:, None, None, None, None]
         self.w = np.zeros((self.n, C, A, C))
         self.log_det_ratio = np.zeros(self.n)
-        self._rows = np.arange(self.n)
+        self._rows, self._pairs = np.arange(self.n), np.triu_indices(C)
 
     def prepare(self):
-        """theta = M^-1 w, and the map V -> X' theta."""
-        self.theta = (self.inverse @ self.w[..., None])[..., 0]
+        """theta = M^-1 w, and the linear maps V -> X' theta and V V' -> |X|^2_{M^-1}."""
+        self.theta = np.vecdot(self.inverse, self.w[..., None, :])
         self._expected = bellman.expectation(self.theta)
+        # M^-1 is symmetric: pairs of different cells count twice.
+        first, second = self._pairs
+        packed = self.inverse.reshape(*self.w.shape[:3], -1).take(first * self.shape[0] + second, axis=-1)
+        packed *= 1.0 + (first < second)
+        self._square = bellman.expectation(packed)
 
     def step(self, V):
         """X' theta and |X|_{M^-1} of every (cell, action) for V (n, C)."""
-        n, (C, A) = self.n, self.shape
-        turned = (self.inverse.reshape(n, C * A * C, C) @ V[..., None]).reshape(n, C, A, C)
-        return self._expected(V), np.sqrt(np.maximum((turned * V[:, None, None]).sum(-1), 0.0))
+        first, second = self._pairs
+        square = self._square(V[:, first] * V[:, second])
+        return self._expected(V), np.sqrt(np.maximum(square, 0.0, out=square), out=square)
 
     def rewards(self, R):
         return self.space.cell_means(R)
@@ -92,9 +97,10 @@ class OneHot:
             y = X[self._rows, following[:, h]]
             # Sherman and Morrison: (M + X X')^-1 = M^-1 - g g'/(1 + X'g) with g = M^-1 X.
             old = self.inverse[at]
-            g = (old @ X[..., None])[..., 0]
-            growth = (X * g).sum(-1)
-            self.inverse[at] = old - g[..., :, None] * (g / (1.0 + growth)[:, None])[..., None, :]
+            g = np.vecdot(old, X[:, None])
+            growth = np.vecdot(X, g)
+            old -= g[..., :, None] * (g / (1.0 + growth)[:, None])[..., None, :]
+            self.inverse[at] = old
             self.w[at] += y[:, None] * X
             self.log_det_ratio += np.log1p(growth)
 

@@ -18,7 +18,12 @@ def _cut(vectors, blocks):
 
 def entries(blocks):
     """The entries of blocks in contiguous memory, (n, blocks, m, m) -> (m, m, n, blocks)."""
-    return np.ascontiguousarray(np.moveaxis(blocks, (-2, -1), (0, 1)))
+    return np.ascontiguousarray(blocks.transpose(-2, -1, *range(blocks.ndim - 2)))
+
+
+def _blocks(entries):
+    """The inverse of `entries`, without a copy."""
+    return entries.transpose(*range(2, entries.ndim), 0, 1)
 
 
 def _lower(blocks):
@@ -56,7 +61,7 @@ def cholesky(blocks):
     for j, root in enumerate(np.sqrt(pivots)):
         L[j, j] = root
         L[j + 1 :, j] *= root
-    return np.moveaxis(L, (0, 1), (-2, -1))
+    return _blocks(L)
 
 
 def inverse(factors):
@@ -71,7 +76,7 @@ def inverse(factors):
         found[j, j] = 1.0 / L[j, j]
         for i in range(j + 1, len(L)):
             found[i, j] = _minus(0.0, L[i, j:i], found[j:i, j]) / L[i, i]
-    return np.moveaxis(found, (0, 1), (-2, -1))
+    return _blocks(found)
 
 
 def solve(blocks, vectors):
@@ -82,13 +87,13 @@ def solve(blocks, vectors):
     if blocks.shape[-1] > SMALL:
         return np.linalg.solve(blocks, v[..., None]).reshape(vectors.shape)
     l, pivots = _lower(blocks)
-    x = np.moveaxis(v, -1, 0).copy()
+    x = v.transpose(2, 0, 1).copy()
     for i in range(1, len(x)):
         x[i] = _minus(x[i], l[i, :i], x[:i])
     x /= pivots
     for i in reversed(range(len(x) - 1)):
         x[i] = _minus(x[i], l[i + 1 :, i], x[i + 1 :])
-    return np.moveaxis(x, 0, -1).reshape(vectors.shape)
+    return x.transpose(1, 2, 0).reshape(vectors.shape)
 
 
 def solve_transposed_factor(factors, vectors):
@@ -98,10 +103,10 @@ def solve_transposed_factor(factors, vectors):
         return (v / factors[..., 0]).reshape(vectors.shape)
     if factors.shape[-1] > SMALL:
         return np.linalg.solve(np.swapaxes(factors, -1, -2), v[..., None]).reshape(vectors.shape)
-    L, x = entries(factors), np.moveaxis(v, -1, 0).copy()
+    L, x = entries(factors), v.transpose(2, 0, 1).copy()
     for i in reversed(range(len(x))):
         x[i] = _minus(x[i], L[i + 1 :, i], x[i + 1 :]) / L[i, i]
-    return np.moveaxis(x, 0, -1).reshape(vectors.shape)
+    return x.transpose(1, 2, 0).reshape(vectors.shape)
 
 
 def laplace_draw(mode, precision, v, normals):

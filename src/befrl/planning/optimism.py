@@ -55,11 +55,25 @@ class Region:
         return step * (self.rho / np.maximum(size, TINY))[:, None]
 
 
-def _norm(spread, slope):
-    """The norm sqrt( v' (U M^-1 U') v ) of U'v in M^-1."""
-    if slope.shape[-1] == 1:
-        return np.sqrt(spread[..., 0, 0]) * np.abs(slope[..., 0])
-    return np.sqrt(np.maximum(((spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
+def _length(spread, rho):
+    """The map from the p components (n, N, A) of v to rho |U'v|_{M^-1}, for spread = U M^-1 U' (n, N, A, p, p).
+
+    By components, since numpy is slow on short axes; the matrices are symmetric.
+    """
+    spread = np.square(rho)[:, None, None, None, None] * spread
+    pairs = list(itertools.combinations_with_replacement(range(spread.shape[-1]), 2))
+    # Rows come last in memory, as they do in the recursion for few states.
+    weights = [np.asfortranarray(spread[..., i, j] * (1 + (i < j))) for i, j in pairs]
+
+    def length(v):
+        square = weights[0] * np.square(v[0])
+        for weight, (i, j) in zip(weights[1:], pairs[1:], strict=True):
+            product = v[i] * v[j]
+            product *= weight
+            square += product
+        return np.sqrt(np.maximum(square, 0.0, out=square), out=square)
+
+    return length
 
 
 def covariance_rows(P, partial):
@@ -77,12 +91,13 @@ def local(region, R, horizon):
     features = region.model.features
     P, partial = region.model.family.kernel_and_partial_means(features.natural(region.centre))
     n, N, A = R.shape
-    covariance = bellman.expectation(covariance_rows(P, partial).reshape(n, N, -1, P.shape[-1]))
-    spread = features.spread(region.matrix)
-    rho = region.rho[:, None, None]
+    rows = covariance_rows(P, partial).reshape(n, N, A, -1, P.shape[-1]).swapaxes(2, 3)
+    covariance = bellman.expectation(rows.reshape(n, N, -1, P.shape[-1]))
+    length = _length(features.spread(region.matrix), region.rho)
 
     def bonus(h, V):
-        return rho * _norm(spread, covariance(V).reshape(n, N, A, -1))
+        slope = covariance(V)
+        return length([slope[..., first : first + A] for first in range(0, slope.shape[-1], A)])
 
     return _with_bonus(R, P, bonus, horizon)
 
@@ -160,16 +175,19 @@ def value_and_slope(model, theta, R, horizon, start):
     P, partial = model.family.kernel_and_partial_means(model.features.natural(theta))
     n, N, A = R.shape
     Q, V = bellman.backward_induction(R, P, horizon)
-    chosen = np.eye(A)[bellman.greedy(Q)]
-    rows = P.reshape(n, N * A, N)
-    visits = np.empty((n, horizon, N * A))
-    mu = start
+    # Rows come last in memory, as they do in the recursion.
+    actions, mu = np.ascontiguousarray(bellman.greedy(Q).T), np.ascontiguousarray(start.T)
+    visits = np.empty((horizon, A, N, n))
+    forward = bellman.expectation(P.transpose(0, 3, 2, 1).reshape(n, N, 1, A * N))
     for h in range(horizon):
-        visits[:, h] = (mu[..., None] * chosen[:, h]).reshape(n, -1)
-        mu = (visits[:, h, None] @ rows)[:, 0]
+        for a in range(A):
+            np.multiply(mu, actions[:, h] == a, out=visits[h, a])
+        mu = forward(visits[h].reshape(A * N, n).T)[..., 0].T
     # Occupancy-weighted values of the next step: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
-    ahead = (np.swapaxes(visits, 1, 2) @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
-    covariance = (ahead[..., None, :] @ partial)[..., 0, :] - (ahead * P).sum(-1)[..., None] * partial.sum(-2)
+    visits = np.ascontiguousarray(visits.transpose(3, 2, 1, 0)).reshape(n, N * A, horizon)
+    ahead = (visits @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
+    covariance = np.vecdot(ahead[..., None, :], partial.swapaxes(-1, -2))
+    covariance -= np.vecdot(ahead, P)[..., None] * partial.sum(-2)
     return (start * V[:, 0]).sum(-1), model.features.pull(covariance)
 
 

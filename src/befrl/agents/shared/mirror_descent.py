@@ -17,7 +17,8 @@ class MirrorDescent:
         theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_{B~_t}/(2 eta) + theta' grad l_t(theta_t)
         B~_t = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A
 
-    theta (n, blocks, m), B (n, blocks, m, m). `lam` and `eta` (n,) are Lemma 12's where they are NaN.
+    theta (n, blocks, q) and B (n, blocks, q, q) in the coordinates of `mnl.py`. `lam` and `eta` (n,) are
+    Lemma 12's where they are NaN.
     """
 
     def __init__(self, reachable, n, lam, eta):
@@ -26,10 +27,8 @@ class MirrorDescent:
         self.alpha = np.log(reachable.U) + 2 * (1 + L_f * L_theta)
         self.lam = given_or(lam, max(12 * np.sqrt(2) * L_f**3 * self.alpha, 48 * L_f**2 * d * self.alpha))
         self.eta = given_or(eta, self.alpha / 2)
-        features = reachable.features
-        self.theta = np.zeros((n, features.n_blocks, features.m))
-        self.B = self.lam[:, None, None, None] * features.trace
-        self._rows = np.arange(n)
+        self._state = mnl.Blocks(n, reachable.blocks, reachable.q, self.lam)
+        self.theta, self.B = self._state.theta, self._state.matrix
 
     def radius(self, t, H, delta):
         """beta_t of eq. 53 with the constants of Lemmas 14 and 15, after t - 1 transitions."""
@@ -41,24 +40,21 @@ class MirrorDescent:
         return np.sqrt(alpha * (gamma_A + gamma_B) + lam * L_theta**2)
 
     def update(self, trajectory):
-        reachable, rows = self.reachable, self._rows
-        for h in range(trajectory.cells.shape[1]):
-            s, a = trajectory.cells[:, h], trajectory.actions[:, h]
-            f, base, _, block = reachable.visit(s, a)
-            at = (rows, block)
-            theta, B = self.theta[at], self.B[at]
-            P = mnl.laws(f, base, theta)
-            y = reachable.chosen(s, a, trajectory.next_states[:, h])
-            gradient = ((P - y)[..., None] * f).sum(1)
-            B_tilde = B + self.eta[:, None, None] * mnl.hessian(f, P)
-            self.theta[at] = theta - self.eta[:, None] * np.linalg.solve(B_tilde, gradient[..., None])[..., 0]
+        reachable, eta, state = self.reachable, self.eta, self._state
+        for at, f, log_base, came in reachable.visits(trajectory):
+            block = reachable.block[at]
+            place = state.place(block)
+            theta, B = state.read(place)
+            P = mnl.laws(f, log_base, theta)
+            gradient, B_tilde = mnl.mean(f, P - came), B + eta * mnl.hessian(f, P)
+            state.write_theta(place, theta - eta * mnl.solve(B_tilde, gradient))
             reachable.project(self.theta, lambda some, B=B_tilde, b=block: self._with(some, b, B))
-            self.B[at] = B + mnl.hessian(f, mnl.laws(f, base, self.theta[at]))
+            state.write_matrix(place, B + mnl.hessian(f, mnl.laws(f, log_base, state.read(place)[0])))
 
     def _with(self, rows, block, B_tilde):
         """B~ of the seeds `rows`, which differs from B in the visited block only."""
         whole = self.B[rows]
-        whole[np.arange(len(rows)), block[rows]] = B_tilde[rows]
+        whole[np.arange(len(rows)), block[rows]] = B_tilde[:, :, rows].transpose(2, 0, 1)
         return whole
 
 
@@ -95,7 +91,7 @@ class MirrorAgent(BaseAgent):
 
     def kernel(self):
         """P of the estimate, (n, N, A, N)."""
-        return self.problem.model.kernel(self.estimator.theta.reshape(self.problem.n, -1))
+        return self.problem.model.kernel(self.reachable.whole(self.estimator.theta))
 
     def facts(self):
         return {

@@ -10,10 +10,13 @@ one-hot features; elsewhere they are the papers' for A^1/2 theta. The papers hav
 and part of the law. The choice of s'_0 does not affect laws, fbar or Hessians, but it affects |f|, fhat and L_f, hence
 bonuses and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the
 tightest bound for the instance, where the papers require some known bound; online estimates are projected on that ball
-at every `scale`. f touches one block of theta, so that matrices are (n, blocks, m, m).
+at every `scale`. f touches one block of theta, so that matrices are (n, blocks, q, q).
+
+Coordinates: theta = E x on each block, with E'A E = I, and f stands for E'f, so that A = I. Where each (s,a) has its
+own block, E spans A^-1 f alone: online estimates start at zero and never leave this span, and q = R - 1.
 
 Shapes: N anchors, A actions, R the largest number of reachable states. Entries beyond the reachable states of (s,a)
-have f = 0 and probability 0. norms and probabilities (n, N, A, R).
+have f = 0 and probability 0. norms and probabilities (n, N, A, R). Rows come last where steps are taken one by one.
 """
 
 import numpy as np
@@ -21,6 +24,9 @@ import numpy as np
 from befrl.common.errors import Refused
 from befrl.model.features import Features
 from befrl.numerics import bellman, linalg
+
+# Rows whose draws are treated together: their tables, of this many numbers, fit into the processor's cache.
+GROUP = 1 << 14
 
 
 def check_finite(model, algorithm):
@@ -33,8 +39,8 @@ class Reachable:
     """The features f of a model on the reachable states, its constants, and computations with them.
 
     states (N, A, R)  the reachable next states; real (N, A, R)  which entries are reachable; log_base (N, A, R)
-    contrast (N, A, R, p)  psi(s') - psi(s'_0);   f (N, A, R, m)  within the block of (s,a)
-    gram (N, A, m, m)  sum over s' of f f'
+    contrast (N, A, R, p)  psi(s') - psi(s'_0);   basis (blocks, m, q)  E;   f (N, A, R, q)  E'U'(psi(s') - psi(s'_0))
+    block (N A,)  the block of each (s,a);   random  the (s,a) with several reachable states
     U  the largest number of reachable states;   L_f = sup |f|_{A^-1};   L_theta = B_A >= |theta*|_A
     """
 
@@ -46,21 +52,39 @@ class Reachable:
             block = np.zeros((features.n_anchors, features.n_actions), dtype=int)
             features = Features(features.U, block, np.eye(features.d)[None])
         self.features, self.d = features, features.d
-        self.own_blocks = np.array_equal(features.block.ravel(), np.arange(features.n_blocks))
-        self._plain = bool(np.all(features.trace == np.eye(features.m)))
+        self.block, self.blocks = features.block.ravel(), features.n_blocks
+        self.own_blocks = np.array_equal(self.block, np.arange(self.blocks))
         shape = (features.n_anchors, features.n_actions, model.space.n_cells)
         log_base = np.broadcast_to(self.family.log_base, shape)
         can = np.isfinite(log_base)
         self.U = int(can.sum(-1).max())
         self.states = np.argsort(~can, axis=-1, kind="stable")[..., : self.U]
         self.real = np.take_along_axis(can, self.states, -1)
+        self.random = np.flatnonzero(self.real.sum(-1) > 1)
         self.log_base = np.where(self.real, np.take_along_axis(log_base, self.states, -1), -np.inf)
         psi = self.family.psi[self.states]
         self.contrast = np.where(self.real[..., None], psi - psi[..., :1, :], 0.0)
-        self.f = self.contrast @ features.U
-        self.gram = np.swapaxes(self.f, -1, -2) @ self.f
-        self.L_f = float(np.sqrt(self.norms(features.trace[None]).max()))
+        self._choose_coordinates()
+        self.L_f = float(np.sqrt(np.square(self.f).sum(-1).max()))
         self.L_theta = constants["B_A"]
+        # The tables of all (s,a), with entries first; gram (q, q, N A) is the sum over s' of f f'.
+        tables = (self.f, self.log_base, self.states, self.real)
+        self._f, self._log_base, self._states, self._real = (part.reshape(-1, *part.shape[2:]).T for part in tables)
+        self.gram = np.einsum("irx,jrx->ijx", self._f, self._f)
+
+    def _choose_coordinates(self):
+        """Set `basis`, `q` and `f`."""
+        whole = self.contrast @ self.features.U
+        self.basis = np.swapaxes(np.linalg.inv(np.linalg.cholesky(self.features.trace)), -1, -2)
+        if self.own_blocks and self.U - 1 < self.features.m:
+            turned = np.swapaxes(whole[..., 1:, :].reshape(self.blocks, -1, self.features.m) @ self.basis, -1, -2)
+            self.basis = self.basis @ np.linalg.qr(turned)[0]
+        self.q = self.basis.shape[-1]
+        self.f = whole @ self.basis[self.features.block]
+
+    def whole(self, theta):
+        """The family's theta (n, d) for x (n, blocks, q)."""
+        return (self.basis * theta[..., None, :]).sum(-1).reshape(len(theta), self.d)
 
     def natural_radius(self):
         """sup of |U(s,a) theta| over |theta|_A <= L_theta and all (s,a)."""
@@ -86,116 +110,156 @@ class Reachable:
             least = min(least, float((total**-2.0).min()))
         return least
 
+    def turned(self, matrix):
+        """The q components of L^-1 f with L L' = matrix, (q, n, N A, R).
+
+        The norm of f in matrix^-1 is that of L^-1 f, and f . xi = L^-1 f . z for xi = L^-T z.
+        """
+        inverse = linalg.entries(linalg.inverse(linalg.cholesky(matrix)))
+        if not self.own_blocks:
+            inverse = inverse[..., self.block]
+        f = self.f.reshape(-1, self.U, self.q)
+        return np.stack([total(inverse[i, j][..., None] * f[..., j] for j in range(i + 1)) for i in range(self.q)])
+
     def norms(self, matrix):
         """|f|^2 in matrix^-1, (n, N, A, R)."""
-        return self.quadratic(self.contrast, self.features.spread(matrix))
+        return total(np.square(self.turned(matrix))).reshape(-1, *self.states.shape)
 
-    def quadratic(self, contrast, spread):
-        """|U'v|^2 in matrix^-1 for the v of contrast, with spread = U matrix^-1 U'."""
-        return np.maximum(((contrast @ spread) * contrast).sum(-1), 0.0)
+    def normals(self, stream, members, steps, at):
+        """The q components of z at the (s,a) `at` for `members` new xi at each step, (q, n, members, steps, at)."""
+        blocks = len(at) if self.own_blocks else self.blocks
+        z = stream.take(steps * blocks * self.q * members)
+        z = z.reshape(len(z), self.q, members, steps, blocks).swapaxes(0, 1)
+        return z if self.own_blocks else z[..., self.block[at]]
+
+    def largest(self, vectors, stream, members, steps, at):
+        """The sum over r of the maximum over `members` draws of L^-1 f_r . z, at each step: (n, steps, N A).
+
+        `vectors` (R', q, n, N A) has the components of each L^-1 f_r. Other (s,a) than those of `at` get 0.
+        """
+        z = self.normals(stream, members, steps, at)
+        n, width = z.shape[1], len(at)
+        found = np.zeros((n, steps, self.states[..., 0].size))
+        vectors, size = vectors[..., at], max(1, GROUP // max(1, members * steps * width))
+        for first in range(0, n, size):
+            rows = slice(first, first + size)
+            # Long inner loops: the weights are repeated for all steps.
+            weights = np.tile(vectors[:, :, rows], steps)[..., None, :]
+            draws = z[:, rows].reshape(self.q, len(z[0, rows]), members, steps * width)
+            highest = total(total(w * x for w, x in zip(weight, draws, strict=True)).max(1) for weight in weights)
+            found[rows, :, at] = highest.reshape(len(highest), steps, width)
+        return found
 
     def probabilities(self, kernel):
         """P(s') on the reachable states, from the kernel (n, N, A, S)."""
         return np.where(self.real, np.take_along_axis(kernel, self.states[None], -1), 0.0)
 
-    def centred(self, P):
-        """psi(s') minus its mean, (n, N, A, R, p); fbar is U' times this."""
-        return self.contrast - (P[..., None] * self.contrast).sum(-2, keepdims=True)
-
-    def turned(self, contrast, matrix):
-        """L^-1 f with L L' = matrix, (n, N, A, R, m), for f = U'v with v of contrast (n, N, A, R, p).
-
-        Then f . xi = turned . z if xi = L^-T z. If each (s,a) has its own block, the triangular factor (n, N, A, R, R)
-        of a QR decomposition gives f . xi the same law with R < m normal draws instead of m.
-        """
-        inverse = self.features.local(linalg.inverse(linalg.cholesky(matrix)))
-        vectors = (contrast @ self.features.U) @ np.swapaxes(inverse, -1, -2)
-        if self.own_blocks and vectors.shape[-2] < vectors.shape[-1]:
-            vectors = np.swapaxes(np.linalg.qr(np.swapaxes(vectors, -1, -2), mode="r"), -1, -2)
-        return vectors
-
-    def noise(self, turned, normals, M):
-        """f . xi^(m) for M new vectors xi^(m) ~ N(0, matrix^-1), (n, N, A, R, M)."""
-        n, N, A, R, q = turned.shape
-        blocks = self.features.n_blocks
-        if self.own_blocks:
-            # With one reachable state f is zero and needs no noise.
-            some = np.flatnonzero(self.real.sum(-1) > 1)
-            z = normals.take(len(some) * q * M).reshape(n, len(some), q, M)
-            along = np.zeros((n, N * A, R, M))
-            along[:, some] = turned.reshape(n, N * A, R, q)[:, some] @ z
-            return along.reshape(n, N, A, R, M)
-        z = normals.take(blocks * q * M).reshape(n, blocks, q, M)
-        if blocks == 1:
-            return (turned.reshape(n, -1, q) @ z[:, 0]).reshape(n, N, A, R, M)
-        return turned @ self.features.local(z)
-
-    def visit(self, cell, action):
-        """f (n, R, m), log base (n, R), gram (n, m, m) and block (n,) of one visited (s,a) of each seed.
-
-        For several visits of each seed, (n, T), these have T as their second axis.
-        """
-        at = (cell, action)
-        return self.f[at], self.log_base[at], self.gram[at], self.features.block[at]
-
-    def chosen(self, cell, action, following):
-        """Whether a reachable state is the one that followed, (n, R), or (n, T, R)."""
-        return (self.states[cell, action] == following[..., None]) & self.real[cell, action]
+    def visits(self, trajectory):
+        """The visited (s,a) (n,), f (q, R, n), log base (R, n) and whether s' followed (R, n), for each step."""
+        n_actions = self.states.shape[1]
+        visited = trajectory.cells.T * n_actions + trajectory.actions.T
+        for at, following in zip(visited, trajectory.next_states.T, strict=True):
+            came = (self._states[:, at] == following) & self._real[:, at]
+            yield at, self._f[:, :, at], self._log_base[:, at], came
 
     def project(self, theta, matrices):
-        """Project theta (n, blocks, m), in place, on |theta|_A <= L_theta in the norm of the matrices.
+        """Project theta (n, blocks, q), in place, on |theta| <= L_theta in the norm of the matrices.
 
-        The projection x solves (matrix + mu A) x = matrix theta with |x|_A = L_theta. Newton's method on 1/L - 1/|x| as
+        The projection x solves (matrix + mu I) x = matrix theta with |x| = L_theta. Newton's method on 1/L - 1/|x| as
         a function of mu starts at mu = 0 and approaches the root from one side. `matrices(rows)` returns the matrices
         of the seeds `rows`.
         """
-        L, trace = self.L_theta, self.features.trace
-        size = np.sqrt((theta * self._times_trace(theta)).sum((-1, -2)))
+        L = self.L_theta
         # Projected points lie on the edge of the ball up to rounding.
-        rows = np.flatnonzero(size > L * (1 + 1e-9))
+        rows = np.flatnonzero(_size(theta) > L * (1 + 1e-9))
         if not len(rows):
             return
-        blocks = matrices(rows)
-        target = (blocks @ theta[rows][..., None])[..., 0]
-        mu, x = np.zeros(len(rows)), theta[rows]
+        blocks, x = matrices(rows), theta[rows].reshape(len(rows), -1)
+        target, mu = linalg.product(blocks, x), np.zeros(len(rows))
         for _ in range(100):
-            size = np.sqrt((x * self._times_trace(x)).sum((-1, -2)))
+            size = _size(x)
             moving = np.flatnonzero(np.abs(size - L) > 1e-10 * L)
             if not len(moving):
                 break
-            grown = blocks[moving] + mu[moving, None, None, None] * trace
-            pull = self._times_trace(x[moving])
-            slope = (pull * np.linalg.solve(grown, pull[..., None])[..., 0]).sum((-1, -2))
+            grown = blocks[moving] + mu[moving, None, None, None] * np.eye(self.q)
+            slope = (x[moving] * linalg.solve(grown, x[moving])).sum(-1)
             mu[moving] += size[moving] ** 2 / slope * (size[moving] - L) / L
-            grown = blocks[moving] + mu[moving, None, None, None] * trace
-            x[moving] = np.linalg.solve(grown, target[moving][..., None])[..., 0]
+            grown = blocks[moving] + mu[moving, None, None, None] * np.eye(self.q)
+            x[moving] = linalg.solve(grown, target[moving])
         # Points that are outside by rounding are scaled back.
-        size = np.sqrt((x * self._times_trace(x)).sum((-1, -2)))
-        theta[rows] = x * np.minimum(1.0, L / size)[:, None, None]
+        x *= np.minimum(1.0, L / _size(x))[:, None]
+        theta[rows] = x.reshape(len(rows), self.blocks, self.q)
 
-    def _times_trace(self, theta):
-        if self._plain:
-            return theta
-        return (self.features.trace @ theta[..., None])[..., 0]
+
+def _size(theta):
+    """|theta|, (n,)."""
+    # In contiguous memory the order of a sum does not depend on the number of seeds.
+    return np.sqrt(np.square(np.ascontiguousarray(theta).reshape(len(theta), -1)).sum(-1))
+
+
+def total(parts):
+    """The sum of arrays in their order, which does not depend on the number of rows."""
+    first, *others = parts
+    for part in others:
+        first = first + part
+    return first
 
 
 def laws(f, log_base, theta):
-    """The softmax P (..., R) over the reachable states of (s,a), for f (..., R, m) and theta (..., m)."""
-    logits = (f @ theta[..., None])[..., 0] + log_base
-    P = np.exp(logits - logits.max(-1, keepdims=True))
-    return P / P.sum(-1, keepdims=True)
+    """The softmax P (R, n) over the reachable states of (s,a), for f (q, R, n), log_base (R, n) and theta (q, n)."""
+    P = total(f * theta[:, None]) + log_base
+    P = np.exp(P - P.max(0))
+    return P / total(P)
+
+
+def mean(f, weights):
+    """The sum over the reachable states of weights (R, n) times f, (q, n)."""
+    return total((f * weights).swapaxes(0, 1))
 
 
 def hessian(f, P):
-    """sum P fbar fbar', (..., m, m)."""
-    fbar = f - (P[..., None] * f).sum(-2, keepdims=True)
-    return np.swapaxes(fbar, -1, -2) @ (P[..., None] * fbar)
+    """sum P fbar fbar', (q, q, n)."""
+    fbar = f - mean(f, P)[:, None]
+    return total(((P * fbar)[:, None] * fbar).transpose(2, 0, 1, 3))
+
+
+class Blocks:
+    """theta (n, blocks, q) and a matrix (n, blocks, q, q), rows last in memory; a step changes one block of each."""
+
+    def __init__(self, n, blocks, q, weight):
+        """Zero, and weight (n,) times the identity."""
+        self._theta = np.zeros((q, blocks * n))
+        self._matrix = np.zeros((q, q, blocks * n))
+        for i in range(q):
+            self._matrix[i, i] = np.tile(weight, blocks)
+        self.theta = self._theta.reshape(q, blocks, n).transpose(2, 1, 0)
+        self.matrix = self._matrix.reshape(q, q, blocks, n).transpose(3, 2, 0, 1)
+        self._rows, self._n = np.arange(n), n
+
+    def place(self, block):
+        """The places of the blocks (n,)."""
+        return block * self._n + self._rows
+
+    def read(self, place):
+        """theta (q, n) and the matrix (q, q, n) at these places."""
+        return self._theta[:, place], self._matrix[:, :, place]
+
+    def write_theta(self, place, theta):
+        self._theta[:, place] = theta
+
+    def write_matrix(self, place, matrix):
+        self._matrix[:, :, place] = matrix
+
+
+def solve(matrix, vector):
+    """matrix^-1 vector, (q, n), for matrix (q, q, n)."""
+    return linalg.solve(matrix.transpose(2, 0, 1)[:, None], vector.T).T
 
 
 def plan(R, P, bonuses, low, clip_values=False):
     """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; returns Q (n, H, N, A) and V_1 (n, N).
 
-    `bonuses` has one array (n, N, A) for each step. With `clip_values` V is clipped instead of Q.
+    `bonuses` has one array (n, N, A), for each step. With `clip_values` V is clipped instead of Q.
     """
     H, expected = len(bonuses), bellman.expectation(P)
 

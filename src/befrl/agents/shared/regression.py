@@ -28,12 +28,12 @@ Shapes: n seeds, T = H regressions or T = 1 (`share: steps`, the laws do not dep
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.common.parameters import choice, integer, number
 from befrl.numerics import bellman
+from befrl.numerics.largest_normal import largest_normal
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,7 @@ class OneHotStep:
         if np.ndim(members) == 0 and members == 1:
             z = problem.normals.take(self.owner.D)
         else:
-            # Uniform numbers may be 0.
-            u = np.maximum(problem.uniforms.take(self.owner.D), 2.0**-54)
-            z = special.ndtri_exp(np.log(u) / np.reshape(members, (-1, 1)))
+            z = largest_normal(problem.uniforms.take(self.owner.D), np.reshape(members, (-1, 1)))
         return z.reshape(self.Lambda.shape) * self.width()
 
 
