@@ -605,8 +605,17 @@ def test_published_numbers_stand_beside_ours():
     assert made.rows("published") == [
         ["river", "optimal value", "", "", "", "5.60", "", "5.60", "", "reward", ""],
         [
-            "river, as the code", "regret", "ucrl-vtr", "theory", "50,000", "110,000", "[100,000, 120,000]", "99,000",
-            "1", "reward", "no",
+            "river, as the code",
+            "regret",
+            "ucrl-vtr",
+            "theory",
+            "50,000",
+            "110,000",
+            "[100,000, 120,000]",
+            "99,000",
+            "1",
+            "reward",
+            "no",
         ],
     ]
     text = " ".join(made.one(id="published")["text"].split())

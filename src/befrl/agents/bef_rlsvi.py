@@ -10,7 +10,8 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
 
 Variants: `noise: step` draws an independent xi_{k,h} of the same law for each step; `clip: range` cuts Q_h to
 [0, H-h+1]; `design: hessian` replaces Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions'
-likelihood, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d), x (n,).
+likelihood, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi
+(n, d), x (n,).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
@@ -102,7 +103,7 @@ class Agent(BaseAgent):
         return model.mean_reward(self.learner.theta_r + xi)
 
     def plan(self, k):
-        model, learner, H = self.problem.model, self.learner, self.problem.horizon
+        learner, H = self.learner, self.problem.horizon
         L = linalg.cholesky(learner.hessian_p if self.parameters.design == "hessian" else learner.design())
         R = self.perturbed_rewards(L)
         if self.parameters.by_steps:

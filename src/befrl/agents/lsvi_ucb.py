@@ -11,7 +11,8 @@ Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d =
 
 **Deviations.** c is an unspecified constant in the paper and 1 here. In track K the targets are max Q alone and the
 true mean reward is added; beta stays. The clip is the paper's, at H for all steps and none from below; it assumes
-rewards in [0, 1]. While all bounds exceed H, all actions have the value H: at the theory's beta that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
+rewards in [0, 1]. While all bounds exceed H, all actions have the value H: at the theory's beta that lasts
+for about beta^2/H^2 = d^2 iota visits to each direction at each step.
 """
 
 from dataclasses import dataclass

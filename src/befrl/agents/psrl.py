@@ -15,7 +15,8 @@ underflow. Gamma variables are drawn by rejection, so that every row has a gener
 Shapes: counts (n, T, C, A, C), P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
 
 **Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
-The transition of the last step counts too, which TabulaRL leaves out. With `mask: known`, the default, the prior has fewer next states than TabulaRL's, which has all.
+The transition of the last step counts too, which TabulaRL leaves out. With `mask: known`, the default, the prior has
+fewer next states than TabulaRL's, which has all.
 """
 
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning import confidence
 from befrl.learning.estimators import score_matching
 from befrl.learning.learner import Learner, LearnerParameters
-from befrl.numerics import bellman, linalg
+from befrl.numerics import linalg
 from befrl.planning import induction, optimism
 
 LOOKAHEAD, TRIALS = 5, 100

@@ -9,9 +9,9 @@ P(s' | s, a) = phi(s,a)' M* psi(s') with known phi, psi and an unknown d x d' ma
     beta_n            = c (C_M + C'_psi^2) ln(N H C_phi) d
 
 Here phi and psi are one-hot on C cells, d = C A, d' = C and K_psi = I, so that M_n = counts of (s,a,s')/(counts of
-(s,a) + lam) and |phi|_{A_n^-1} = 1/sqrt(counts + lam). The paper has lam = 1. The constants are C_phi = C_M = C'_psi = 1, c = 1, C_psi = 1 in the
-2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies
-sqrt(beta_n).
+(s,a) + lam) and |phi|_{A_n^-1} = 1/sqrt(counts + lam). The paper has lam = 1. The constants are
+C_phi = C_M = C'_psi = 1, c = 1, C_psi = 1 in the 2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2
+<= sqrt(C) |v|_inf). `scale` multiplies sqrt(beta_n).
 
 Two more bonuses (`radius`) are those of Ayoub et al. (ICML 2020), who cut Q, not V, at H. For h = 0, ..., H-1,
 

@@ -1,4 +1,4 @@
-"""The findings of a study in short, as Markdown: who wins, who fails and who needs tuning, each number with its interval."""
+"""The findings of a study in short, as Markdown: who wins, who fails and who needs tuning, with intervals."""
 
 import math
 

@@ -129,9 +129,10 @@ def describe(tables):
             f"{style.track(first['track'])}, over {first['seeds']} seeds and {first['episodes']} episodes. Hollow: "
             f"constants of the theory, or defaults. Full: best of the configurations tried, chosen on other seeds; bar "
             f"and cross: the median and the worst of them. Regret: thick: interval of the mean, thin: 10 to 90 % of "
-            f"the seeds, at the right the share of seeds that failed to learn; triangles at the left edge: zero. Letters: "
-            f"agents that share one cannot be told apart, above among the hollow, below among the full; tie: all "
-            f"actions tie in all plans, so the agent plays at random. Agents without a rate are not in the paper's table."
+            f"the seeds, at the right the share of seeds that failed to learn; triangles at the left edge: zero. "
+            f"Letters: agents that share one cannot be told apart, above among the hollow, below among the full; tie: "
+            f"all actions tie in all plans, so the agent plays at random. Agents without a rate are not in the paper's "
+            f"table."
             f"{style.explained(rows)}"
         ),
         "seeds": int(first["seeds"]),
