@@ -221,8 +221,8 @@ befrl's steps per second over those of another implementation, on one core, over
 
 The peers play the same MDP through `befrl.gym`, one seed at a time. *growth* is the time of their last quarter of the
 episodes over that of the first: where it is large, as for implementations that go through all history, longer runs
-would give larger ratios (`make bench` measures that of befrl's BEF-RLSVI). *environment* is the share of their time that
-random play in the environment takes. befrl's time includes exact regret and logging, which the peers do not have.
+would give larger ratios (`make bench` measures that of befrl's BEF-RLSVI). *environment* is the share of their time
+that random play in the environment takes. befrl's time includes exact regret and logging, which the peers do not have.
 rlberry-scool's agents see the bin of the state, and its LSVI-UCB has the same one-hot features and ridge as befrl's;
 bonuses and constants differ.
 

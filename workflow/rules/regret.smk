@@ -39,7 +39,9 @@ rule aggregate:
     params:
         runs=LAYOUT.runs(),
         out=lambda wildcards, output: folder(output[0]),
-        agents=untracked(lambda wildcards: " ".join(map(shlex.quote, case_agents(wildcards)))),
+        agents=untracked(
+            lambda wildcards: " ".join(map(shlex.quote, case_agents(wildcards)))
+        ),
         tuned=untracked(
             lambda wildcards: " ".join(
                 shlex.quote(agent)

@@ -123,4 +123,6 @@ rule run:
         code=played_code("befrl.experiment.runs", "befrl.experiment.settings"),
     shell:
         "python -m befrl run --instance {input.instance:q} {params.tuned} --sweep {params.sweep}"
-        " --label {wildcards.agent:q} --seeds {params.seeds}" + PLAY_WORDS + " --out {output:q} > {log:q} 2>&1"
+        " --label {wildcards.agent:q} --seeds {params.seeds}"
+        + PLAY_WORDS
+        + " --out {output:q} > {log:q} 2>&1"

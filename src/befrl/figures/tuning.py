@@ -65,7 +65,7 @@ def describe(tables):
             f"Mean regret after {first['episodes']} episodes of the best, the median and the worst of {count} "
             f"configurations of each agent, over {first['seeds']} seeds apart from those that chose them, with "
             f"intervals. Crosses: constants of the theory, or defaults. Dots: all configurations, over the {seeds} "
-            f"seeds of the first rung. Dotted lines: greedy with its default penalty, and random play. A short row means "
+            f"seeds of the first rung. Dotted lines: greedy with its default penalty, and random play. A short row: "
             f"an agent that needs little tuning.{style.explained(summary)}"
         ),
         "seeds": int(first["seeds"]),
