@@ -23,7 +23,7 @@ class FirstTies:
 
     def greedy(self, Q):
         """The greedy actions, (n, ..., A) -> (n, ...)."""
-        action, equal, tied = _compared(Q)
+        action, _, tied = _compared(Q)
         self.share = _share(tied)
         return action
 
