@@ -41,8 +41,8 @@ from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning import confidence
 from befrl.learning.estimators import score_matching
 from befrl.learning.learner import Learner, LearnerParameters
-from befrl.numerics import bellman, linalg
-from befrl.planning import optimism
+from befrl.numerics import linalg
+from befrl.planning import induction, optimism
 
 LOOKAHEAD, TRIALS = 5, 100
 # Rows are taken in groups whose tables, of this many numbers, fit into the processor's cache.
@@ -132,7 +132,7 @@ class Agent(BaseAgent):
             region = optimism.Region(model, learner.theta_p, matrix, self.radius(matrix))
             Q, V = optimism.local(region, R, problem.horizon)
         else:
-            Q, V = bellman.backward_induction(R, model.kernel(learner.theta_p), problem.horizon)
+            Q, V = induction.backward_induction(model, R, learner.theta_p, problem.horizon)
             V = V[:, 0]
         return Plan(self.cell_policy(Q), V, R)
 
