@@ -93,7 +93,8 @@ class OneHot:
         cells, following = trajectory.cells, self.space.cell(trajectory.next_states)
         for h in range(cells.shape[1]):
             at = (self._rows, cells[:, h], trajectory.actions[:, h])
-            X = V[:, h + 1]
+            # In contiguous memory the order of sums does not depend on the number of seeds.
+            X = np.ascontiguousarray(V[:, h + 1])
             y = X[self._rows, following[:, h]]
             # Sherman and Morrison: (M + X X')^-1 = M^-1 - g g'/(1 + X'g) with g = M^-1 X.
             old = self.inverse[at]

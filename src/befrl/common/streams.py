@@ -39,7 +39,9 @@ class Stream:
         different = list(dict.fromkeys(seeds))
         place = {seed: i for i, seed in enumerate(different)}
         self._rows = None if len(different) == len(seeds) else np.array([place[seed] for seed in seeds])
-        self._generators = [generator(root, instance_name, seed, purpose) for seed in different]
+        # Made with the first draw: many agents never use some of their streams.
+        self._make = lambda: [generator(root, instance_name, seed, purpose) for seed in different]
+        self._generators = None
         self._normal = purpose in (AGENT_NORMAL, PLANNER)
         self._buffer = np.empty((len(different), 0))
         self._used = 0
@@ -53,6 +55,8 @@ class Stream:
 
     def _refill(self, m):
         """A new buffer that starts with what is left; numbers that were taken stay as they are."""
+        if self._generators is None:
+            self._generators = self._make()
         left = self._buffer[:, self._used :]
         kept = left.shape[1]
         self._buffer = np.empty((len(self._generators), max(m, CHUNK // len(self._generators))))
