@@ -21,8 +21,8 @@ def problem():
 
 @pytest.fixture(scope="module")
 def tables():
-    """More tuning seeds than run in lock step."""
-    assert TUNING > exploration.LOCKSTEP
+    """More rows of tuning, four settings on each seed, than run in lock step."""
+    assert 4 * TUNING > exploration.LOCKSTEP
     return exploration.study(NAME, problem(), ROOT, EPISODES, TUNING, EVALUATION)
 
 
