@@ -66,7 +66,7 @@ def describe(tables):
     stars = f"Stars: the authors' numbers{_farthest(values)}. " if starred else ""
     last = values[values["told_from_uniform"].notna()].drop_duplicates(["instance", "variant"], keep="last")
     untold = last[last["told_from_uniform"] == "no"]
-    names = ", ".join(dict.fromkeys(untold["variant"] + " on " + untold["instance"]))
+    names = ", ".join(f"{row.variant} on {row.instance}" for row in untold.itertuples())
     power = f"Not told from uniform play, which lies within their interval: {names}. " if names else ""
     return {
         "title": f"Published experiment: {source.__doc__.splitlines()[0].rstrip('.')}",
