@@ -101,15 +101,16 @@ def test_the_page_prints_what_the_command_prints(drop, capsys):
     assert [float(x) for x in printed[5::2]] == pytest.approx([float(x) for x in shown[5::2]], rel=1e-4)
 
 
-def test_an_agent_learns_to_heat_where_greedy_does_not(thermostat):
-    def late(algorithm, **values):
+def test_agents_learn_to_heat_unless_greedy_takes_the_first_of_equal_actions(thermostat):
+    def late(algorithm, ties="random", **values):
         parameters = agents.parameters(algorithm, values)
-        log = loop.run(RunSpec(thermostat, "thermostat", algorithm, parameters, 60, [0, 1], "U", 7))
+        log = loop.run(RunSpec(thermostat, "thermostat", algorithm, parameters, 60, [0, 1], "U", 7, ties))
         assert np.all(log["regret"] > 0)
         return log["regret"][:, -20:].mean()
 
     assert late("bef-rlsvi", x=1) < 0.3
-    assert late("greedy") > 1.5
+    assert late("greedy") < 0.3
+    assert late("greedy", ties="first") > 1.5
 
 
 def test_a_study_takes_it(drop):

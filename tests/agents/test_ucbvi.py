@@ -56,7 +56,7 @@ def test_bonus_by_hand():
 
 
 def test_values_never_grow_and_are_optimistic():
-    problem = light("jao")
+    problem = light("jao", arms=4, rate=0.1, eps=0.1, leave=0.1, background=0.1, bonus=0.0)
     parameters = agents.parameters("ucbvi", {"scale": 0.002})
     agent = loop.make_agent(RunSpec(problem, "test", "ucbvi", parameters, 60, range(5), "U", ROOT))
     plans, _ = played(agent, problem, range(5), 60)

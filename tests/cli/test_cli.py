@@ -29,8 +29,8 @@ from befrl.planning import planners
 from helpers import PROJECT
 
 SCHEMA = str(PROJECT / "config" / "schema.yaml")
-VERBS = ["aggregate", "bench", "claim", "components", "coverage", "figure", "instance", "instances", "ledger", "list"]
-VERBS += ["published", "report", "run", "table1", "tune"]
+VERBS = ["aggregate", "bench", "claim", "components", "coverage", "figure", "findings", "instance", "instances", "ledger"]
+VERBS += ["list", "published", "report", "run", "table1", "tune"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.

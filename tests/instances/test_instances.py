@@ -79,7 +79,7 @@ def test_uniform_value_by_loops(name, values):
 
 
 # So short that the far states are out of reach at first, where the gaps are smaller.
-SHORT = ("riverswim", {"kernel": "ayoub", "states": 6, "horizon": 8})
+SHORT = ("riverswim", {"kernel": "ayoub", "states": 6, "horizon": 8, "small": 0.05})
 
 
 @pytest.mark.parametrize(("name", "values"), [*VARIANTS, *SMALL, SHORT])
@@ -126,11 +126,21 @@ FLOATS = [
 ]
 
 
+# Parameters that exclude each other need others at their side.
+ROOM = {
+    ("jao", "rate"): {"eps": 0.001},
+    ("jao", "eps"): {"rate": 0.001},
+    ("jao", "background"): {"bonus": 0.0, "top": 0.999},
+    ("jao", "bonus"): {"background": 0.001, "top": 0.999},
+    ("jao", "top"): {"background": 0.001, "bonus": 0.0},
+}
+
+
 @pytest.mark.parametrize(("name", "key"), FLOATS)
 def test_every_allowed_number_makes_an_instance(name, key):
     metadata = {f.name: f.metadata for f in dataclasses.fields(instances.catalogue.module(name).Parameters)}[key]
     for value in (metadata["low"], metadata["high"]):
-        problem = instances.build(name, {key: value})
+        problem = instances.build(name, ROOM.get((name, key), {}) | {key: value})
         assert np.isfinite(problem.optimal_value)
         assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
 

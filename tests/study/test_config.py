@@ -30,7 +30,7 @@ from helpers import PROJECT
 
 FOLDER = PROJECT / "config"
 SCHEMA = yaml.safe_load((FOLDER / "schema.yaml").read_text())
-CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / "schema.yaml", FOLDER / "agents.yaml"})
+CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / f"{name}.yaml" for name in ("schema", "agents", "published")})
 BASE = {
     "seeds": 3,
     "tuning": {"configurations": 4, "seeds": [2, 4], "kept": [2]},

@@ -46,7 +46,7 @@ class Parameters:
     eps: float = number(0.3, 0.001, 0.998, "by how much the last arm leaves the bad state more often")
     leave: float = number(0.2, 0.001, 0.999, "probability of leaving the good state")
     background: float = number(0.5, 0.001, 0.998, "mean reward in the bad state")
-    bonus: float = number(0.05, 0.0, 0.998, "by how much the first arm earns more in the bad state")
+    bonus: float = number(0.05, 0.0, 0.99, "by how much the first arm earns more in the bad state")
     top: float = number(0.9, 0.002, 0.999, "mean reward in the good state")
 
     def __post_init__(self):

@@ -57,7 +57,8 @@ def test_the_study_measures_what_it_says():
         reached = bellman.evaluate(policy, problem.R, problem.P)[0, 0]
         assert row["regret"] == pytest.approx(problem.start_masses @ (exact[0, 0] - reached), abs=1e-13)
         assert row["regret"] >= -1e-12
-    assert {row["value_error"] for row in rows if row["planner"] == "exact"} == {0.0}
+    # The exact planner sums in another order than the dense kernel does.
+    assert all(row["value_error"] < 1e-14 * problem.horizon for row in rows if row["planner"] == "exact")
     assert all(row["value_error"] > 1e-3 for row in rows if row["planner"].startswith("rff"))
 
 
