@@ -29,7 +29,18 @@ from befrl.planning import planners
 from helpers import PROJECT
 
 SCHEMA = str(PROJECT / "config" / "schema.yaml")
-VERBS = ["aggregate", "bench", "claim", "components", "coverage", "figure", "findings", "instance", "instances", "ledger"]
+VERBS = [
+    "aggregate",
+    "bench",
+    "claim",
+    "components",
+    "coverage",
+    "figure",
+    "findings",
+    "instance",
+    "instances",
+    "ledger",
+]
 VERBS += ["list", "published", "report", "run", "table1", "tune"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"

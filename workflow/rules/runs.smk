@@ -113,6 +113,8 @@ rule run:
     threads: STUDY["jobs"]["threads"]
     resources:
         **RESOURCES,
+    # Long runs start first, so that no core waits for them in the end.
+    priority: 1
     params:
         **PLAY,
         tuned=lambda wildcards, input: (

@@ -27,7 +27,7 @@ def finish(axis, summary):
     """Set the x axis and the title, which are the same for all figures over x."""
     values = pd.concat(grid_of(summary))["value"]
     axis.set(xscale="log", xlabel="noise scale x", xlim=(values.min() / 2, values.max() * 3))
-    axis.set_title(f"{summary['instance'].iloc[0]}, {style.track(summary['track'].iloc[0])}")
+    axis.set_title(style.heading(summary.iloc[0]), fontsize=7)
 
 
 def draw(tables):

@@ -37,6 +37,8 @@ def draw(tables):
         if curves["quantity"].iloc[0] == published.CURVES["return"]:
             axis.set_xscale("log")
     axes[0].set_ylabel(curves["quantity"].iloc[0])
+    seeds = " to ".join(str(number) for number in sorted({int(curves["seeds"].min()), int(curves["seeds"].max())}))
+    figure.suptitle(f"{seeds} seeds; shaded: interval of the mean; stars: the authors' numbers", fontsize=8.5)
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2 * min(2, len(instances)))
     return figure

@@ -31,10 +31,11 @@ def panels(rows):
         part = others[others["algorithm"].map(style.group) == title]
         # Members in the order of their groups, so that the panels of all cases look alike.
         part = part.sort_values("agent", key=lambda names: names.map(_place), kind="stable")
-        size = MOST - len(references)
-        for i in range(0, len(part), size):
-            number = f" ({i // size + 1})" if len(part) > size else ""
-            found[title + number] = rows[rows.index.isin([*references.index, *part.index[i : i + size]])]
+        count = -(-len(part) // (MOST - len(references)))
+        for i in range(count):
+            members = part.index[i * len(part) // count : (i + 1) * len(part) // count]
+            number = f" ({i + 1})" if count > 1 else ""
+            found[title + number] = rows[rows.index.isin([*references.index, *members])]
     return found or {"baselines": rows}
 
 

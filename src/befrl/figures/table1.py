@@ -54,7 +54,7 @@ def draw(tables):
             regret.plot(mean, line + offset, linestyle="none", clip_on=False, **look)
             if value["failed"] > 0:
                 regret.annotate(
-                    f"{value['failed']:.0%}", (1.0, line + offset), xycoords=("axes fraction", "data"), fontsize=5,
+                    f"{value['failed']:.1%}", (1.0, line + offset), xycoords=("axes fraction", "data"), fontsize=5,
                     ha="right", va="center", color="0.3",
                 )  # fmt: skip
             optimism.plot(value["optimistic"], line + offset, linestyle="none", clip_on=False, **look | {"marker": "o"})
