@@ -104,7 +104,12 @@ def test_a_dry_run_is_snakemakes_own(call, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_interruption_lets_the_running_job_end_and_leaves_no_lock(command, call, tmp_path, number):
-    with subprocess.Popen(**command("--config", "wait=1"), stderr=subprocess.PIPE, text=True) as run:
+    def heard():
+        # Processes that a shell starts in the background ignore interrupts, and their children inherit that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    options = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": heard}
+    with subprocess.Popen(**command("--config", "wait=1"), **options) as run:
         while not (tmp_path / "started").exists():
             assert run.poll() is None
             time.sleep(0.05)
