@@ -7,8 +7,14 @@ SCOPE = "published"
 TABLES = {"values": published.COLUMNS, "curves": published.COLUMNS}
 
 
+def drawn(curves):
+    """The curves to draw: of tuned agents the tuned one alone; the table has the others."""
+    tuned = set(curves["algorithm"][curves["role"] == "tuned"])
+    return curves[(curves["role"] == "tuned") | ~curves["algorithm"].isin(tuned)]
+
+
 def draw(tables):
-    values, curves = tables[0]["values"], tables[0]["curves"]
+    values, curves = tables[0]["values"], drawn(tables[0]["curves"])
     instances = list(dict.fromkeys(curves["instance"]))
     figure, axes = style.panels(len(instances), height=2.8, most=3)
     for axis, instance in zip(axes, instances, strict=False):
@@ -17,8 +23,6 @@ def draw(tables):
             look = style.look(algorithm, algorithm) | {"linestyle": style.LINES.get(role, "solid")}
             label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
-            if role in published.LOST:
-                look |= {"linewidth": 0.7, "markerfacecolor": "white"}
             axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, markersize=3, **look)
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
@@ -38,7 +42,8 @@ def draw(tables):
             axis.set_xscale("log")
     axes[0].set_ylabel(curves["quantity"].iloc[0])
     seeds = " to ".join(str(number) for number in sorted({int(curves["seeds"].min()), int(curves["seeds"].max())}))
-    figure.suptitle(f"{seeds} seeds; shaded: interval of the mean; stars: the authors' numbers", fontsize=8.5)
+    stars = "; stars: the authors' numbers" if any(len(_authors(values, name)) for name in instances) else ""
+    figure.suptitle(f"{seeds} seeds; shaded: interval of the mean{stars}", fontsize=8.5)
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2 * min(2, len(instances)))
     return figure
@@ -59,7 +64,7 @@ def _farthest(values):
 
 
 def describe(tables):
-    values, curves = tables[0]["values"], tables[0]["curves"]
+    values, curves = tables[0]["values"], drawn(tables[0]["curves"])
     source = published.catalogue.module(values["source"].iloc[0])
     seeds = int(curves["seeds"].max())
     roles = set(curves["role"])
