@@ -2,7 +2,7 @@
 
 import math
 
-from befrl.analysis import regret_columns
+from befrl.analysis import regret_columns, remarks
 from befrl.common import tidy
 
 HEAD = (
@@ -46,7 +46,7 @@ def _regrets(instance, track, summary, order):
     by_variant = summary.set_index("variant")
     order = order[order["family"] == "tuned"]
     leaders = order[[bool(set(group) & set(order["group"].iloc[0])) for group in order["group"]]]
-    shown = [f"{row.agent} {_regret(by_variant.loc[row.variant])}" for row in leaders.head(MOST).itertuples()]
+    shown = [f"{row.agent} {_marked(by_variant.loc[row.variant])}" for row in leaders.head(MOST).itertuples()]
     more = f"; {len(leaders) - MOST} more" if len(leaders) > MOST else ""
     places = {row.agent: f" (place {row.place} of {len(order)})" for row in order.itertuples()}
     return (
@@ -71,6 +71,11 @@ def _tuning(instance, track, summary):
 
 def _regret(row):
     return f"{_round(row['mean'])} [{_round(row['low'])}, {_round(row['high'])}]"
+
+
+def _marked(row):
+    """The regret, with a mark if the agent learns nothing."""
+    return _regret(row) + (" (constant policy)" if remarks.CONSTANT in str(row["remarks"]) else "")
 
 
 def _failed(row):

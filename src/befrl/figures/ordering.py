@@ -37,7 +37,7 @@ def draw(tables):
         if line:
             right.plot([gap.gap_low, gap.gap_high], [line, line], color=look["color"], linewidth=2)
             right.plot(gap.gap, line, linestyle="none", **look)
-    left.set_yticks(range(len(rows)), [names[row.agent] + ("*" if _at_edge(row) else "") for row in rows.itertuples()])
+    left.set_yticks(range(len(rows)), [names[row.agent] + _marks(row) for row in rows.itertuples()])
     left.invert_yaxis()
     left.set(xscale="log", xlabel="regret after K episodes\n(right: failed seeds)")
     left.set_xlim(floor, max(rows["q90"].max(), rows["high"].max(), 10 * floor) * 4)
@@ -59,6 +59,11 @@ def _failed(row):
     return f"{row.failed:.1%}" if row.failed > 0 else ""
 
 
+def _marks(row):
+    """An asterisk for a range that is too narrow, a circle for an agent that learns nothing."""
+    return ("*" if _at_edge(row) else "") + (" °" if row.changed == 0 else "")
+
+
 def _at_edge(row):
     return isinstance(row.at_edge, str) and row.at_edge != "" and row.edge_matters
 
@@ -68,6 +73,7 @@ def describe(tables):
     first, rows = summary.iloc[0], summary[summary["variant"].isin(order["variant"][order["family"] == "tuned"])]
     starred = any(_at_edge(row) for row in rows.itertuples())
     edge = " *: the best setting is at the edge of its range and better than all inside." if starred else ""
+    constant = " °: its policy never changes, so it learns nothing." if (rows["changed"] == 0).any() else ""
     return {
         "title": f"The order of the agents on {first['instance']}, {style.track(first['track'])}",
         "caption": (
@@ -76,7 +82,7 @@ def describe(tables):
             f"that failed to learn; a mean at the left edge is zero or nearly so. Letters: agents that share one "
             f"cannot be told apart by paired tests with Holm's correction. Right: relative gap to the next best agent, "
             f"that is the mean paired difference of regret divided by the agent's own mean regret, with its interval."
-            f"{style.explained(summary)}{edge}"
+            f"{style.explained(summary)}{edge}{constant}"
         ),
         "seeds": int(first["seeds"]),
     }
