@@ -420,8 +420,11 @@ def test_the_order_the_letters_and_the_gaps_are_those_of_the_table(sources):
     assert [line.get_xdata()[0] for line in dots[1]] == list(order["gap"][1:])
     assert [text.get_text() for text in letters.texts] == list(order["group"])
     labels = [label.get_text() for label in left.get_yticklabels()]
-    starred = [row.edge_matters for row in summary.loc[order["variant"]].itertuples()]
-    assert labels == [agent + "*" * star for agent, star in zip(order["agent"], starred, strict=True)]
+    rows = summary.loc[order["variant"]]
+    marks = [
+        "*" * star + " °" * (changed == 0) for star, changed in zip(rows["edge_matters"], rows["changed"], strict=True)
+    ]
+    assert any(marks) and labels == [agent + mark for agent, mark in zip(order["agent"], marks, strict=True)]
     ends = [list(line.get_xdata()) for line in right.get_lines() if len(line.get_xdata()) == 2][:-1]
     assert ends == order[["gap_low", "gap_high"]][1:].to_numpy().tolist()
     failed = [text.get_text() for text in left.texts]
