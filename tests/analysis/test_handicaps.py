@@ -187,11 +187,18 @@ def test_remarks_reach_the_page_and_table1(handicapped):
     nothing = {"instances": [], "costs": [], "figures": [], "published": [], "claims": [], "stages": []}
     summary = tidy.read(layout.regret("summary", *name), regret_columns.SUMMARY)
     page = build(config={}, summaries=[summary], versions={}, hashes={}, **nothing)
-    cells = [
-        [html.unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in re.findall(r"(?s)<t[hd].*?</t[hd]>", row)]
-        for row in re.findall(r"(?s)<tr>.*?</tr>", page)
-    ]
-    shown = {(row[0], row[1].split()[0]): row[-1] for row in cells if len(row) == 11}
+
+    def text(part):
+        return html.unescape(re.sub(r"<[^>]+>", "", part)).strip()
+
+    cells = [re.findall(r"(?s)<t[hd].*?</t[hd]>", row) for row in re.findall(r"(?s)<tr>.*?</tr>", page)]
+    shown = {
+        (text(row[0]), text(row[1]).split()[0]): " ".join(
+            map(text, re.findall(r'(?s)<div class="note">.*?</div>', row[1]))
+        )
+        for row in cells
+        if len(row) == 10
+    }
     for row in summary.itertuples():
         remark = "" if pd.isna(row.remarks) else row.remarks
         assert shown[row.agent, row.role] == remark
