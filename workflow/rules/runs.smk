@@ -108,13 +108,13 @@ rule run:
         LAYOUT.run(),
     log:
         LAYOUT.log("runs/{instance}/{track}/{agent}/{batch}"),
+    # Long runs start first, so that no core waits for them in the end.
+    priority: 1
     conda:
         ENVIRONMENT
     threads: STUDY["jobs"]["threads"]
     resources:
         **RESOURCES,
-    # Long runs start first, so that no core waits for them in the end.
-    priority: 1
     params:
         **PLAY,
         tuned=lambda wildcards, input: (
