@@ -96,6 +96,13 @@ def with_parameters(law, theta, other, largest=None, stretch=False):
     return _listed(law | {"theta": scale * theta, "other": scale * other})
 
 
+def moved(rng, law, step):
+    """The law with its parameters moved in proportion to their size, within the range of the quadratures."""
+    parameters = np.stack([law["theta"], law["other"]])
+    parameters = parameters + step * np.abs(parameters).max() * rng.standard_normal(parameters.shape)
+    return with_parameters(law, *parameters)
+
+
 def reward_vector(law):
     """x_i = B'A_i phi, so that c = x'theta is the natural parameter of the reward."""
     return np.einsum("p,ipq,q->i", law["B"], law["A"], law["phi"])

@@ -1,0 +1,62 @@
+"""Appendix D.3: transport of expected rewards between parameters, and its use in the proofs."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from befrl.claims.toolbox.calculus import nearest_to
+from befrl.claims.toolbox.laws import REWARDS, draw_reward, moved, reward_vector
+from befrl.claims.toolbox.registry import claim
+from befrl.claims.toolbox.search import search
+
+
+@claim(
+    "C39",
+    statement=r"For some $\theta_3$ in the hypercube $[\theta_1,\theta_2]$: $\mathbb E_{\theta_1}[r]-"
+    r"\mathbb E_{\theta_2}[r]=\frac12\operatorname{Var}_{\theta_3}(r)\,B^\top M_{\theta_1-\theta_2}\varphi$.",
+    meaning="smallest |E_1[r] - E_2[r] - factor Var_3(r) B'M phi| over all allowed theta_3, as a share of |E_1[r] - E_2[r]|",
+    tolerance=1e-6,
+    repairs={
+        r"$\mathbb E_{\theta_1}[r]-\mathbb E_{\theta_2}[r]=\operatorname{Var}_{\theta_3}(r)\,B^\top M_{\theta_1-\theta_2}"
+        r"\varphi$ for some $\theta_3$ on the segment": {"factor": 1, "segment": True}
+    },
+    mutants={
+        "factor 2": {"factor": 2},
+        "factor 1/2 on the segment": {"segment": True},
+        "factor 0.99 on the segment": {"factor": Fraction(99, 100), "segment": True},
+    },
+)
+def reward_transportation(rng, trials, factor=Fraction(1, 2), segment=False):
+    r"""$\mathbb E_\theta[r]=m(c)$ with $c=x^\top\theta$, $x_i=B^\top A_i\varphi$ and $m'=\operatorname{Var}$.
+
+    The mean value theorem gives the factor 1. The factor 1/2 needs a $\theta_3$ whose variance is twice the mean variance
+    on the segment. There is none if the variance is constant, as for Gaussian rewards. The printed proof expands to first
+    order but divides by the 2 of a second-order term.
+
+    Correction: $m(c_1)-m(c_2)=m'(c_3)(c_1-c_2)$ for some $c_3$ between $c_1$ and $c_2$, and every such $c_3$ is
+    $x^\top\theta_3$ for a $\theta_3$ on the segment. The bounds that are derived from the lemma double.
+
+    Attack: The image of the hypercube under $x^\top$ is an interval, so a line search over $c_3$ is exhaustive. Random
+    reward laws of four families, close, distant and saturated parameters, then a climb of the gap; first the unit Gaussian
+    with $\theta_1=1$, $\theta_2=0$ in exact arithmetic.
+    """
+
+    def gap(law):
+        if law is EXAMPLE:  # E_1 - E_2 = 1 and Var = 1
+            return abs(1 - Fraction(factor))
+        family, x = REWARDS[law["kind"]], reward_vector(law)
+        ends = np.stack([x * np.asarray(law["theta"]), x * np.asarray(law["other"])])
+        c1, c2 = ends.sum(1)
+        difference = family.mean(c1) - family.mean(c2)
+        if abs(c1 - c2) < 1e-4 or abs(difference) < 1e-8 * (1 + abs(family.mean(c1))):
+            return 0.0  # rounding, or both sides saturated
+        low, high = (min(c1, c2), max(c1, c2)) if segment else (ends.min(0).sum(), ends.max(0).sum())
+        points = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 257))  # denser where the variance changes
+        points = np.union1d(points, np.clip([c1, c2, 0.0], low, high))
+        _, distance = nearest_to(difference, lambda c: float(factor) * family.variance(c) * (c1 - c2), points)
+        return float(distance / abs(difference))
+
+    return search(rng, trials, draw_reward, gap, edges=[EXAMPLE], move=moved)
+
+
+EXAMPLE = {"kind": "gaussian", "phi": [1.0], "A": [[[1.0]]], "B": [1.0], "theta": [1.0], "other": [0.0]}

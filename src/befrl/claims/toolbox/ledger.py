@@ -1,0 +1,67 @@
+"""The ledger: the records of all claims in one table, with what rests on what."""
+
+import csv
+import io
+import json
+
+from befrl.claims.toolbox.registry import UNTRIED, number_of, paper
+from befrl.common.errors import InputError
+
+COLUMNS = {
+    "id": "number of the claim in the ledger",
+    "part": "part of the paper",
+    "where": "label and section of the paper",
+    "title": "what the claim is about",
+    "verdict": f"holds, corrected, fails or open, computed by the rule in the claim's json; '{UNTRIED}': no attack yet",
+    "grade": "how the verdict on the printed statement is known",
+    "worst_case": "the deciding number at the worst instance; unit and threshold: 'meaning' and 'rule' in the json",
+    "instance": "json: the instance that attains the worst case",
+    "correction": "what is true instead; empty where the printed statement holds or no repair survives",
+    "rests_on": "claims that the paper's proof of this one uses and that do not hold as printed, with their verdicts",
+    "second": "verdict of the second derivation, made from the paper alone; empty where there is none",
+}
+
+
+def record(value, where) -> dict:
+    """The value read from the file `where`; raise if it is not the record of a claim."""
+    needed = ("id", "verdict", "grade", "worst_case", "instance", "correction", "second", "statement")
+    if not isinstance(value, dict) or any(name not in value for name in needed):
+        raise InputError(f"{where}: not the record of a claim, which has the keys {', '.join(needed)}")
+    if value["id"] not in paper():
+        raise InputError(f"{where}: '{value['id']}' is not the number of a claim of the paper")
+    return value
+
+
+def standing(id: str, verdicts: dict[str, str]) -> dict[str, str]:
+    """The claims, not true as printed or not tried, that the paper's proof of a claim uses, with their verdicts."""
+    found = {used: verdicts.get(used, UNTRIED) for used in paper()[id]["uses"]}
+    return {used: verdict for used, verdict in found.items() if verdict != "holds"}
+
+
+def rows(records) -> list[dict]:
+    """One row for every claim of the paper, in the order of their numbers, the untried ones included."""
+    known = {record["id"]: record for record in records}
+    verdicts = {id: record["verdict"] for id, record in known.items()}
+    found = []
+    for id in sorted(paper(), key=number_of):
+        place = {key: paper()[id][key] for key in ("id", "part", "where", "title")}
+        rests = "; ".join(f"{used} {verdict}" for used, verdict in standing(id, verdicts).items())
+        row = dict.fromkeys(COLUMNS, "") | place | {"verdict": UNTRIED, "rests_on": rests}
+        if id in known:
+            record = known[id]
+            row |= {key: record[key] for key in ("verdict", "grade", "worst_case", "correction")}
+            row["instance"] = json.dumps(record["instance"], separators=(",", ":"))
+            row["second"] = record["second"]["verdict"] if record["second"] else ""
+        found.append(row)
+    return found
+
+
+def table(records) -> str:
+    """The ledger as CSV text, with the meaning of each column in '# ' lines before the header."""
+    text = io.StringIO()
+    for name, meaning in COLUMNS.items():
+        text.write(f"# {name}: {meaning}\n")
+    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(records))
+    return text.getvalue()
