@@ -1,27 +1,43 @@
-# Claims: one job tests each claim, then the ledger collects them.
+# Claims: one job attacks the claims of each section of the paper, then the ledger collects them.
+
+
+for module, ids in STUDY.claim_sections().items():
+
+    rule:
+        name:
+            f"claims_{module.rsplit('.', 1)[-1]}"
+        output:
+            [LAYOUT.claim(id) for id in ids],
+        log:
+            LAYOUT.log(f"claims/{module.rsplit('.', 1)[-1]}"),
+        conda:
+            ENVIRONMENT
+        resources:
+            **RESOURCES,
+        params:
+            ids=ids,
+            trials=STUDY["claims"]["trials"],
+            seed=STUDY["root_seed"],
+            folder=lambda wildcards, output: folder(output[0]),
+            code=code_hash("befrl.claims", module),
+        shell:
+            "python -m befrl claim {params.ids} --trials {params.trials} --seed {params.seed} --folder {params.folder:q}"
+            " > {log:q} 2>&1"
 
 
 @checked
-def claim_code(wildcards):
-    return code_hash("befrl.claims", claims.describe(wildcards.claim)["module"])
+def unknown_claim(wildcards):
+    raise unknown("claim", wildcards.claim, STUDY.claim_ids())
 
 
+# Refuses a target of an unknown claim with a sentence.
 rule claim:
+    input:
+        unknown_claim,
     output:
         LAYOUT.claim(),
-    log:
-        LAYOUT.log("claims/{claim}"),
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES,
-    params:
-        trials=STUDY["claims"]["trials"],
-        seed=STUDY["root_seed"],
-        code=claim_code,
-    shell:
-        "python -m befrl claim {wildcards.claim} --trials {params.trials} --seed {params.seed} --out {output:q}"
-        " > {log:q} 2>&1"
+    wildcard_constraints:
+        claim=rf"(?!(?:{'|'.join(STUDY.claim_ids())})\.json)[^/]+",
 
 
 rule ledger:

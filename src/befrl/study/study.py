@@ -107,3 +107,9 @@ class Study:
 
     def claim_ids(self) -> list[str]:
         return self["claims"]["ids"] or claims.names()
+
+    def claim_sections(self) -> dict[str, list[str]]:
+        """The study's claims by the module that attacks them."""
+        wanted = set(self.claim_ids())
+        chosen = {module: [id for id in ids if id in wanted] for module, ids in claims.sections().items()}
+        return {module: ids for module, ids in chosen.items() if ids}

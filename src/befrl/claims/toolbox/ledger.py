@@ -17,7 +17,8 @@ COLUMNS = {
     "worst_case": "the deciding number at the worst instance; unit and threshold: 'meaning' and 'rule' in the json",
     "instance": "json: the instance that attains the worst case",
     "correction": "what is true instead; empty where the printed statement holds or no repair survives",
-    "rests_on": "claims that the paper's proof of this one uses and that do not hold as printed, with their verdicts",
+    "uses": "claims that the paper's proof of this one uses",
+    "rests_on": "those of them that do not hold as printed or were not tried, with their verdicts",
     "second": "verdict of the second derivation, made from the paper alone; empty where there is none",
 }
 
@@ -46,7 +47,8 @@ def rows(records) -> list[dict]:
     for id in sorted(paper(), key=number_of):
         place = {key: paper()[id][key] for key in ("id", "part", "where", "title")}
         rests = "; ".join(f"{used} {verdict}" for used, verdict in standing(id, verdicts).items())
-        row = dict.fromkeys(COLUMNS, "") | place | {"verdict": UNTRIED, "rests_on": rests}
+        row = dict.fromkeys(COLUMNS, "") | place | {"verdict": UNTRIED, "uses": " ".join(paper()[id]["uses"])}
+        row["rests_on"] = rests
         if id in known:
             record = known[id]
             row |= {key: record[key] for key in ("verdict", "grade", "worst_case", "correction")}

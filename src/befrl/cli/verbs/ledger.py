@@ -11,11 +11,11 @@ def arguments(parser):
 
 
 def call(args):
-    from befrl import claims
+    from befrl.claims.toolbox import ledger
     from befrl.common import storage
 
     out = target(args.out)
-    text = claims.table([claims.record(storage.read_json(path), path) for path in args.records])
+    text = ledger.table([ledger.record(storage.read_json(path), path) for path in args.records])
     if out:
         storage.write_text(out, text)
     else:
