@@ -9,14 +9,17 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 from matplotlib.figure import Figure
 
 from befrl.analysis import instance_table
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
+from befrl.claims.toolbox.registry import paper
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.report import assemble, build, svg, wording
+from befrl.report.mathematics import mathematics
 from befrl.study import config
 
 CONFIGS = config.SCHEMA.parent
@@ -115,10 +118,14 @@ def a_figure(name, **changes):
 
 def a_claim(id, verdict, **changes):
     return {
-        "id": id, "section": "Lemmas", "where": f"lem:{id}", "statement": f"Statement of {id}",
-        "verdict": verdict, "worst_case": 0.123456789, "meaning": f"meaning of {id}", "instance": {"theta": [1.0, 2.0]},
-        "correction": f"correction of {id}", "rule": f"rule of {id}", "trials": 7, "seed": 1, "seconds": 0.5,
-        "details": {"laws": 3},
+        "id": id, "part": "Technical lemmas", "where": f"lem:{id}", "title": f"Title of {id}",
+        "statement": f"Statement of {id}, $x_1$", "derivation": "First.\n\nSecond.", "attack": "Search.",
+        "verdict": verdict, "grade": "search over 7 instances", "worst_case": 0.123456789,
+        "meaning": f"meaning of {id}", "instance": {"theta": [1.0, 2.0]}, "correction": f"correction of {id}",
+        "correction_derivation": "", "undecided": "", "rule": f"rule of {id}", "trials": 7, "seed": 1, "seconds": 0.5,
+        "details": {"laws": 3}, "second": {"verdict": "fails", "argument": "By hand."}, "weak": [],
+        "repairs": [], "others": [], "steps": [{"words": "a step", "survives": False, "violation": 0.5}],
+        "mutants": [{"words": "half of it", "survives": False, "violation": 0.25}],
     } | changes  # fmt: skip
 
 
@@ -436,36 +443,64 @@ def test_every_summary_has_a_table():
 # -- claims
 
 
+def claim_cards(made):
+    return [card for card in made.all("article") if "data-claim-verdict" in card["attributes"]]
+
+
 def test_every_claim_is_there_in_order_with_its_evidence():
     made = page()
-    bodies = [body for body in made.all("tbody") if "data-claim-verdict" in body["attributes"]]
-    assert [body["attributes"]["id"] for body in bodies] == ["claim-C9", "claim-C10", "claim-C45b"]
-    for body, id in zip(bodies, ("C9", "C10", "C45b"), strict=True):
-        cells = [e["text"].strip() for e in made.inside(body) if e["tag"] in ("td", "th")][:5]
-        verdict = "fails" if id == "C9" else "holds"
-        assert cells == [id, f"Statement of {id}", verdict, "0.1235", f"correction of {id}"]
-        (details,) = (e["text"] for e in made.inside(body) if e["tag"] == "details")
-        for part in (f"Lemmas: lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", "7 trials, seed 1"):
+    cards = claim_cards(made)
+    assert [card["attributes"]["id"] for card in cards] == ["claim-C9", "claim-C10", "claim-C45b"]
+    for card, id in zip(cards, ("C9", "C10", "C45b"), strict=True):
+        text = " ".join(card["text"].split())
+        assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C9' else 'holds'} search over 7 instances")
+        assert f"Statement of {id}, x1" in text and f"True instead: correction of {id}" in text
+        assert "A step of the proof fails: a step" in text and "refuted (0.250): half of it" in text
+        (details,) = (e["text"] for e in made.inside(card) if e["tag"] == "details")
+        for part in (f"lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", f"befrl claim {id} --explain"):
             assert part in details
-        records = [json.loads(e["text"]) for e in made.inside(body) if e["tag"] == "pre"]
+        records = [json.loads(e["text"]) for e in made.inside(card) if e["tag"] == "pre"]
         assert records == [{"theta": [1.0, 2.0]}, {"laws": 3}]
+
+
+def test_a_proof_that_rests_on_a_failing_claim_says_so_and_untried_claims_are_listed():
+    verdicts = {"C41": "holds", "C42": "holds", "C43": "fails", "C45": "fails"}
+    made = page(claims=[a_claim(id, verdict) for id, verdict in verdicts.items()])
+    texts = {card["attributes"]["id"]: " ".join(card["text"].split()) for card in claim_cards(made)}
+    assert "Its proof in the paper rests on C45 (fails)." in texts["claim-C43"]
+    assert "rests on" not in texts["claim-C42"]
+    listed = [e for e in made.all("details") if "untried" in e["attributes"].get("class", "")]
+    named = {e["text"] for details in listed for e in made.inside(details) if e["tag"] == "dt"}
+    assert named == set(paper()) - set(verdicts)
 
 
 def test_filter_buttons_count_the_claims():
     verdicts = ["holds"] * 3 + ["corrected"] * 2 + ["open"] + ["undecided yet"]
     made = page(claims=[a_claim(f"C{i}", verdict) for i, verdict in enumerate(verdicts, start=1)])
     buttons = [b for b in made.all("button") if "data-filter" in b["attributes"]]
-    assert [(b["attributes"]["data-filter"], b["text"]) for b in buttons] == [
+    by_verdict = [
+        (b["attributes"]["data-value"], b["text"]) for b in buttons if b["attributes"]["data-filter"] == "verdict"
+    ]
+    assert by_verdict == [
         ("", "all 7"), ("holds", "holds 3"), ("corrected", "corrected 2"), ("open", "open 1"),
         ("undecided yet", "undecided yet 1"),
     ]  # fmt: skip
-    shown = Counter(e["attributes"].get("data-claim-verdict") for e in made.all("tbody"))
-    for button in buttons[1:]:
-        verdict = button["attributes"]["data-filter"]
-        assert button["text"] == f"{verdict} {shown[verdict]}"
+    for button in buttons:
+        name, value = button["attributes"]["data-filter"], button["attributes"]["data-value"]
+        shown = [card for card in claim_cards(made) if value in ("", card["attributes"][f"data-claim-{name}"])]
+        assert button["text"].split()[-1] == str(len(shown))
     # without scripts all claims are visible and the buttons are not offered
-    assert all("hidden" not in body["attributes"] for body in made.all("tbody"))
+    assert all("hidden" not in card["attributes"] for card in claim_cards(made))
     assert all("disabled" in button["attributes"] for button in buttons)
+
+
+def test_formulas_become_mathml_and_nothing_else_gets_in():
+    made = mathematics(r"if $\mathbb E_{\theta}[r]\le\frac12$ & so")
+    assert made.startswith("if <math") and made.endswith("</math> &amp; so")
+    assert "<mfrac>" in made and "\U0001d53c" in made and "$" not in made
+    for latex in (r"\href{javascript:1}{x}", "{{{", "a & b"):
+        assert mathematics(f"${latex}$") == escape(f"${latex}$")
+    assert "<script>" not in mathematics("$<script>$ <script>")
 
 
 # -- instances and provenance

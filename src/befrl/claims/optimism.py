@@ -12,7 +12,7 @@ from befrl.claims.toolbox.search import search
     "C46",
     statement=r"For all $x$: $\|x\|_{\sum_i a_ia_i^\top}\le\|x\|_{(\sum_i a_i)(\sum_i a_i)^\top}$; used for "
     r"$a=(A_i\varphi(s_h,a_h))_i$, summed over steps and averaged over trajectories.",
-    meaning="share of the left side, squared, that the right side leaves uncovered, 1 - right/left; 1: no constant helps",
+    meaning="share of the left side, squared, that the right side does not cover, 1 - right/left; at 1 no constant helps",
     tolerance=1e-9,
     repairs={
         "with a factor n, the number of summands": {"n_fold": True},
@@ -32,14 +32,15 @@ def sum_inside_the_norm(rng, trials, sign="", averaged=True, n_fold=False, rever
     r"""With $y_i=a_i^\top x$ the squared sides are $\sum_i y_i^2$ and $(\sum_i y_i)^2$: false where the $y_i$ cancel.
 
     For fixed vectors it is true if all $y_i$ have one sign. The proof, however, has an expectation inside,
-    $\sum_h\mathbb E\|U_hx\|^2$ against $\|\sum_h\mathbb E U_hx\|^2$, and there Jensen's inequality goes the other way, even
-    for one step and nonnegative $y$: no repair of the statement survives in the form that the proof needs. True, but other
-    claims, are the reverse with a factor n, and $\|x\|^2_{\sum\mathbb E G}\le\lambda\|x\|^2_{\bar G}$ with $\lambda$ the
-    largest eigenvalue of $\bar G^{-1/2}(\sum\mathbb EG)\bar G^{-1/2}$, which $\|u_k\|^2_{\bar G^{-1}}$ does not bound.
+    $\sum_h\mathbb E\|U_hx\|^2$ against $\|\sum_h\mathbb E U_hx\|^2$, and there Jensen's inequality goes the other way,
+    even for one step and nonnegative $y$: no repair of the statement survives in the form that the proof needs. True,
+    but other claims, are the reverse with a factor n, and $\|x\|^2_{\sum\mathbb E G}\le\lambda\|x\|^2_{\bar G}$ with
+    $\lambda$ the largest eigenvalue of $\bar G^{-1/2}(\sum\mathbb EG)\bar G^{-1/2}$, which $\|u_k\|^2_{\bar G^{-1}}$
+    does not bound.
 
-    Attack: The products y, with their probabilities, are drawn and moved directly, since every array of products belongs to
-    some features and x; for nonnegative features, the features are. First $a_1=1$, $a_2=-1$ and, averaged, a product that
-    is 0 or 2 with equal chances, in exact arithmetic.
+    Attack: The products y, with their probabilities, are drawn and moved directly, since every array of products
+    belongs to some features and x; for nonnegative features, the features are. First $a_1=1$, $a_2=-1$ and, averaged,
+    a product that is 0 or 2 with equal chances, in exact arithmetic.
     """
 
     def violation(case):

@@ -14,7 +14,7 @@ where `tables` is a list of {name of a table: data frame}, one for each thing th
     study       one figure for all instances and tracks, of the same tables
     component   one figure for all instances of the component study SUBJECT, of the tables of that study
     published   one figure for each source of published experiments, of its values and curves
-    table       one figure of the table SUBJECT, under the name "table", or of its timings
+    table       one figure of the table SUBJECT (table1 or ledger), under the name "table", or of its timings
 
 A new file here is a new figure in the workflow and in the report.
 """
@@ -79,4 +79,4 @@ def _path(layout, module, thing, table):
         case "published":
             return layout.published_timings(thing) if timings else layout.published(table, thing)
         case "table":
-            return layout.table1_timings() if timings else layout.table1()
+            return getattr(layout, f"{module.SUBJECT}_timings" if timings else module.SUBJECT)()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from befrl import claims, figures, report
 from befrl.analysis import instance_table, published, regret_columns
+from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
@@ -26,7 +27,7 @@ def write(text, schema, out):
     study = read_study(text, schema)
     layout = study.layout
     summaries = {case: tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY) for case in study.cases()}
-    ledger = [_claim(layout.claim(name)) for name in study.claim_ids()]
+    records = [_claim(layout.claim(name)) for name in study.claim_ids()]
     costs = [_cost(layout, case) for case in summaries]
     page = report.build(
         config=study.config,
@@ -35,10 +36,10 @@ def write(text, schema, out):
         costs=costs,
         figures=[_figure(layout, name) for name in study.figures()],
         published=[_published(layout, source) for source in study["published"]],
-        claims=ledger,
+        claims=records,
         versions=provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
-        stages=_stages(costs, ledger),
+        stages=_stages(costs, records),
     )
     storage.write_text(out, page)
 
@@ -67,14 +68,14 @@ def _published(layout, source):
 
 
 def _claim(path):
-    return claims.record(storage.read_json(path), path)
+    return ledger.record(storage.read_json(path), path)
 
 
 def _figure(layout, name):
     return {**storage.read_json(layout.figure("json", name)), "svg": Path(layout.figure("svg", name)).read_text()}
 
 
-def _stages(costs, ledger):
+def _stages(costs, records):
     """Wall-clock time of the stages that take most of it, summed over their jobs."""
     return [
         {
@@ -82,7 +83,7 @@ def _stages(costs, ledger):
             "jobs": sum(int(cost["batches"].sum()) for cost in costs),
             "seconds": sum(float(cost["wall_seconds"].sum()) for cost in costs),
         },
-        {"stage": "claims", "jobs": len(ledger), "seconds": sum(claim.get("seconds", 0.0) for claim in ledger)},
+        {"stage": "claims", "jobs": len(records), "seconds": sum(claim.get("seconds", 0.0) for claim in records)},
     ]
 
 

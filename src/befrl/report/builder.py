@@ -8,8 +8,7 @@ import yaml
 from markupsafe import Markup
 
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
-from befrl.claims.toolbox.registry import VERDICTS
-from befrl.report import svg, wording
+from befrl.report import ledger, mathematics, svg, wording
 
 ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "median", "worst", "baseline")  # not the points of a sweep
 WIDE = 360.0  # points: wider drawings take the whole width of the page
@@ -43,7 +42,6 @@ def build(
     drawings = prepared_figures(figures, anchors)
     shown = [figure for figure in drawings if not figure["measured"]]
     experiments = [prepared_experiment(experiment) for experiment in published]
-    ledger = prepared_claims(claims, anchors)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -52,6 +50,7 @@ def build(
         lstrip_blocks=True,
     )
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
+    environment.filters |= {"mathematics": mathematics.mathematics, "paragraphs": mathematics.paragraphs}
     return environment.get_template("page.html.j2").render(
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
         toy=bool(config.get("toy")),
@@ -65,8 +64,7 @@ def build(
         costs=cost_tables(costs, anchors),
         cost_figures=[figure for figure in drawings if figure["measured"]],
         published=experiments,
-        claims=ledger,
-        verdicts=verdict_counts(ledger),
+        ledger=ledger.prepared(claims, anchors),
         instances=prepared_instances(instances),
         explored=[instance for instance in prepared_instances(instances) if _answered(instance["exploration"])],
         constants=list(dict.fromkeys(name for i in instances for name in i.get("constants") or {})),
@@ -223,29 +221,6 @@ def _experiment_rows(table):
         {key: None if wording.missing(value) else value for key, value in row.items()}
         for row in table.reindex(columns=EXPERIMENT_KEYS).to_dict("records")
     ]
-
-
-CLAIM_KEYS = (
-    "id", "section", "where", "statement", "verdict", "worst_case", "meaning", "instance", "correction",
-    "rule", "trials", "seed", "details",
-)  # fmt: skip
-
-
-def prepared_claims(claims, anchors) -> list[dict]:
-    """The claims in the order of their numbers, each with every key."""
-    ordered = sorted(claims, key=lambda claim: wording.by_number(claim["id"]))
-    return [
-        {key: claim.get(key) for key in CLAIM_KEYS}
-        | {"anchor": anchors.new("claim", claim["id"]), "verdict": str(claim.get("verdict") or "none")}
-        for claim in ordered
-    ]
-
-
-def verdict_counts(ledger) -> dict[str, int]:
-    """The number of claims with each verdict, known verdicts first."""
-    met = [claim["verdict"] for claim in ledger]
-    order = [*VERDICTS, *sorted(set(met) - set(VERDICTS))]
-    return {verdict: met.count(verdict) for verdict in order if verdict in met}
 
 
 INSTANCE_KEYS = (
