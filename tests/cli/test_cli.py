@@ -18,6 +18,7 @@ import pytest
 from befrl import agents, claims, cli, figures, instances
 from befrl.analysis import benchmark, components, coverage, instance_table, published, regret_columns, table1
 from befrl.analysis.intervals import mean_interval
+from befrl.claims.toolbox import ledger
 from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.errors import Refused
@@ -279,8 +280,12 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert {key: stored[key] for key in record if key != "seconds"} == {
         key: record[key] for key in record if key != "seconds"
     }
-    assert good("ledger C31.json") == claims.table([stored])
+    assert good("ledger C31.json") == ledger.table([stored])
     assert "verdict" in good("claim C31 --trials 5")
+    explained = good("claim C31 --trials 5 --explain")
+    assert all(f"\n{head}\n" in explained for head in ("Derivation", "Attack", "Verdict", "Second derivation"))
+    assert good("claim C31 C32 --trials 5 --folder made") == ""
+    assert [storage.read_json(f"made/{id}.json")["id"] for id in ("C31", "C32")] == ["C31", "C32"]
 
 
 @pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners", "claims", "figures"])
@@ -561,7 +566,7 @@ BAD = {
     "published li --experiments race=none --out new --timings t.csv": "unknown experiment of 'li' 'race'",
     "published li --experiments reward --out new --timings t.csv": "write experiment=instance",
     # claim
-    "claim C999 --out new.json": "unknown claim 'C999': choose one of C31",
+    "claim C999 --out new.json": "unknown claim 'C999': choose one of C01",
     "claim C31 C999 --trials 5": "C999",
     "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
     "claim C31 --trials 0 --out new.json": "--trials",

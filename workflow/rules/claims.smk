@@ -20,6 +20,7 @@ for module, ids in STUDY.claim_sections().items():
             seed=STUDY["root_seed"],
             folder=lambda wildcards, output: folder(output[0]),
             code=code_hash("befrl.claims", module),
+            words=claims.wording(ids),
         shell:
             "python -m befrl claim {params.ids} --trials {params.trials} --seed {params.seed} --folder {params.folder:q}"
             " > {log:q} 2>&1"

@@ -84,8 +84,8 @@ def describe(tables):
     return {
         "title": "What Theorem 1 rests on",
         "caption": (
-            "Each disc is a claim of the ledger; a line leads from a claim to those whose printed proof uses it, and the "
-            "theorem stands on the right. Coloured lines come from claims that do not hold as printed. Of "
+            "Each box is a claim of the ledger; a line leads from a claim to those whose printed proof uses it; the "
+            "theorem is on the right. Coloured lines come from claims that do not hold as printed. Of "
             f"{len(table)} claims {len(tried)} were tried: {counts}. The map shows only those that the theorem uses."
         ),
         "seeds": None,

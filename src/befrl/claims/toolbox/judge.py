@@ -1,12 +1,11 @@
 """The judge: runs the attack of a claim on all its readings and derives the verdict from the violations."""
 
-import functools
 import json
 import time
-from importlib import resources
 
 import numpy as np
 
+from befrl.claims import second
 from befrl.claims.toolbox.registry import CLAIMS, Claim, number_of, paper
 
 
@@ -38,8 +37,8 @@ def judge(id: str, trials: int, seed: int) -> dict:
     }
     outcome = _outcome(entry, printed)
     surviving = [repair for repair in groups["repairs"] if repair["survives"]]
-    second = seconds_of().get(id)
-    verdict = verdict_of(outcome["survives"], surviving, printed.undecided, second and second["verdict"])
+    again = second.derivations().get(id)
+    verdict = verdict_of(outcome["survives"], surviving, printed.undecided, again and again["verdict"])
     correction = surviving[0]["words"] if surviving and not outcome["survives"] else ""
     place = paper()[id]
     record = {
@@ -62,24 +61,13 @@ def judge(id: str, trials: int, seed: int) -> dict:
         "undecided": printed.undecided,
         **groups,
         "weak": _misjudged(groups),
-        "second": second,
+        "second": again,
         "details": printed.details,
         "trials": trials,
         "seed": seed,
         "seconds": time.perf_counter() - start,
     }
     return json.loads(json.dumps(record, default=_plain, allow_nan=False))
-
-
-@functools.cache
-def seconds_of() -> dict[str, dict]:
-    """The second derivations by id, each made from the paper alone: verdict, argument, correction."""
-    folder = resources.files("befrl.claims").joinpath("second")
-    found = {}
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".json"):
-            found |= json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def _attacked(entry: Claim, trials, seed, reading):
