@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 import befrl
 from befrl import agents, figures, instances
 from befrl.analysis import components, published, statistics, table1
+from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
@@ -158,6 +159,7 @@ def sources(results, case_tables, tmp_path_factory):
     cases = [UNKNOWN]
     storage.write_text(layout.table1(), tidy.text(table1.rows(results, cases), table1.COLUMNS))
     storage.write_text(layout.table1_timings(), tidy.text(table1.timings(results, cases, []), table1.TIMINGS))
+    storage.write_text(layout.ledger(), ledger.table(some_claims()))
     shown = {"component": ["first", "second"], "published": ["ayoub"], "table": ["table1"]}
     return {
         kind: figures.tables(layout, kind, shown[figures.scope(kind)])
@@ -165,6 +167,13 @@ def sources(results, case_tables, tmp_path_factory):
         else case_tables(kind, *([UNKNOWN] if figures.scope(kind) == "case" else []))
         for kind in figures.catalogue.names()
     }
+
+
+def some_claims():
+    """Records of a few claims, one for each verdict."""
+    verdicts = {"C37": "holds", "C39": "corrected", "C46": "fails", "C33": "open"}
+    rest = {"grade": "search", "worst_case": 0.5, "instance": {}, "correction": "", "second": None}
+    return [{"id": id, "verdict": verdict} | rest for id, verdict in verdicts.items()]
 
 
 @pytest.fixture(autouse=True)

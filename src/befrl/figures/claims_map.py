@@ -36,12 +36,12 @@ def draw(tables):
         colour, ink, mark = LOOKS[table.loc[id, "verdict"]]
         words = "Theorem 1" if id == THEOREM else f"{id} {mark}".strip()
         box = {"boxstyle": "round,pad=0.3", "facecolor": colour, "edgecolor": "none"}
-        axis.text(x, y, words, ha="center", va="center", fontsize=6, color=ink, bbox=box, zorder=2)
+        axis.text(x, y, words, ha="center", va="center", fontsize=6, color=ink, bbox=box, zorder=2, in_layout=False)
     for verdict in table["verdict"].drop_duplicates():
         axis.plot([], [], marker="s", linestyle="none", color=LOOKS[verdict][0], label=verdict)
     axis.set_axis_off()
     axis.margins(x=0.05, y=0.04)
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(LOOKS), frameon=False)
+    figure.legend(loc="outside lower center", ncols=len(LOOKS))
     return figure
 
 
