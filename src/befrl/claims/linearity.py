@@ -49,7 +49,8 @@ def polarisation(rng, trials, factor=2, sign=-1, last="image"):
         shapes = {"psi": p, "theta": d, "A": (d, p, q), "phi": q}
         return {key: rng.integers(-(10**6), 10**6, shape, endpoint=True) for key, shape in shapes.items()}
 
-    return search(rng, trials, draw, violation, climb=False, grade="identity")
+    edge = {"psi": [1, 0], "theta": [1], "A": [[[1, 0], [0, 0]]], "phi": [1, 1]}
+    return search(rng, trials, draw, violation, edges=[edge], climb=False, grade="identity")
 
 
 @claim(
@@ -107,8 +108,8 @@ def linear_transition(rng, trials, power=-0.5, transposed=True, width=1.0):
 
 @claim(
     "C07",
-    statement=r"With $P_\theta=\langle\phi^p,\mu^p\rangle$ a plan needs one integral for each step, $\int V_{h+1}\mu^p$, "
-    r"in place of one for each $(s,a,h)$: no integral for each $(s,a)$ remains.",
+    statement=r"With $P_\theta=\langle\phi^p,\mu^p\rangle$ a plan needs one integral for each step, "
+    r"$\int V_{h+1}\mu^p$, in place of one for each $(s,a,h)$: no integral for each $(s,a)$ remains.",
     meaning="largest error of Q, as a share of H, from these integrals alone and a constant fitted in hindsight",
     tolerance=1e-8,
     repairs={

@@ -10,14 +10,10 @@ from scipy.special import logit
 from befrl.claims.toolbox.laws import REWARDS, Model, definition, draw_reward
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import search
+from befrl.claims.toolbox.tabular import tabular
 from befrl.experiment.regret import Regret
 from befrl.instances import riverswim
-from befrl.model import model as befrl_model
 from befrl.model.families.base import FiniteFamily
-from befrl.model.families.softmax import Softmax
-from befrl.model.features import Features
-from befrl.model.instance import Instance
-from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
 LOG_STATES = np.linspace(-40, 40, 2001) * np.log(2)  # log s for s from 2^-40 to 2^40
@@ -52,7 +48,7 @@ def transition_density(rng, trials, finite_space=False, bounded=False, natural=F
 
     Attack: S is the half line with $\psi=(s,\log(1+s),s/(1+s))$ or (0,1] with $\psi=(1/s,-\log s,s)$, with random
     coefficients. The integrals up to $2^{20}$ and $2^{40}$, or from $2^{-20}$ and $2^{-40}$, are compared. First
-    $\theta=0$ on the half line, in exact arithmetic.
+    $\theta=0$ on the half line, in exact arithmetic, and the density $1/s$ on (0,1].
     """
 
     def violation(case):
@@ -79,7 +75,8 @@ def transition_density(rng, trials, finite_space=False, bounded=False, natural=F
     def draw(rng):
         return within(bool(rng.integers(2)), rng.choice(COEFFICIENTS, 3))
 
-    return search(rng, trials, draw, violation, edges=[within(True, np.zeros(3))], climb=False)
+    edges = [within(True, np.zeros(3)), within(False, np.array([0.0, 1.0, 0.0]))]
+    return search(rng, trials, draw, violation, edges=edges, climb=False)
 
 
 @claim(
@@ -205,7 +202,7 @@ def without_base_measure(rng, trials, zeros=True, squares=True, base=False, drop
 
     swim = riverswim.transition_matrix("osband", 6)[0][2, 1]
     edges = [{"P": np.array([0.0, 1.0])}, {"P": swim}] if zeros else [{"P": np.array([0.1, 0.2, 0.3, 0.4])}]
-    return search(rng, trials, draw, violation, edges=edges, climb=False)
+    return search(rng, trials, draw, violation, edges=[*edges, {"f": 1.0, "sigma": 1.0}], climb=False)
 
 
 def _normalised(exponent):
@@ -294,7 +291,7 @@ def pseudo_regret(rng, trials, policy="own"):
     """
 
     def violation(case):
-        instance = _tabular(case["theta"], case["rewards"], case["H"])
+        instance = tabular(case["theta"], case["rewards"], case["H"])
         policies, starts = np.asarray(case["policies"]), np.asarray(case["starts"])
         regret = Regret(instance, 1, len(starts))
         for table, start in zip(policies, starts, strict=True):
@@ -314,21 +311,17 @@ def pseudo_regret(rng, trials, policy="own"):
         H, K = int(rng.integers(1, 4)), 3
         policies = rng.dirichlet(np.ones(2), (K, H, 2))
         policies = np.round(policies) if rng.random() < 0.5 else policies
-        theta, rewards = 3 * rng.standard_normal(4), rng.uniform(0, 1, (2, 2))
+        theta, rewards = 3 * rng.standard_normal((2, 2, 1)), rng.uniform(0, 1, (2, 2))
         return {"theta": theta, "rewards": rewards, "H": H, "policies": policies, "starts": rng.integers(0, 2, K)}
 
     left_then_right = np.eye(2)[np.array([[[0, 0]], [[1, 1]], [[0, 0]], [[1, 1]]])]
-    edge = {"theta": np.zeros(4), "rewards": np.array([[0.0, 1.0], [0.0, 1.0]]), "H": 1, "policies": left_then_right}
+    edge = {
+        "theta": np.zeros((2, 2, 1)),
+        "rewards": np.array([[0.0, 1.0], [0.0, 1.0]]),
+        "H": 1,
+        "policies": left_then_right,
+    }
     return search(rng, trials, draw, violation, edges=[edge | {"starts": np.zeros(4, dtype=int)}], climb=False)
-
-
-def _tabular(theta, rewards, H):
-    """A tabular instance with two states and actions, log-odds theta (4,) and these mean rewards (2, 2)."""
-    reward = gaussian.Law()
-    family = Softmax(FiniteSpace(2), np.zeros((2, 2, 2)))
-    model = befrl_model.Model(Features.one_hot(2, 2, 1), family, reward, np.ones(1))
-    start = {"start": lambda u: np.zeros(len(u), dtype=np.int64), "start_masses": np.array([1.0, 0.0])}
-    return Instance(model, H, theta_p=np.asarray(theta), theta_r=reward.natural(np.ravel(rewards)), **start)
 
 
 def _by_trajectories(policies, instance):
