@@ -142,7 +142,13 @@ def reward_density(rng, trials, domain="states"):
         r"if all transition probabilities are positive; and the linear-Gaussian systems with $\|s'\|^2$ appended to "
         r"$\psi$ and one more parameter": {"zeros": False}
     },
-    others={"all of them, with the known support of the law as base measure": {"base": True}},
+    others={
+        "all of them, with the known support of the law as base measure": {"base": True},
+        "if all probabilities are positive, with features for S - 1 of the S next states": {
+            "zeros": False,
+            "dropped": 1,
+        },
+    },
     mutants={
         r"if all probabilities are positive; linear-Gaussian systems with $\psi(s')=s'$": {
             "zeros": False,
@@ -182,7 +188,8 @@ def without_base_measure(rng, trials, zeros=True, squares=True, base=False, drop
         with np.errstate(divide="ignore"):
             natural = np.clip(np.log(P) if on is None else logit(on), -300, 300)
         psi = np.eye(len(P)) if on is None else _bits(len(on))
-        psi, natural = (psi[:, dropped:], natural[dropped:]) if on is None else (psi, natural)
+        if on is None and dropped:
+            psi, natural = psi[:, dropped:], natural[dropped:] - natural[:dropped].mean()
         family = FiniteFamily(FiniteSpace(len(P)), psi, np.where(base & (P == 0), -np.inf, 0.0))
         fitted = family.kernel(natural[None, None, None])[0, 0, 0]
         lost = int(np.count_nonzero((P == 0) & (fitted > 0)))
@@ -283,7 +290,7 @@ def pseudo_regret(rng, trials, policy="own"):
 
     The print has $\pi^t$, with an index that nothing binds, and $V_{\theta,1}$ with one $\theta$ for
     $(\theta^p,\theta^r)$. The appendix has $\pi_k$ and both parameters, and no other reading is the regret of a
-    learner: a harmless slip.
+    learner: a harmless slip. For continuous states and features that are constant on cells the sums run over cells.
 
     Attack: Random tabular members of the family with two states, two actions and H from 1 to 3. The package's regret of
     random policies, deterministic and randomised, is compared with the definition: values are sums over all
