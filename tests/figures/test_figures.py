@@ -251,6 +251,7 @@ CAPTIONS = {
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
+    "claims-map": (None, "85 claims", "Coloured lines"),
     # Measured seconds are of the machine, not of seeds.
     "estimators-cost": (None, "Seconds of one update", "Flat lines"),
     "planners-cost": (None, "Median seconds of one plan", "Dashed: exact planning"),

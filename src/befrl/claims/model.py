@@ -274,23 +274,24 @@ def linear_gaussian(rng, trials, curvature=1, slope=1, power=2):
 
 @claim(
     "C08",
-    statement=r"$\mathcal R(K)=\sum_{k=1}^K(V_1^{\pi^\star}(s_1^k)-V_1^{\pi_k}(s_1^k))$, with $\pi_k$ the policy of "
-    r"episode k, can be computed exactly, and no term is negative.",
-    meaning="largest of |computed - defined| and -(a term), as a share of H",
+    statement=r"The regret is $\sum_{k=1}^K(V_1^{\pi^\star}(s_1^k)-V_1^{\pi^t}(s_1^k))$; it can be computed exactly, and "
+    r"no term is negative.",
+    meaning="largest of |learner's regret - defined| and -(a term), as a share of H, for the best choice of t",
     tolerance=1e-12,
+    repairs={r"with $\pi_k$, the policy of episode k, for $\pi^t$": {"policy": "own"}},
     mutants={
-        r"$\pi^t$ with $t=1$: the first policy in all episodes": {"policy": "first"},
-        r"$\pi^t$ with $t=K$: the last policy in all episodes": {"policy": "last"},
         r"$\pi_{k-1}$ for $\pi_k$": {"policy": "previous"},
         r"$V_1^{\pi_k}$ replaced by the largest V over the K policies": {"policy": "best"},
     },
 )
-def pseudo_regret(rng, trials, policy="own"):
+def pseudo_regret(rng, trials, policy="any"):
     r"""$V^\pi_1$ is an expectation over trajectories, which backward induction adds up; $\pi^\star$ maximises it.
 
-    The print has $\pi^t$, with an index that nothing binds, and $V_{\theta,1}$ with one $\theta$ for
-    $(\theta^p,\theta^r)$. The appendix has $\pi_k$ and both parameters, and no other reading is the regret of a
-    learner: a harmless slip. For continuous states and features that are constant on cells the sums run over cells.
+    Nothing binds the index t of the print, and Section 1 uses $\pi_t$ for the policy of step t. Whichever policy t names,
+    the sum is not the regret of a learner that changes its policy. (One $\theta$ for both parameters is harmless.)
+
+    Correction: The appendix has $\pi_k$, and then backward induction is exact; for continuous states and features that are
+    constant on cells the sums run over cells.
 
     Attack: Random tabular members of the family with two states, two actions and H from 1 to 3. The package's regret of
     random policies, deterministic and randomised, is compared with the definition: values are sums over all
@@ -307,12 +308,10 @@ def pseudo_regret(rng, trials, policy="own"):
         every = np.eye(2)[np.array(list(itertools.product((0, 1), repeat=2 * case["H"])))].reshape(-1, case["H"], 2, 2)
         best = _by_trajectories(every, instance).max(0)[starts]
         values, k = _by_trajectories(policies, instance), np.arange(len(starts))
-        if policy == "best":
-            reached = values.max(0)[starts]
-        else:
-            reached = values[{"own": k, "first": 0 * k, "last": 0 * k - 1, "previous": k - 1}[policy], starts]
-        terms = best - reached
-        return float(max(np.abs(regret.values[0] - terms).max(), -terms.min()) / case["H"])
+        reached = {"own": [values[k, starts]], "previous": [values[k - 1, starts]], "best": [values.max(0)[starts]]}
+        terms = best - np.array(reached.get(policy, values[:, starts]))  # one row for each choice of t
+        wrong = np.maximum(np.abs(regret.values[0] - terms).max(1), -terms.min(1))
+        return float(wrong.min() / case["H"])
 
     def draw(rng):
         H, K = int(rng.integers(1, 4)), 3
