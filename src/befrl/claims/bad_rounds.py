@@ -1,6 +1,7 @@
 """Appendices B.1.2 and D.4.2: how often feature norms are large, the bad rounds, and what they cost."""
 
 import functools
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 
@@ -236,6 +237,7 @@ def _designs(rng, n, d, p, q, arms=8):
     B = np.linalg.norm(np.linalg.solve(A[:, None], G), 2, axis=(2, 3)).max(1)
     ratio = min(d, p) * B * 10.0 ** rng.uniform(-3, 0.3, n)
     visits = rng.integers(0, 3, (n, arms)) * rng.integers(1, 100, (n, arms))
+    ratio[:2], visits[:4] = B[:2] / 1000, 0  # edges: a weak penalty, no data
     Gbar = ratio[:, None, None] * A + np.einsum("nm,nmij->nij", visits, G)
     return {"a": a, "A": A, "G": G, "B": B, "ratio": ratio, "visits": visits, "Gbar": Gbar}
 
@@ -258,6 +260,136 @@ def _bad_rounds(Gbar, a, G, rounds=150):
 def _norms(a, Gbar):
     """tr(a' Gbar^-1 a) for all arms, (n, arms)."""
     return (a * np.linalg.solve(Gbar[:, None], a)).sum((2, 3))
+
+
+@claim(
+    "C45c",
+    statement=r"The bad rounds $\{k:\exists h,\ \|a(s_h,a_h)\|_{\bar G_k^{-1}}\ge1\}$ number $O(d)$, whatever H and K: of the played "
+    r"$s_h^k$ (L382) and of imagined $\tilde s_h\sim\hat\theta^p_k$ (L633, with $\bar G^r$). Constant: that of C45b, corrected.",
+    meaning="number of bad rounds, expected where they are imagined, minus its bound",
+    tolerance=1e-7,
+    repairs={
+        "of the played trajectories": {"imagined": False},
+        r"imagined ones are at most $2\,\mathbb E|T|+2\sum_k\min\{1,\mathbb E\sum_h\operatorname{KL}_{s_h,a_h}(\theta^p,\hat\theta^p_k)\}$, "
+        "T those of the played": {"played": False, "allowance": 2},
+    },
+    steps={"L1282: the bad steps h of one played episode are as few": {"imagined": False, "steps": True}},
+    mutants={
+        "of imagined trajectories alone": {"played": False},
+        r"imagined ones are at most $2\,\mathbb E|T|$": {"played": False, "allowance": 0},
+        "all bad steps of the played trajectories are as few": {"imagined": False, "steps": True, "in_all": True},
+        "of the played trajectories, 1/10 for 3": {"imagined": False, "factor": 0.1},
+    },
+)
+def bad_episodes(rng, trials, played=True, imagined=True, steps=False, in_all=False, factor=3, allowance=None):
+    r"""Played bad rounds are $O(d)$; bad steps grow with H, and imagined bad rounds with both H and K.
+
+    $\bar G_k$ changes once per episode, so all H steps of the first episode can be bad. And imagined features never enter
+    $\bar G$: a state that is not reached stays bad, as long as $\hat\theta^p$ gives it some probability. Example: states 0
+    and 1, one action, $\psi(s)=s$, one-hot $\varphi$, $d=2$, $P(1\mid0)=\sigma(-20)$, unit Gaussian rewards, so
+    $\alpha^r=1=\eta$. After $n=(k-1)H$ stays in 0 the penalised estimate solves $n\sigma(\theta)=-\eta\theta$, so
+    $\hat P(1\mid0)\approx\frac{\eta\log n}n$, and round k is bad with probability about $\frac{\eta\log(kH)}k$: together about
+    $\eta(\frac12\log^2K+\log H\log K)$, against 7.7 for all K. With $\bar G^p$ for $\bar G^r$ this example has no bad round,
+    since $\alpha^p$ is tiny; the proof uses $\bar G^r$.
+
+    Correction: Of a played bad episode keep one bad step: C45 applies to these, since $\bar G_k$ contains them all and more.
+    For imagined ones let P and Q be the laws of an episode under $\theta^p$ and $\hat\theta^p_k$. On any event E,
+    $\sqrt{Q(E)}\le\sqrt{P(E)}+\|\sqrt Q-\sqrt P\|_2$, so $Q(E)\le2P(E)+2\min\{1,\operatorname{KL}(P,Q)\}$: the dependence on H and K
+    is that of the summed KL, logarithmic.
+
+    Attack: Runs of BEF-RLSVI on instances of the package and on the example with H = 5, 20, 80, with weak and strong
+    penalties and noise. Played rounds are counted; the probability that an imagined trajectory is bad is computed exactly.
+    """
+    worst, table = Worst(), {}
+    for run in _runs(int(rng.integers(2**32)), trials):
+        bound = _excess(0, run["d"], run["y"], factor)  # minus the bound, (rows,)
+        over = []
+        if played and imagined:
+            table |= {f"{run['name']}, K = {k}": float(run["imagined"][:, :k].sum(1).mean()) for k in (30, 150) if run["edge"]}
+        if played or steps:
+            number = run["steps"] if steps else run["steps"].astype(bool)
+            over.append((number.sum(1) if in_all or not steps else number.max(1)) + bound)
+        if imagined:
+            limit = bound if allowance is None else -(2 * run["played"] + allowance * run["KL"]).sum(1)
+            over.append(run["imagined"].sum(1) + limit)
+        size = len(bound)
+        case = {"instance": [run["name"]] * size, "d": [run["d"]] * size, "eta/alpha_r times 1/(p B)": 1 / run["y"]}
+        _see(worst, np.max(over, 0), case)
+    return _evidence(worst, details={"imagined bad rounds of the example": table} if table else {})
+
+
+CASES = (
+    ("jao", {"arms": 3, "horizon": 5}),
+    ("riverswim", {"states": 4, "horizon": 8}),
+    ("chain", {"bins": 4, "horizon": 10}),
+    ("factored", {"machines": 2, "horizon": 3}),
+    ("literal", {"bins": 3, "horizon": 1}),
+)
+
+
+@functools.lru_cache(1)
+def _runs(seed, trials):
+    """Runs of BEF-RLSVI, four settings of penalty and noise each: the example, and the instances of CASES."""
+    found = []
+    for horizon in (5, 20, 80):
+        found.append(_run(_two_states(horizon), f"example with H = {horizon}", [1.0], ["theory"], 1, 150, seed) | {"edge": True})
+    for name, values in CASES:
+        instance = _instance(name, tuple(values.items()))
+        p, alpha = instance.model.features.p, instance.constants["alpha_r"]
+        etas = [alpha * p * instance.constants["B_phi_A"] * share for share in (0.999, 0.03)]
+        found.append(_run(instance, name, etas, ["theory", 1e-3], 2 + trials // 2, 30, seed) | {"edge": False})
+    return found
+
+
+@functools.cache
+def _instance(name, values):
+    return instances.build(name, dict(values))
+
+
+@functools.cache
+def _two_states(horizon):
+    """Two states and one action; the second state has probability 2e-9 and is not reached."""
+    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
+    model = Model(Features.one_hot(2, 1, p=1), family, gaussian.Law(1.0), B=np.ones(1))
+    theta_p, theta_r = np.array([-20.0, 0.0]), np.full(2, 0.5)
+    instance = Instance(model, horizon, theta_p, theta_r, lambda u: np.zeros(len(u), int), np.array([1.0, 0.0]))
+    return replace(instance, constants=constants.compute(model, theta_p, theta_r, np.random.default_rng(0)))
+
+
+def _run(instance, name, etas, scales, seeds, episodes, seed):
+    """Play, and return (rows, K): bad steps played, probabilities of a bad round, played and imagined, and min(1, KL)."""
+    settings = [{"eta": eta, "scale": scale} for eta in etas for scale in scales]
+    spec = RunSpec.of(instance, name, "bef-rlsvi", settings, episodes, range(seeds), root_seed=seed)
+    environment, agent = Environment(instance, seed, name, spec.row_seeds), make_agent(spec)
+    features, learner, rows = instance.model.features, agent.learner, np.arange(spec.rows)[:, None]
+    ratio, truth = learner.eta / instance.constants["alpha_r"], np.broadcast_to(instance.P, (spec.rows, *instance.P.shape))
+    log = {key: np.empty((spec.rows, episodes)) for key in ("steps", "played", "imagined", "KL")}
+    for k in range(episodes):
+        policy = agent.plan(k).policy
+        bad = features.norms(features.plus_trace(features.design(learner.data.counts), ratio)) >= 1.0
+        model = instance.model.kernel(learner.theta_p)
+        divergence = np.where(truth > 0, truth * np.log(np.maximum(truth, 1e-300) / np.maximum(model, 1e-300)), 0.0).sum(-1)
+        reached = [_expected(kernel, policy, bad, bad) for kernel in (truth, model)]
+        divergence = _expected(truth, policy, divergence, np.zeros_like(bad))
+        trajectory = environment.rollout(agent, policy)
+        first = trajectory.cells[:, :1]
+        log["steps"][:, k] = bad[rows, trajectory.cells, trajectory.actions].sum(1)
+        for key, value in zip(("played", "imagined", "KL"), (*reached, np.minimum(divergence, 1.0)), strict=True):
+            log[key][:, k] = value[rows, first][:, 0]
+        agent.update(trajectory)
+    y = min(instance.model.d, features.p) * instance.constants["B_phi_A"] / ratio
+    return {"name": name, "d": instance.model.d, "y": y, **log}
+
+
+def _expected(kernel, policy, gain, stop):
+    """Expected sum of gain (n, S, A) over an episode that ends where stop (n, S, A) holds, from each first state, (n, S)."""
+    value = np.zeros(gain.shape[:2])
+    for h in reversed(range(policy.shape[1])):
+        action = policy[:, h, :, None].astype(int)
+        now, end = (np.take_along_axis(table, action, 2)[..., 0] for table in (gain, stop))
+        rows = np.take_along_axis(kernel, action[..., None], 2)[:, :, 0]
+        value = now + ~end * (rows @ value[..., None])[..., 0]
+    return value
 
 
 @claim(
@@ -287,32 +419,41 @@ def _norms(a, Gbar):
         "the symmetric form with half the right side": {"measure": "symmetric", "factor": Fraction(1, 2)},
     },
 )
-def norm_of_products(rng, trials, measure="operator", own=False, summed=False, factor=1):
+def norm_of_products(rng, trials, measure="operator", own=False, summed=False, factor=1, H=8):
     r"""The inverse is monotone, but the norm of a product of two symmetric matrices is not.
 
     $X\succeq Y\succ0$ gives $X^{-1}\preceq Y^{-1}$, but not $X^{-2}\preceq Y^{-2}$, which $\|X^{-1}G\|\le\|Y^{-1}G\|$ needs: for
-    $G=gg^\top$ it is $\|X^{-1}g\|\,\|g\|$. Example: $p=1$, $A_1=(\frac14,0)$, $A_2=(1,1)$, $\eta=\alpha$, three visits of
-    $\varphi'=(0,1)$, then $\varphi=(1,1)$. The next line of the proof, with the sum over h, inherits the fault.
+    $G=gg^\top$ it is $\|X^{-1}g\|\,\|g\|$. Example: $p=1$, $A_1=(\frac1{16},0)$, $A_2=(1,1)$, $\eta=\alpha$, three visits of
+    $\varphi'=(0,1)$, then $\varphi=(1,1)$. The next line of the proof, with the sum over h, inherits it.
 
     Correction: $\|X^{-1/2}GX^{-1/2}\|=\|G^{1/2}X^{-1}G^{1/2}\|$ is monotone, since $X\succeq\frac\eta\alpha\mathbb A$, and
     $\|\mathbb A^{-1/2}G\mathbb A^{-1/2}\|=\lambda_{\max}(\mathbb A^{-1}G)\le\|\mathbb A^{-1}G\|$. The proof can use this form: it needs
     $\bar G_{k+H}\preceq(1+\frac{\alpha BH}\eta)\bar G_k$ only.
 
-    Attack: Random features of many shapes and scales with random visits; first the example in exact arithmetic.
+    Attack: Random features of many shapes and scales with random visits; first the example in exact arithmetic. The sum
+    over h is that of an episode that stays at one (s,a).
     """
     worst = Worst()
     if not summed:
-        worst.see(_example_of_products(measure, own, factor), {"A_1": "(1/4, 0)", "A_2": "(1, 1)", "visits of (0, 1)": 3})
-    for shape in SHAPES:
-        designs = _designs(rng, 10 + trials // 2, *shape)
-        designs["Gbar"][:4] = (designs["ratio"][:, None, None] * designs["A"])[:4]
-        G, B, r = designs["G"], designs["B"], designs["ratio"]
-        left = _measured(designs["Gbar"], G.sum(1, keepdims=True) if summed else G, measure, summed)
-        right = _measured(designs["A"], G, measure) if own else B[:, None]
-        bound = 1 + G.shape[1] * B[:, None] / r[:, None] if summed else float(factor) * right / r[:, None]
+        case = {"A_1": "(1/16, 0)", "A_2": "(1, 1)", "phi": "(1, 1)", "visits of phi' = (0, 1)": 3, "eta/alpha": 1}
+        worst.see(_example_of_products(measure, own, factor), case)
+    for designs in (_example_designs(), *(_designs(rng, 10 + trials // 2, *shape) for shape in SHAPES)):
+        G, B, r = designs["G"], designs["B"][:, None], designs["ratio"][:, None]
+        left = _measured(designs["Gbar"], H * G if summed else G, measure, summed)
+        right = _measured(designs["A"], G, measure) if own else B
+        bound = 1 + H * B / r if summed else float(factor) * right / r
         over = ((left / bound) ** 2).max(1) - 1
         _see(worst, over, {key: designs[key] for key in ("a", "A", "ratio", "Gbar")})
     return _evidence(worst)
+
+
+def _example_designs():
+    """The example in the form of `_designs`."""
+    A, past, *vectors = (each.astype(float) for each in _example())
+    a = np.array(vectors)[None, :, :, None]
+    G = a @ np.swapaxes(a, 2, 3)
+    B = np.linalg.norm(np.linalg.solve(A, G), 2, axis=(2, 3)).max(1)
+    return {"a": a, "A": A[None], "G": G, "B": B, "ratio": np.ones(1), "Gbar": (A + past)[None]}
 
 
 def _measured(X, G, measure, plus_one=False):
@@ -328,19 +469,22 @@ def _measured(X, G, measure, plus_one=False):
 
 def _example_of_products(measure, own, factor):
     """The square of left/right minus 1 at the example; G has rank one, so norms are products of lengths."""
-    rows = np.array([[Fraction(1, 4), Fraction(0)], [Fraction(1), Fraction(1)]])  # A_1, A_2
-    g, other = rows @ np.array([1, 1]), rows @ np.array([0, 1])
-    A = rows @ rows.T
+    A, G, g, other = _example()
+    quadratic = measure in ("trace", "symmetric")
 
-    def squared(X, g):
+    def squared(X, g, quadratic):
         solved = np.array([[X[1, 1], -X[0, 1]], [-X[1, 0], X[0, 0]]]) @ g / (X[0, 0] * X[1, 1] - X[0, 1] * X[1, 0])
-        return (g @ solved) ** 2 if measure in ("trace", "symmetric") and X is not A else (g @ g) * (solved @ solved)
+        return (g @ solved) ** 2 if quadratic else (g @ g) * (solved @ solved)
 
-    if own and measure in ("trace", "symmetric"):
-        right = Fraction((g @ np.array([16 + 16, -4]) * 0 + 2)) ** 2
-    else:
-        right = squared(A, g) if own else max(squared(A, g), squared(A, other))
-    return squared(A + 3 * np.outer(other, other), g) / (Fraction(factor) ** 2 * right) - 1
+    right = squared(A, g, quadratic) if own else max(squared(A, each, False) for each in (g, other))
+    return squared(A + G, g, quadratic) / (Fraction(factor) ** 2 * right) - 1
+
+
+def _example():
+    """Bold A, the sum of G over three visits of phi' = (0, 1), and the vectors a of phi = (1, 1) and of phi'."""
+    rows = np.array([[Fraction(1, 16), Fraction(0)], [Fraction(1), Fraction(1)]])  # A_1, A_2
+    g, other = rows @ np.array([1, 1]), rows @ np.array([0, 1])
+    return rows @ rows.T, 3 * np.outer(other, other), g, other
 
 
 @claim(
@@ -387,9 +531,9 @@ def change_of_design(rng, trials, relation="=", factor=1, all_steps=True, step="
     for visits, H in ((1, 1), (0, 4)) if not step else ():
         growth = Fraction(factor) * (H if all_steps else 1)
         worst.see(violation(Fraction(1, 1 + visits), Fraction(1, 1 + visits + H), growth), {"visits": visits, "H": H})
-    for shape in SHAPES[:2] if vectors else SHAPES:
-        designs = _designs(rng, 10 + trials // 2, *shape)
-        n, H, d = len(designs["a"]), int(rng.choice((1, 3, 10))), shape[0]
+    for shape, H in itertools.product(SHAPES[:2] if vectors else SHAPES, (1, 8)):
+        designs = _designs(rng, 10 + trials // 4, *shape)
+        n, d = len(designs["a"]), shape[0]
         arms = rng.integers(8, size=(n, H))
         after = designs["Gbar"] + designs["G"][np.arange(n)[:, None], arms].sum(1)
         growth = designs["B"] / designs["ratio"] * H
