@@ -247,8 +247,8 @@ def bad_episodes(rng, trials, played=True, imagined=True, steps=False, in_all=Fa
 @claim(
     "C45d",
     statement=r"$\|\bar G_k^{-1}G_{s,a}\|\le\frac\alpha\eta\|\mathbb A^{-1}G_{s,a}\|"
-    r"\le\frac\alpha\eta B_{\varphi,\mathbb A}$, since $\bar G_k\succeq\frac\eta\alpha\mathbb A$; judged: the outer sides, "
-    "in the operator norm.",
+    r"\le\frac\alpha\eta B_{\varphi,\mathbb A}$, since $\bar G_k\succeq\frac\eta\alpha\mathbb A$; judged: the "
+    "outer sides, in the operator norm.",
     meaning="square of (left side / right side), minus 1",
     tolerance=1e-6,
     repairs={
