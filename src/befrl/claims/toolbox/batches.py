@@ -1,0 +1,26 @@
+"""Attacks on many instances at once: the worst of a batch, and the evidence."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from befrl.claims.toolbox.registry import Evidence
+from befrl.claims.toolbox.search import listed
+
+
+def see_largest(worst, values, cases):
+    """Show the largest of an array of values to `worst`, with its case: entry i of every array in `cases`.
+
+    An exact counterexample keeps its place.
+    """
+    i = int(np.argmax(values))
+    if isinstance(worst.value, Fraction) and worst.value > 0:
+        worst.number += 1
+    else:
+        worst.see(float(values[i]), {key: value[i] for key, value in cases.items()})
+    worst.number += len(values) - 1
+
+
+def evidence_of(worst, **options):
+    """The evidence of all that `worst` has seen."""
+    return Evidence(worst.value, listed(worst.instance), number=worst.number, **options)
