@@ -19,7 +19,7 @@ for module, ids in STUDY.claim_sections().items():
             trials=STUDY["claims"]["trials"],
             seed=STUDY["root_seed"],
             folder=lambda wildcards, output: folder(output[0]),
-            code=code_hash("befrl.claims", module),
+            code=code_hash("befrl.claims", *claims.modules(module)),
             words=claims.wording(ids),
         shell:
             "python -m befrl claim {params.ids} --trials {params.trials} --seed {params.seed} --folder {params.folder:q}"

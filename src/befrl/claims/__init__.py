@@ -8,6 +8,7 @@ decidable by computation, or two independent derivations disagree.
 
 import functools
 import hashlib
+import sys
 
 from befrl.claims.toolbox.judge import judge
 from befrl.claims.toolbox.registry import CLAIMS, number_of, paper
@@ -42,6 +43,11 @@ def describe(id: str) -> dict:
     """A claim's place in the paper, its statement, and the module that attacks it."""
     entry = _entry(id)
     return paper()[id] | {"statement": entry.statement, "module": entry.module}
+
+
+def modules(section: str) -> list[str]:
+    """A section's module and those of agents and instances that it names in USES, since it finds them by name."""
+    return [section, *getattr(sys.modules[section], "USES", ())]
 
 
 def wording(ids) -> str:

@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from befrl.claims.toolbox import episodes
 from befrl.claims.toolbox.batches import evidence_of, see_largest
 from befrl.claims.toolbox.designs import bad_rounds, draw_designs, keep_norms_large, norms_of, sizes_of_products
-from befrl.claims.toolbox.episodes import bad_round_runs
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import Worst
 
+USES = episodes.uses()
 LOG2 = Fraction(693147, 1000000)  # a little less than log 2
 SHAPES = ((1, 1, 1), (3, 1, 4), (2, 2, 1), (4, 2, 3), (6, 3, 2))  # d, p, q
 # Edge cases (d, c, f, r): d = p, A_i = c e_i, phi = f, eta/alpha = r, so that a = c f I and bold A = c^2 I.
@@ -228,7 +229,7 @@ def bad_episodes(rng, trials, played=True, imagined=True, steps=False, in_all=Fa
     exactly.
     """
     worst, table = Worst(), {}
-    for run in bad_round_runs(int(rng.integers(2**32)), trials):
+    for run in episodes.bad_round_runs(int(rng.integers(2**32)), trials):
         bound, over = _excess(0, run["d"], run["y"], factor), []  # minus the bound, (rows,)
         if played and imagined:
             table |= {f"{run['name']}, K = {k}": run["imagined"][0, :k].sum() for k in (10, 30, 100) if run["example"]}

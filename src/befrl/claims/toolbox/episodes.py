@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import rel_entr
 
-from befrl import instances
+from befrl import agents, instances
 from befrl.experiment.environment import Environment
 from befrl.experiment.loop import make_agent
 from befrl.experiment.spec import RunSpec
@@ -25,6 +25,12 @@ CASES = (
     ("factored", {"machines": 2, "horizon": 3}),
     ("literal", {"bins": 3, "horizon": 1}),
 )
+
+
+def uses() -> list[str]:
+    """The modules that the runs find by name and not by an import statement."""
+    found = agents.modules("bef-rlsvi", {})
+    return [*found, *(module for name, values in CASES for module in instances.modules(name, values))]
 
 
 @functools.lru_cache(1)

@@ -36,7 +36,7 @@ def call(args):
     for name in args.id:
         records.append(claims.evaluate(name, args.trials, args.seed))
         if name in paths:
-            made = provenance("befrl.claims", claims.describe(name)["module"])
+            made = provenance("befrl.claims", *claims.modules(claims.describe(name)["module"]))
             storage.write_json(paths[name], records[-1] | made)
     if args.json:
         print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
