@@ -186,8 +186,8 @@ def smallest_curvature(rng, trials, which="max", factor=1, upper=False, p=None):
 def reward_constant(rng, trials, constant="smallest", along=False, factor=1, p=None):
     r"""The matrix $BB^\top$ has rank 1, so that $\lambda_{\min}(BB^\top)=0$ and $\alpha^r=0$ for every $p\ge2$.
 
-    Then $\bar G^r=\frac\eta{\alpha^r}\mathbb A+\sum G$ does not exist. A reward depends on $\theta$ through $c=B^\top
-    M_\theta\varphi$ alone, and $\operatorname{KL}^r=\frac12\operatorname{Var}\,(c'-c)^2$ vanishes where
+    Then $\bar G^r=\frac\eta{\alpha^r}\mathbb A+\sum G$ does not exist. A reward depends on $\theta$ through
+    $c=B^\top M_\theta\varphi$ alone, and $\operatorname{KL}^r=\frac12\operatorname{Var}\,(c'-c)^2$ vanishes where
     $M_{\theta'-\theta}\varphi\perp B$, while $\|\theta'-\theta\|_G=|M_{\theta'-\theta}\varphi|$ does not. So no
     positive constant helps as long as the norm is that of $G_{s,a}$.
 
@@ -240,11 +240,12 @@ def reward_constant(rng, trials, constant="smallest", along=False, factor=1, p=N
 def hessian_eigenvalues(rng, trials, along=False, only="", lower=True, relative=True, slack=1):
     r"""It is true for transitions and false for rewards if $p\ge2$.
 
-    With $U=(A_i\varphi)_i$ the Hessian is $\nabla^2Z^p=U^\top\mathbb CU$ and $G=U^\top U$: $\alpha I\le\mathbb
-    C\le\beta I$ gives $\alpha G\le\nabla^2Z^p\le\beta G$, and ordered matrices have ordered eigenvalues. They do not
-    lie between $\alpha$ and $\beta$: for $d>p$ some are 0, and they scale with the $A_i$. For rewards
-    $\nabla^2Z^r=\operatorname{Var}\,U^\top BB^\top U$ has rank 1, but the second line of the assumption, where $B^\top
-    B=\|B\|^2$, bounds $\|B\|^2\operatorname{Var}$: where $G$ has rank 2 its second eigenvalue has no counterpart.
+    With $U=(A_i\varphi)_i$ the Hessian is $\nabla^2Z^p=U^\top\mathbb CU$ and $G=U^\top U$:
+    $\alpha I\le\mathbb C\le\beta I$ gives $\alpha G\le\nabla^2Z^p\le\beta G$, and ordered matrices have ordered
+    eigenvalues. They do not lie between $\alpha$ and $\beta$: for $d>p$ some are 0, and they scale with the $A_i$. For
+    rewards $\nabla^2Z^r=\operatorname{Var}\,U^\top BB^\top U$ has rank 1, but the second line of the assumption, where
+    $B^\top B=\|B\|^2$, bounds $\|B\|^2\operatorname{Var}$: where $G$ has rank 2 its second eigenvalue has no
+    counterpart.
 
     Correction: $\nabla^2Z^r=\operatorname{Var}\,G^B$ with $G^B=U^\top BB^\top U$, so that its eigenvalues lie between
     the infimum and the supremum of $\operatorname{Var}$ times $\lambda_i(G^B)$.

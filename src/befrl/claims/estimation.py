@@ -29,8 +29,8 @@ from befrl.numerics import bellman, newton
     },
 )
 def penalty(rng, trials, power=1, factor=Fraction(1, 2), euclidean=False):
-    r"""The gradient of the printed penalty is $\mathbb A\theta/(2\|\theta\|_{\mathbb A})$, but the proofs use $\mathbb
-    A\theta$.
+    r"""The gradient of the printed penalty is $\mathbb A\theta/(2\|\theta\|_{\mathbb A})$, but the proofs use
+    $\mathbb A\theta$.
 
     The proof of the confidence sets rewrites $S_k$ with $\eta\mathbb A\hat\theta$ and completes the square of
     $\frac\eta2\|\theta\|_{\mathbb A}^2$. Neither is possible with the norm itself. At $\theta=0$ the norm has no
@@ -112,16 +112,15 @@ def _minimiser(family, x, r, A, eta, power):
         "the penalty on the other side": {"sign": -1},
         r"expectations under the true parameter": {"at": "other"},
         "means over the episodes instead of sums": {"mean": True},
-        "twice the gradient of the penalty": {"sign": 2},
     },
 )
 def score_equations(rng, trials, sign=1, at="theta", mean=False):
     r"""They say that the gradient of the objective vanishes, since $\nabla Z_{s,a}$ is the mean of the statistic.
 
-    $-\log P_\theta(s'|s,a)=Z_{s,a}(\theta)-\sum_i\theta_i\psi(s')^\top A_i\varphi$ has the derivative $(\mathbb
-    E_\theta[\psi]-\psi(s'))^\top A_i\varphi$, and likewise for rewards. The minimiser over the open set $\mathbb R^d$
-    is stationary if pen is differentiable there; the printed pen is not at 0 (C12). The objective is convex, so the
-    equations also suffice. In the equation for rewards $r_t$ stands for $r_h^t$.
+    $-\log P_\theta(s'|s,a)=Z_{s,a}(\theta)-\sum_i\theta_i\psi(s')^\top A_i\varphi$ has the derivative
+    $(\mathbb E_\theta[\psi]-\psi(s'))^\top A_i\varphi$, and likewise for rewards. The minimiser over the open set
+    $\mathbb R^d$ is stationary if pen is differentiable there; the printed pen is not at 0 (C12). The objective is
+    convex, so the equations also suffice. In the equation for rewards $r_t$ stands for $r_h^t$.
 
     Attack: Random laws of seven families, two visits, $\frac12\|\theta\|_{\mathbb A}^2$ as penalty. The gradient of the
     objective is computed at random $\theta$ by Cauchy's integral of its definition, without any formula for moments,
@@ -165,15 +164,15 @@ def score_equations(rng, trials, sign=1, at="theta", mean=False):
     },
 )
 def gaussian_closed_form(rng, trials, squared=True, ridge=True, reach=80.0):
-    r"""It is ridge regression, because the mean of a Gaussian is linear in its natural parameter: $\mathbb
-    E_\theta[\psi]=U\theta$.
+    r"""It is ridge regression, because the mean of a Gaussian is linear in its natural parameter:
+    $\mathbb E_\theta[\psi]=U\theta$.
 
     With $\psi=s'/\sigma$ and the base measure $\mathcal N(0,\sigma^2I)$, $Z=\frac12|U\theta|^2$. The equations become
     $\sum U^\top(\psi-U\theta)=\eta\mathbb A\theta$, which is linear, and unique for independent $A_i$. The model as
-    printed has no base measure (C03). There the variance is a parameter, $\psi=(s',-\frac12s'^2)$ and $\mathbb
-    E[\psi_1]=\theta_1^\top\varphi/\theta_2$: without a penalty least squares still solves the equations, but with it
-    eliminating $\theta_1$ leaves a polynomial of degree $2q+2$ in $\theta_2$. The norm without its square leaves one of
-    degree $2d$ in $\|\theta\|_{\mathbb A}$. So the closed form needs both corrections.
+    printed has no base measure (C03). There the variance is a parameter, $\psi=(s',-\frac12s'^2)$ and
+    $\mathbb E[\psi_1]=\theta_1^\top\varphi/\theta_2$: without a penalty least squares still solves the equations, but
+    with it eliminating $\theta_1$ leaves a polynomial of degree $2q+2$ in $\theta_2$. The norm without its square
+    leaves one of degree $2d$ in $\|\theta\|_{\mathbb A}$. So the closed form needs both corrections.
 
     Attack: Random features, matrices and data of many dimensions and scales. The solution is put into the printed
     equations, with $\mathbb E_\theta[\psi]$ by quadrature of the density, not by the formula.
@@ -229,9 +228,10 @@ def linear_values(rng, trials, constant=True, affine=True, later=1, lift=0.5, wi
     has the wrong shape). With the constant, every expectation of the next value shrinks by $(2\pi)^{-p/2}$. Moreover Q
     is affine in $\phi^p$: pairs with equal $M_{\theta^p}\varphi$ and unequal rewards have one $\phi^p$ and two values.
 
-    Correction: Without the constant $\langle\phi^p,\mu^p\rangle=P$; inner product and integral commute if $\int
-    e^{|\psi|^2/2}|V|ds'$ is finite, as for bounded $\psi$ on a compact space. For Gaussian states, $\psi=(s',|s'|^2)$
-    on $\mathbb R^m$, it is not: already at the point 0 of $\mathbb R^p$ the function $\int\mu^pV$ is $\int V(s')ds'$.
+    Correction: Without the constant $\langle\phi^p,\mu^p\rangle=P$; inner product and integral commute if
+    $\int e^{|\psi|^2/2}|V|ds'$ is finite, as for bounded $\psi$ on a compact space. For Gaussian states,
+    $\psi=(s',|s'|^2)$ on $\mathbb R^m$, it is not: already at the point 0 of $\mathbb R^p$ the function $\int\mu^pV$ is
+    $\int V(s')ds'$.
 
     Attack: Values by backward induction with the package's kernels in random MDPs, against sums of kernel values; first
     one state with reward 1, then two actions with one $\varphi$ and two rewards.
