@@ -53,24 +53,28 @@ def penalty(rng, trials, power=1, factor=Fraction(1, 2), euclidean=False):
         left, right = r - estimate, eta * estimate
         worst.see(abs(left - right) / max(left, right), {"kind": "gaussian", "r": r, "eta": eta, "estimate": estimate})
     exact, number = worst.value > 0, worst.number
+    for share, case in _shares(rng, max(1, trials // 12), power, float(factor), euclidean):
+        number += len(share)
+        if not exact:
+            worst.see(share.max(), {key: value[share.argmax()] for key, value in case.items()})
+    return Evidence(worst.value, listed(worst.instance), "search", number)
+
+
+def _shares(rng, n, power, factor, euclidean):
+    """For each reward family and d, the distances of the two sides of C12's equation for n random problems."""
     for kind, family in REWARDS.items():
         for d in (1, 2, 3):
-            n = max(1, trials // 12)
             x, roots = rng.standard_normal((n, d + 3, d)), rng.standard_normal((n, d, d)) + 2 * np.eye(d)
             A = roots @ roots.swapaxes(1, 2)
             r = family.quantile((x @ rng.standard_normal((n, d, 1)))[..., 0], rng.uniform(0.01, 0.99, x.shape[:2]))
             score = (x * (r - family.mean(0.0))[..., None]).sum(1)  # at 0
             size = np.sqrt((score * np.linalg.solve(A, score[..., None])[..., 0]).sum(-1))
             eta = size * 10.0 ** rng.uniform(-2, -0.1, n)
-            matrix = np.eye(d) + 0 * A if euclidean else A
-            estimate = _minimiser(family, x, r, matrix, eta * float(factor), power)
+            estimate = _minimiser(family, x, r, np.eye(d) + 0 * A if euclidean else A, eta * factor, power)
             left = (x * (r - family.mean((x @ estimate[..., None])[..., 0]))[..., None]).sum(1)
             right = eta[:, None] * (A @ estimate[..., None])[..., 0]
             share = np.linalg.norm(left - right, axis=1) / np.linalg.norm([left, right], axis=-1).max(0)
-            number, i = number + n, int(share.argmax())
-            if not exact:
-                worst.see(share[i], {"kind": kind, "x": x[i], "r": r[i], "eta": eta[i], "A": A[i]})
-    return Evidence(worst.value, listed(worst.instance), "search", number)
+            yield share, {"kind": [kind] * n, "x": x, "r": r, "eta": eta, "A": A}
 
 
 def _minimiser(family, x, r, A, eta, power):
@@ -195,15 +199,15 @@ def gaussian_closed_form(rng, trials, squared=True, ridge=True, reach=80.0):
             np.abs(score - pull / size).max() / np.abs(U[..., None, :] * case["psi"][..., None, None]).sum((0, 1)).max()
         )
 
-    def draw(rng):
-        p, q, d, visits = (
-            int(n) for n in (rng.integers(1, 4), rng.integers(1, 4), rng.choice((1, 2, 3, 5)), rng.integers(1, 9))
-        )
-        A = rng.standard_normal((min(d, p * q), p, q)) * 10.0 ** rng.uniform(-1, 1)
-        psi = 5 * rng.standard_normal((visits, p))
-        return {"phi": rng.standard_normal((visits, q)), "A": A, "psi": psi, "eta": 10.0 ** rng.uniform(-1, 1)}
+    return search(rng, trials, _draw_regression, residual, climb=False)
 
-    return search(rng, trials, draw, residual, climb=False)
+
+def _draw_regression(rng):
+    """Random features, matrices and observed psi of up to eight visits."""
+    p, q, d, visits = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(rng.integers(1, 6)), int(rng.integers(1, 9))
+    A = rng.standard_normal((min(d, p * q), p, q)) * 10.0 ** rng.uniform(-1, 1)
+    psi = 5 * rng.standard_normal((visits, p))
+    return {"phi": rng.standard_normal((visits, q)), "A": A, "psi": psi, "eta": 10.0 ** rng.uniform(-1, 1)}
 
 
 @claim(
@@ -251,11 +255,13 @@ def linear_values(rng, trials, constant=True, affine=True, later=1, lift=0.5, wi
         right = R + np.einsum("xas,hs->hxa", density, V[later : later + case["H"]])
         return float(np.abs(Q - right).max() / np.abs(Q).max())
 
-    def draw(rng):
-        S, A, p = (int(n) for n in rng.integers(1, 5, 3))
-        psi, v = rng.standard_normal((S, p)), 10.0 ** rng.uniform(-1, 0.7) * rng.standard_normal((S, A, p))
-        return {"psi": psi, "v": v, "R": rng.random((S, A)), "H": int(rng.integers(1, 6))}
-
     one = {"psi": [[0.0]], "v": [[[0.0]]], "R": [[1.0]], "H": 2}
     two = one | {"v": [[[0.0], [0.0]]], "R": [[1.0, 0.0]]}
-    return search(rng, trials, draw, gap, edges=[one, two], climb=False)
+    return search(rng, trials, _draw_values, gap, edges=[one, two], climb=False)
+
+
+def _draw_values(rng):
+    """A random MDP by its psi, the vectors v = M phi of its (s,a), and its rewards."""
+    S, A, p = (int(n) for n in rng.integers(1, 5, 3))
+    psi, v = rng.standard_normal((S, p)), 10.0 ** rng.uniform(-1, 0.7) * rng.standard_normal((S, A, p))
+    return {"psi": psi, "v": v, "R": rng.random((S, A)), "H": int(rng.integers(1, 6))}
