@@ -109,27 +109,36 @@ def _minimiser(family, x, r, A, eta, power):
     "C13",
     statement=r"The estimates satisfy $\sum_{t,h}(\psi(s')-\mathbb E_{\hat\theta}[\psi])^\top A_i\varphi=\eta\nabla_i"
     r"\operatorname{pen}(\hat\theta)$ and $\sum_{t,h}(r-\mathbb E_{\hat\theta}[r])B^\top A_i\varphi=\eta\nabla_i"
-    r"\operatorname{pen}(\hat\theta)$, wherever pen has a gradient.",
+    r"\operatorname{pen}(\hat\theta)$.",
     meaning="largest component of the equation's residual plus the gradient of the objective, as a share of the terms",
     tolerance=1e-6,
+    repairs={r"with $\operatorname{pen}(\theta)=\frac12\|\theta\|_{\mathbb A}^2$": {"power": 2}},
     mutants={
-        "the penalty on the other side": {"sign": -1},
-        r"expectations under the true parameter": {"at": "other"},
-        "means over the episodes instead of sums": {"mean": True},
+        "with this pen, on the other side": {"power": 2, "sign": -1},
+        "with this pen, and expectations under the true parameter": {"power": 2, "at": "other"},
+        "with this pen, and means over the episodes instead of sums": {"power": 2, "mean": True},
     },
 )
-def score_equations(rng, trials, sign=1, at="theta", mean=False):
+def score_equations(rng, trials, power=1, sign=1, at="theta", mean=False):
     r"""They say that the gradient of the objective vanishes, since $\nabla Z_{s,a}$ is the mean of the statistic.
 
     $-\log P_\theta(s'|s,a)=Z_{s,a}(\theta)-\sum_i\theta_i\psi(s')^\top A_i\varphi$ has the derivative
     $(\mathbb E_\theta[\psi]-\psi(s'))^\top A_i\varphi$, and likewise for rewards. The minimiser over the open set
-    $\mathbb R^d$ is stationary if pen is differentiable there; the printed pen is not at 0 (C12). The objective is
-    convex, so the equations also suffice. In the equation for rewards $r_t$ stands for $r_h^t$.
+    $\mathbb R^d$ is stationary where pen is differentiable. The printed pen is not at 0, and 0 is often the minimiser
+    (C12): then there is no such equation. In the equation for rewards $r_t$ stands for $r_h^t$.
 
-    Attack: Random laws of seven families, two visits, $\frac12\|\theta\|_{\mathbb A}^2$ as penalty. The gradient of the
-    objective is computed at random $\theta$ by Cauchy's integral of its definition, without any formula for moments,
-    and compared with the printed equation: both must vanish at the same points.
+    Correction: The square is differentiable, and the objective is convex: the equations hold and suffice.
+
+    Attack: First one Gaussian reward 1/2 with $\eta=2$, in exact arithmetic, with both one-sided derivatives of pen. Then
+    random laws of seven families, two visits, the squared penalty: the gradient of the objective at random $\theta$, by
+    Cauchy's integral of its definition, is compared with the printed equation. Both must vanish at the same points.
     """
+    r, eta = Fraction(1, 2), 2
+    estimate = Fraction(0) if power == 1 else r / (1 + eta)
+    slopes = (Fraction(1, 2), Fraction(-1, 2)) if power == 1 else (estimate, estimate)  # of pen, from right and left
+    kink = max(abs(r - estimate - eta * slope) for slope in slopes)
+    if kink:
+        return Evidence(kink, {"kind": "gaussian", "r": str(r), "eta": eta, "estimate": str(estimate)}, number=1)
 
     def residual(case):
         law, eta = case["law"], case["eta"]
@@ -156,18 +165,18 @@ def score_equations(rng, trials, sign=1, at="theta", mean=False):
 
 @claim(
     "C14",
-    statement=r"For Gaussian next states with known variance the score equations, with the penalty of C12, corrected, "
+    statement=r"For Gaussian next states with known variance the score equations "
     r"have the closed-form solution $\hat\theta=(\sum U^\top U+\eta\mathbb A)^{-1}\sum U^\top\psi(s')$ with "
     r"$U=(A_i\varphi)_i$ and $\psi=s'/\sigma$.",
     meaning="largest residual of the score equations at this solution, as a share of the score's terms",
     tolerance=1e-8,
+    repairs={r"with $\operatorname{pen}(\theta)=\frac12\|\theta\|_{\mathbb A}^2$": {"squared": True}},
     mutants={
-        r"with the printed penalty $\frac12\|\theta\|_{\mathbb A}$": {"squared": False},
-        r"with $\eta I$ in place of $\eta\mathbb A$": {"ridge": False},
-        "for normal states cut to an interval": {"reach": 2.0},
+        r"with this pen, and $\eta I$ in place of $\eta\mathbb A$": {"squared": True, "ridge": False},
+        "with this pen, for normal states cut to an interval": {"squared": True, "reach": 2.0},
     },
 )
-def gaussian_closed_form(rng, trials, squared=True, ridge=True, reach=80.0):
+def gaussian_closed_form(rng, trials, squared=False, ridge=True, reach=80.0):
     r"""It is ridge regression, because the mean of a Gaussian is linear in its natural parameter:
     $\mathbb E_\theta[\psi]=U\theta$.
 
@@ -176,7 +185,9 @@ def gaussian_closed_form(rng, trials, squared=True, ridge=True, reach=80.0):
     printed has no base measure (C03). There the variance is a parameter, $\psi=(s',-\frac12s'^2)$ and
     $\mathbb E[\psi_1]=\theta_1^\top\varphi/\theta_2$: without a penalty least squares still solves the equations, but
     with it eliminating $\theta_1$ leaves a polynomial of degree $2q+2$ in $\theta_2$. The norm without its square
-    leaves one of degree $2d$ in $\|\theta\|_{\mathbb A}$. So the closed form needs both corrections.
+    leaves one of degree $2d$ in $\|\theta\|_{\mathbb A}$.
+
+    Correction: With the square and the base measure the equations are linear.
 
     Attack: Random features, matrices and data of many dimensions and scales. The solution is put into the printed
     equations, with $\mathbb E_\theta[\psi]$ by quadrature of the density, not by the formula.
