@@ -129,7 +129,7 @@ def score_equations(rng, trials, power=1, sign=1, at="theta", mean=False):
 
     Correction: The square is differentiable, and the objective is convex: the equations hold and suffice.
 
-    Attack: First one Gaussian reward 1/2 with $\eta=2$, in exact arithmetic, with both one-sided derivatives of pen. Then
+    Attack: First one Gaussian reward 1/2 with $\eta=2$, exactly, with both one-sided derivatives of pen. Then
     random laws of seven families, two visits, the squared penalty: the gradient of the objective at random $\theta$, by
     Cauchy's integral of its definition, is compared with the printed equation. Both must vanish at the same points.
     """
