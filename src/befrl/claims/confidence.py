@@ -45,8 +45,8 @@ READINGS = {
 def transition_region(rng, trials, power=1.0, share=1.0, charge=1.0, reverse=False, equality=False, mean=False):
     r"""The left side is $\log(C_{\mathbb A,k}M_k)$ for a mixture martingale $M_k$ of mean 1; then Ville's inequality.
 
-    $M_k=\int\prod_t\frac{p_{\theta'}}{p_\theta}(s_{t+1}|s_t,a_t)\,d\mathcal N(\theta';0,(\eta\mathbb A)^{-1})$. Its
-    exponent is largest at $\hat\theta(k)$, where it is the left side, and differs from this by
+    $M_k$ is the mean of the likelihood ratio of $\theta'$ to $\theta$ over $\theta'\sim\mathcal N(0,(\eta\mathbb
+    A)^{-1})$. Its exponent is largest at $\hat\theta(k)$, where it is the left side, and differs from this by
     $\sum\operatorname{KL}(\hat\theta,\theta') +\frac\eta2\|\theta'-\hat\theta\|^2$. The estimator has to be that of
     the squared penalty $\frac\eta2\|\theta\|^2_{\mathbb A}$ (L328 leaves out the square, see C12). Strict convexity of
     $Z_{s,a}$ (C22) is not used: $\eta\mathbb A$ is positive definite. n, k and t count the same observations, and
@@ -72,10 +72,10 @@ def transition_region(rng, trials, power=1.0, share=1.0, charge=1.0, reverse=Fal
 def reward_region(rng, trials, power=1.0, share=1.0, charge=1.0, reverse=False, equality=False, mean=False):
     r"""The same proof with $X=B^\top(A_i\varphi)_i$ in place of $(A_i\varphi)_i$ holds for rewards.
 
-    The Hessian is $\operatorname{Var}(r)X^\top X$, and $X^\top X\preceq\|B\|^2G_{s,a}$ gives the bound on $C_{\mathbb
-    A,k}$ for every p; only lower bounds need p = 1 (C27). The printed line for the exponential moment omits r in the
-    exponent, integrates over $\mathcal S$, and has the arguments of the Bregman function wrong (C25); the martingale
-    that is meant has mean 1. As in C23 the exponent 1/2 is lost.
+    The Hessian is $\operatorname{Var}(r)X^\top X$, and $\|\Delta\|^2_{X^\top X}\le\|B\|^2\|\Delta\|^2_{G_{s,a}}$ gives
+    the bound on $C_{\mathbb A,k}$ for every p; only lower bounds need p = 1 (C27). The printed line for the
+    exponential moment omits r in the exponent, integrates over $\mathcal S$, and has the arguments of the Bregman
+    function wrong (C25); the martingale that is meant has mean 1. As in C23 the exponent 1/2 is lost.
 
     Attack: As for C23, with p = 1 and 2 and parameters that the rewards do not see.
     """
@@ -301,14 +301,14 @@ def one_gamma(rng, trials, constant="beta", half=False, dimension=True, norm=Tru
 
 @claim(
     "C29",
-    statement=r"For the mixture martingale of C24: $P(\exists n\ge1: M_n\ge1/\delta)\le\delta$, by a stopping time "
+    statement=r"For the mixture martingale of C24: $P(M_n\ge1/\delta$ for some n$)\le\delta$, by a stopping time "
     r"N and $\mathbb E[M_N]\le1$.",
     meaning="P(some M_n >= 1/delta, n <= 120), divided by delta, minus 1; for the mean, |E M_min(N,n) - 1|",
     tolerance=1e-8,
     steps={r"$\mathbb E[M_{\min(N,n)}]=1$ for the stopping time N of the first crossing": {"mean": True}},
     others={r"$P(M_n\ge1/\delta)\le\delta$ for each n by itself": {"uniform": False}},
     mutants={
-        r"$P(\exists n: M_n\ge1/(1.5\,\delta))\le\delta$": {"ease": 1.5},
+        r"$P(M_n\ge1/(1.5\,\delta)$ for some n$)\le\delta$": {"ease": 1.5},
         r"each n with an exact test of level $\delta$ in place of $M_n$": {"event": "test"},
         r"$M_n$ with the best $\theta'$ in place of the mixture": {"event": "best"},
     },

@@ -55,11 +55,11 @@ def simulated(kind, seed, trials):
 def integrals(kind, seed, trials):
     """Random laws, designs and estimates with log C, the eigenvalues g of (beta/eta) A^-1 sum G, and the constants."""
     rng = np.random.default_rng([seed, 1])
-    B = (np.ones(1), np.ones(2)) if kind == "reward" else (None, None)
-    spiked = Case(*UNITS, np.zeros(1), 1.0, np.ones(1), np.full(1, 10.0), B[0])  # alpha = 1, beta = 101
+    ones = (np.ones(1), np.ones(2)) if kind == "reward" else (None, None)
+    spiked = Case(*UNITS, np.zeros(1), 1.0, np.ones(1), np.full(1, 10.0), ones[0])  # alpha = 1, beta = 101
     noise = np.ones(1 if kind == "reward" else 2)
-    long = Case(np.eye(2)[:, :, None], np.full((1, 1), 3.0), np.zeros(2), 1.0, noise, 0 * noise, B[1])  # |A^-1 G| = 9
-    drawn = [(case, np.zeros(len(case.theta)), np.full(1, 20.0)) for case in (spiked, long)]
+    long = Case(np.eye(2)[:, :, None], np.full((1, 1), 3.0), np.zeros(2), 1.0, noise, 0 * noise, ones[1])
+    drawn = [(case, np.zeros(len(case.theta)), np.full(1, 20.0)) for case in (spiked, long)]  # |A^-1 G| = 9 if long
     for _ in range(trials):
         d, p, F = (int(rng.integers(1, most)) for most in (3, 4, 4))
         A, phi = rng.standard_normal((d, p, 2)), rng.standard_normal((F, 2))
