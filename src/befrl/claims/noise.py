@@ -1,12 +1,65 @@
 """Appendix C.3: concentration and anti-concentration of the exploration noise."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammaincc, log_ndtr, ndtr
 
 from befrl.claims.toolbox.chances import LEVEL, upper_limit
 from befrl.claims.toolbox.registry import Evidence, claim
+from befrl.claims.toolbox.search import search
 
 DRAWS = 400  # simulated noises per trial
+ROOT_TWO = math.sqrt(2)
+
+
+@claim(
+    "C30",
+    statement=r"For $\xi\sim\mathcal N(0,H\nu\Sigma^{-1})$, with probability $1-\delta$: "
+    r"$\|\xi\|_\Sigma\le c\sqrt{Hd\nu\log(d/\delta)}$ for an absolute constant c; here $c=\sqrt2$.",
+    meaning="log of P(norm > bound)/delta",
+    tolerance=1e-9,
+    others={r"$c=2$": {"c": 2.0}, r"$c=1$ if $d\ge2$": {"c": 1.0, "least": 2}},
+    mutants={
+        r"$c=1$, as the learning error has it (L851)": {"c": 1.0},
+        r"$c=1.4$": {"c": 1.4},
+        r"$c=0.99$ if $d\ge2$": {"c": 0.99, "least": 2},
+        r"with $\log(1/\delta)$": {"d_inside": False},
+        r"without the factor d": {"d_outside": False},
+    },
+)
+def gaussian_concentration(rng, trials, c=ROOT_TWO, least=1, d_inside=True, d_outside=True):
+    r"""The constant is $\sqrt2$.
+
+    $\|\xi\|^2_\Sigma/(H\nu)=\sum_iz_i^2$ with d independent standard normals: H, $\nu$ and $\Sigma$ drop out.
+
+    $P(|z|>\sqrt{2L})\le e^{-L}$, so with $L=\log(d/\delta)$ all $z_i^2$ are at most $2L$ with probability $1-\delta$,
+    and their sum at most $2dL$: $c=\sqrt2$ serves every d and $\delta\le1$. It is the smallest such c: for d = 1 the
+    tail $P(|z|>c\sqrt L)$ is $e^{-c^2L/2}$ up to a power of L, above $e^{-L}$ for small $\delta$ if $c^2<2$. For
+    $\delta>d$ the root is not defined, and nothing is claimed. The paper leaves c open here and drops it in L851: c =
+    1 is enough for d > 1 (for d = 2 the chance is $\delta/2$), but not for d = 1.
+
+    Attack: The exact tail of the sum of squares, by the incomplete gamma function, for d up to 1,000 and $\delta$ from
+    1 to $10^{-200}$: a grid first, then random pairs and a climb.
+    """
+
+    def excess(case):
+        d = max(least, round(case["d"]))
+        log_delta = -abs(case["L"])
+        square = c**2 * (d if d_outside else 1) * ((math.log(d) if d_inside else 0.0) - log_delta)
+        if d == 1:
+            return float(math.log(2) + log_ndtr(-math.sqrt(square)) - log_delta)
+        tail = gammaincc(d / 2, square / 2)
+        return float(math.log(max(tail, 1e-300)) - log_delta)
+
+    edges = [{"d": float(d), "L": L} for d in (1, 2, 3, 10, 100, 1000) for L in (0.0, 0.01, 0.5, 2.0, 30.0, 460.0)]
+    draw = lambda rng: {"d": 10 ** rng.uniform(0, 3), "L": 10 ** rng.uniform(-2, 2.6)}  # noqa: E731
+    move = lambda rng, case, step: {  # noqa: E731
+        "d": min(1000.0, abs(case["d"] * math.exp(step * rng.standard_normal()))),
+        "L": min(460.0, case["L"] * math.exp(step * rng.standard_normal())),
+    }
+    return search(rng, trials, draw, excess, edges=edges, move=move)
 
 
 @claim(
@@ -36,6 +89,120 @@ def gaussian_anti_concentration(rng, trials, length=1.0, factor=1.0, order=2):
     together = bound - upper_limit(sum(hits), trials * draws, level)
     instance = {"u": directions[int(single.argmax())].tolist(), "counted": sum(hits) / (trials * draws)}
     return Evidence(max(single.max(), together), instance, "test", trials * draws)
+
+
+@claim(
+    "C32",
+    statement=r"$\Phi(-1)\ge\frac1{4\sqrt{e\pi}}$.",
+    meaning="the bound minus Phi(-1), in rational arithmetic with an error below 1e-18",
+    others={r"$\Phi(-1)\ge\frac1{2\sqrt{2e\pi}}$": {"divisor": 8}, r"$\Phi(-1)\ge\frac1{4\sqrt\pi}$": {"e": False}},
+    mutants={
+        r"$\Phi(-1)\ge\frac1{2\sqrt{e\pi}}$": {"divisor": 4},
+        r"$\Phi(-1)\ge\frac1{3\sqrt\pi}$": {"divisor": 9, "e": False},
+        r"$\Phi(-\sqrt2)\ge\frac1{4\sqrt{e\pi}}$": {"square": 2},
+    },
+)
+def anti_concentration_constant(rng, trials, divisor=16, e=True, square=1):
+    r"""The right side is 0.0856, the left side 0.1587.
+
+    From $\Phi(-x)\ge\frac x{1+x^2}\frac{e^{-x^2/2}}{\sqrt{2\pi}}$ at x = 1 even $\frac1{2\sqrt{2e\pi}}=0.121$ follows.
+
+    Attack: Both sides in rational arithmetic. $\frac12-\Phi(-x)=\frac
+    x{\sqrt{2\pi}}\sum_n\frac{(-x^2/2)^n}{n!(2n+1)}$, an alternating series; e by its series, $\pi$ by Machin's
+    formula, roots by whole numbers.
+    """
+    series = [Fraction(-square, 2) ** n / math.factorial(n) / (2 * n + 1) for n in range(31)]
+    euler = sum(Fraction(1, math.factorial(n)) for n in range(30)) if e else Fraction(1)
+    pi = 4 * (4 * _arctan(5) - _arctan(239))
+    left = Fraction(1, 2) - _root(square / (2 * pi)) * sum(series)
+    return Evidence(_root(1 / (divisor * euler * pi)) - left, {"x squared": square}, "enumeration", 1)
+
+
+def _root(fraction):
+    """The square root of a fraction, rounded down to 1e-20."""
+    return Fraction(math.isqrt(math.floor(fraction * 10**40)), 10**20)
+
+
+def _arctan(n):
+    """arctan(1/n), to 1e-20."""
+    return sum(Fraction((-1) ** k, (2 * k + 1) * n ** (2 * k + 1)) for k in range(16))
+
+
+@claim(
+    "C33",
+    statement=r"For $\xi\sim\mathcal N(0,x_k\bar G^{-1})$: $\|\xi\|^2_{\bar G}\sim\mathcal N(0,dx_k)$, and "
+    r"$\mathbb E\|\xi\|^2_{\bar G}=dx_k$.",
+    meaning="largest difference of the first four cumulants of |xi|^2_G from those stated, as a share of the larger",
+    repairs={r"$\|\xi\|^2_{\bar G}/x_k\sim\chi^2_d$, and $\mathbb E\|\xi\|^2_{\bar G}=dx_k$": {"law": "chi2"}},
+    others={r"$\mathbb E\|\xi\|^2_{\bar G}=dx_k$ alone": {"law": "chi2", "orders": 1}},
+    mutants={
+        r"$\mathcal N(dx_k,2dx_k^2)$": {"law": "shifted"},
+        r"$\|\xi\|^2_{\bar G}/x_k\sim\chi^2_{d+1}$": {"law": "chi2", "extra": 1},
+        r"$\mathbb E\|\xi\|^2_{\bar G}=\sqrt dx_k$": {"law": "root", "orders": 1},
+    },
+)
+def squared_norm_of_noise(rng, trials, law="normal", extra=0, orders=4):
+    r"""The mean is right, the law is not.
+
+    $\bar G^{1/2}\xi\sim\mathcal N(0,x_kI_d)$; this is meant by the printed "$x_k\bar G^{-1}\sim\mathcal N(0,x_kI_d)$".
+    So $\|\xi\|^2_{\bar G}$ is $x_k$ times a sum of d squared normals. It cannot be $\mathcal N(0,dx_k)$, which has
+    mean 0 and is negative half of the time; the two printed facts contradict each other.
+
+    Correction: The mean is $\operatorname{tr}(\bar G\,x_k\bar G^{-1})=dx_k$, which is all that the next line uses,
+    with Jensen's inequality: $\mathbb E\|\xi\|_{\bar G}\le\sqrt{dx_k}$.
+
+    Attack: The cumulants $2^{r-1}(r-1)!\operatorname{tr}((\bar G\Sigma)^r)$, $\Sigma=x_k\bar G^{-1}$, in exact
+    arithmetic for random rational $\bar G$ of dimension 1 to 3; d = 1, $\bar G=x_k=1$ first.
+    """
+
+    def gap(case):
+        G, x = case["G"], case["x"]
+        d = len(G)
+        product = _product(G, [[x * entry for entry in row] for row in _inverse(G)])
+        power, worst = product, Fraction(0)
+        for r in range(1, orders + 1):
+            factor = 2 ** (r - 1) * math.factorial(r - 1)
+            true = factor * sum(power[i][i] for i in range(d))
+            stated = {
+                "normal": {2: d * x}.get(r, Fraction(0)),
+                "shifted": {1: d * x, 2: 2 * d * x**2}.get(r, Fraction(0)),
+                "chi2": factor * (d + extra) * x**r,
+                "root": Fraction(math.sqrt(d)) * x,
+            }[law]
+            worst = max(worst, abs(true - stated) / max(abs(true), abs(stated)))
+            power = _product(power, product)
+        return worst
+
+    def draw(rng):
+        d = int(rng.integers(1, 4))
+        root = [[Fraction(int(rng.integers(-9, 10)), 4) for _ in range(d)] for _ in range(d)]
+        G = _product(root, list(zip(*root, strict=True)))
+        return {
+            "G": [[G[i][j] + (i == j) for j in range(d)] for i in range(d)],
+            "x": Fraction(int(rng.integers(1, 50)), 7),
+        }
+
+    edges = [
+        {"G": [[Fraction(1)]], "x": Fraction(1)},
+        {"G": [[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]], "x": Fraction(2)},
+    ]
+    return search(rng, trials, draw, gap, edges=edges, climb=False, grade="identity")
+
+
+def _product(a, b):
+    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
+
+
+def _inverse(G):
+    """The inverse of a positive definite matrix of fractions, by elimination without exchanges."""
+    d = len(G)
+    rows = [list(row) + [Fraction(i == j) for j in range(d)] for i, row in enumerate(G)]
+    for i in range(d):
+        rows[i] = [entry / rows[i][i] for entry in rows[i]]
+        for j in range(d):
+            if j != i:
+                rows[j] = [a - rows[j][i] * b for a, b in zip(rows[j], rows[i], strict=True)]
+    return [row[d:] for row in rows]
 
 
 def _direction(rng, d):

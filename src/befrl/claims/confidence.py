@@ -1,0 +1,400 @@
+"""Appendix C.1 and C.2: confidence regions of the penalised maximum-likelihood estimators."""
+
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import xlogy
+
+from befrl.claims.toolbox import laws
+from befrl.claims.toolbox.chances import LEVEL, lower_limit
+from befrl.claims.toolbox.region_cases import B_phi, cases, integrals, simulated, trees
+from befrl.claims.toolbox.regions import described, log_C
+from befrl.claims.toolbox.registry import Evidence, claim
+from befrl.claims.toolbox.search import Worst, listed, search
+
+DELTAS = (0.5, 0.1, 0.01)  # the failure rates that are tested
+TOSSES = 120  # of the coins that are enumerated
+REGION = (
+    r"With probability at least $1-\delta$, for all k at once: $\sum_{t\le k}\operatorname{KL}_{s_t,a_t}(\hat\theta(k),"
+    r"\theta)+\frac\eta2\|\theta-\hat\theta(k)\|^2_{\mathbb A}-\frac\eta2\|\theta\|^2_{\mathbb A}"
+    r"\le\log(C_{\mathbb A,k}/\delta)$, and $C_{\mathbb A,k}\le\det(I+\frac\beta\eta\mathbb A^{-1}"
+    r"\sum_{t\le k}G_{s_t,a_t})$, "
+)
+MISSED = "lower confidence limit of the counted rate of missing the region, divided by delta, minus 1"
+READINGS = {
+    "steps": {
+        r"the last line of the proof as an equality, $\det(\cdot)^{1/2}=\det(\cdot)$": {"equality": True},
+        r"the exponential of the left side, divided by $C_{\mathbb A,n}$, has mean 1": {"mean": True},
+    },
+    "others": {r"$C_{\mathbb A,k}\le\det(\cdot)^{1/2}$": {"power": 0.5}},
+    "mutants": {
+        r"$\sqrt{C_{\mathbb A,k}}$ in place of $C_{\mathbb A,k}$ in the region": {"charge": 0.5},
+        r"$\operatorname{KL}(\theta,\hat\theta(k))$, the other order": {"reverse": True},
+        r"$C_{\mathbb A,k}\le\det(\cdot)^{1/2}$ with $0.9\,\beta$": {"power": 0.5, "share": 0.9},
+    },
+}
+
+
+@claim(
+    "C23",
+    statement=REGION + r"$\beta=\sup_{\theta,s,a}\lambda_{\max}(\operatorname{Cov}\psi)$ (transitions).",
+    meaning=MISSED + "; or log C minus the log of its bound",
+    tolerance=1e-6,
+    **READINGS,
+)
+def transition_region(rng, trials, power=1.0, share=1.0, charge=1.0, reverse=False, equality=False, mean=False):
+    r"""The left side is $\log(C_{\mathbb A,k}M_k)$ for a mixture martingale $M_k$ of mean 1; then Ville's inequality.
+
+    $M_k$ is the mean of the likelihood ratio of $\theta'$ to $\theta$ over $\theta'\sim\mathcal N(0,(\eta\mathbb
+    A)^{-1})$. Its exponent is largest at $\hat\theta(k)$, where it is the left side, and differs from this by
+    $\sum\operatorname{KL}(\hat\theta,\theta') +\frac\eta2\|\theta'-\hat\theta\|^2$. The estimator has to be that of
+    the squared penalty $\frac\eta2\|\theta\|^2_{\mathbb A}$ (L328 leaves out the square, see C12). Strict convexity of
+    $Z_{s,a}$ (C22) is not used: $\eta\mathbb A$ is positive definite. n, k and t count the same observations, and
+    $\theta_k$ is $\hat\theta(k)$. From $\operatorname{KL}(\hat\theta,\theta')\le\frac\beta2\|\theta'-\hat\theta\|^2_G$
+    follows $C\le\det(\cdot)^{1/2}\le\det(\cdot)$: the printed bound is true, but its logarithm is twice too large,
+    since the proof drops the exponent 1/2.
+
+    Attack: The region is counted over simulated runs with adaptive features (Gaussian, coins and mixtures, d up to 30,
+    p up to 30), uniformly over k, in exact binomial tests of joint level 1e-6. The integral is in closed form or by
+    quadrature, and is compared with the determinant for random designs and estimates in d = 1 and 2. The mean of $M_n$
+    is an enumeration of all outcomes of coins.
+    """
+    return _theorem(rng, trials, "transition", power, share, charge, reverse, equality, mean)
+
+
+@claim(
+    "C24",
+    statement=REGION + r"$\beta=\|B\|_2^2\sup_{\theta,s,a}\operatorname{Var}(r)$ (rewards).",
+    meaning=MISSED + "; or log C minus the log of its bound",
+    tolerance=1e-6,
+    **READINGS,
+)
+def reward_region(rng, trials, power=1.0, share=1.0, charge=1.0, reverse=False, equality=False, mean=False):
+    r"""The same proof with $X=B^\top(A_i\varphi)_i$ in place of $(A_i\varphi)_i$ holds for rewards.
+
+    The Hessian is $\operatorname{Var}(r)X^\top X$, and $\|\Delta\|^2_{X^\top X}\le\|B\|^2\|\Delta\|^2_{G_{s,a}}$ gives
+    the bound on $C_{\mathbb A,k}$ for every p; only lower bounds need p = 1 (C27). The printed line for the
+    exponential moment omits r in the exponent, integrates over $\mathcal S$, and has the arguments of the Bregman
+    function wrong (C25); the martingale that is meant has mean 1. As in C23 the exponent 1/2 is lost.
+
+    Attack: As for C23, with p = 1 and 2 and parameters that the rewards do not see.
+    """
+    return _theorem(rng, trials, "reward", power, share, charge, reverse, equality, mean)
+
+
+def _theorem(rng, trials, kind, power, share, charge, reverse, equality, mean):
+    seed = int(rng.integers(2**62))
+    worst, counted = Worst(), []
+    for name, run in simulated(kind, seed, trials).items():
+        left = _left_side(run.case, run.theta, run.counts, reverse)
+        counted.append(_missed(name, left - charge * run.log_C))
+        worst.see(*counted[-1])
+    for drawn in integrals(kind, seed, trials):
+        bound = power * np.log1p(share * drawn["g"]).sum()
+        gap = abs(np.log1p(drawn["g"]).sum() / 2 - bound) if equality else drawn["log_C"] - bound
+        worst.see(gap, drawn["instance"])
+    for case, theta, counts, chances in trees(kind, seed) if mean else ():
+        mixture = np.exp(_left_side(case, theta, counts, reverse) - log_C(case, theta, counts))
+        worst.see(abs(chances @ mixture - 1), described(case))
+    return _counted(worst, counted)
+
+
+@claim(
+    "C25",
+    statement=r"$B_{F,\theta}(\lambda):=B_F(\theta+\lambda,\lambda)=F(\theta+\lambda)-F(\theta)-"
+    r"\lambda^\top\nabla F(\theta)$, and with $F=Z_{s,a}$ this is $\log\mathbb E_\theta[e^{\lambda^\top(T-\mathbb "
+    r"E_\theta T)}]$, T the sufficient statistic.",
+    meaning="|B_F(first, second) - log E exp(lambda'(T - E T))|, as a share of 1 + the latter",
+    tolerance=1e-6,
+    repairs={r"$B_{F,\theta}(\lambda):=B_F(\theta+\lambda,\theta)$": {"second": "theta"}},
+    mutants={
+        r"$B_F(\theta,\theta+\lambda)$": {"first": "theta", "second": "sum"},
+        r"$B_F(\lambda,\theta)$": {"first": "lambda", "second": "theta"},
+        r"$\frac12B_F(\theta+\lambda,\theta)$": {"second": "theta", "factor": Fraction(1, 2)},
+    },
+)
+def bregman_function(rng, trials, first="sum", second="lambda", factor=1):
+    r"""The second argument is misprinted: $\lambda$ for $\theta$.
+
+    $B_F(\theta+\lambda,\lambda)=F(\theta+\lambda)-F(\lambda)-\theta^\top\nabla F(\lambda)$. By the definition of $B_F$
+    this is what the second member of the printed chain says, and it is not the third: for $F(x)=x^2/2$ it is
+    $\theta^2/2$, the third member is $\lambda^2/2$. With the second member as definition (so L920) $e^{\lambda^\top
+    S_n-\sum B}$ is no martingale.
+
+    Correction: $\log\mathbb E_\theta e^{\lambda^\top T}=Z(\theta+\lambda)-Z(\theta)$ and $\mathbb E_\theta T=\nabla
+    Z(\theta)$, so the exponent is the third member, which is $B_Z(\theta+\lambda,\theta)$. The proof uses this one
+    throughout; the second argument is misprinted twice, and the exponent in L928 lacks its index and $\lambda$.
+
+    Attack: Random transition and reward laws; the moment by quadrature of the density, Z and its gradient by the
+    package's formulas. First the Gaussian with $\theta=0$, $\lambda=1$ in exact arithmetic.
+    """
+
+    def gap(law):
+        theta, end = (np.asarray(law[key]) for key in ("theta", "other"))
+        points = {"theta": theta, "lambda": end - theta, "sum": end}
+        a, b = points[first], points[second]
+        if law is UNIT:  # Z(c) = c^2/2
+            return abs(Fraction(factor) * (a - b)[0] ** 2 / 2 - (end - theta)[0] ** 2 / 2)
+        model, (T, weights) = laws.Model(law), laws.definition(law, theta)
+        chances = np.exp(T @ theta + weights - laws.log_sum(T, weights, theta))
+        moment = laws.log_sum(*laws.definition(law, end), end) - laws.log_sum(T, weights, theta)
+        moment -= (end - theta) @ (chances @ T)
+        bregman = model.log_partition(a) - model.log_partition(b) - (a - b) @ model.gradient(b)
+        return float(abs(float(factor) * bregman - moment) / (1 + abs(moment)))
+
+    draw = lambda rng: laws.draw_reward(rng) if rng.random() < 0.5 else laws.draw_transition(rng)  # noqa: E731
+    return search(rng, trials, draw, gap, edges=[UNIT], move=laws.moved)
+
+
+THEOREM = {"bias": "eta", "two": 1, "size": "gamma"}
+UNIT = {"kind": "gaussian", "theta": [Fraction(0)], "other": [Fraction(1)]}
+EUCLIDEAN = (
+    r"With probability at least $1-\delta$, for all k: $\|\theta-\hat\theta(k)\|^2_{\bar G_k}\le\frac2\alpha"
+    r"(\frac22B_{\mathbb A}^2+\log(2C_{\mathbb A,k}/\delta))$ with $\bar G_k=\frac\eta\alpha\mathbb A+\sum G$, "
+)
+
+
+@claim(
+    "C26",
+    statement=EUCLIDEAN + r"$\alpha=\inf\lambda_{\min}(\operatorname{Cov}\psi)$ (transitions).",
+    meaning=MISSED,
+    repairs={r"$\frac\eta2B_{\mathbb A}^2$ in place of $\frac22B_{\mathbb A}^2$": {"bias": "eta"}},
+    others={
+        r"$\frac\eta2B_{\mathbb A}^2+\log(C_{\mathbb A,k}/\delta)$": {"bias": "eta", "two": 1},
+        r"Theorem 1: $\frac\eta2B_{\mathbb A}^2+\gamma_K+\log(1/\delta)$": THEOREM,
+        r"$\frac\eta2B_{\mathbb A}^2+\frac12\gamma_K+\log(1/\delta)$": THEOREM | {"size": "half gamma"},
+    },
+    mutants={
+        r"$\frac\eta2B_{\mathbb A}^2$, $\alpha=\inf\lambda_{\max}$ (L488)": {"bias": "eta", "least": "largest"},
+        r"$\frac\eta2B_{\mathbb A}^2$, $1/\alpha$ in place of $2/\alpha$": {"bias": "eta", "factor": 2.0},
+        r"$\frac\eta2B_{\mathbb A}^2$, without C": {"bias": "eta", "size": "none"},
+        r"$\frac\eta2B_{\mathbb A}^2$, $\hat\theta$ one episode ahead of $\bar G$, C (L326)": {"bias": "eta", "lag": 1},
+        r"without $B_{\mathbb A}$": {"bias": "none"},
+    },
+)
+def transition_ellipsoid(rng, trials, bias="two", two=2, size="C", least="smallest", factor=1.0, lag=0):
+    r"""The KL region of C23 gives $\frac\eta2B_{\mathbb A}^2$, not the printed $\frac22B_{\mathbb A}^2$.
+
+    Multiply by $\alpha/2$: $\frac\eta2\|\Delta\|^2_{\mathbb A}+\frac\alpha2\|\Delta\|^2_{\sum
+    G}\le\frac\eta2\|\Delta\|^2_{\mathbb A}+ \sum\operatorname{KL}(\hat\theta,\theta)\le\frac\eta2\|\theta\|^2_{\mathbb
+    A}+\log(C/\delta)$, by C38 and C23.
+
+    So the bias term is $\frac\eta2B_{\mathbb A}^2$, as in Theorem 1. The printed $\frac22B_{\mathbb A}^2$ is too small
+    for $\eta>2$: with Gaussian s', d = 1, A = 1, one observation and $\eta\to\infty$ the left side is about
+    $\eta\theta^2$, the right side bounded. $\alpha$ is the one of Assumption 1; with the table's $\lambda_{\max}$ it
+    fails for p > 1 (C18). The same observations have to enter $\hat\theta$, $\bar G$ and C (C10).
+
+    Correction: The chain above; the 2 in $\log(2C/\delta)$ is not needed, and $\gamma_K$ or half of it may replace
+    $\log C$.
+
+    Attack: Simulated runs as in C23, with $B_{\mathbb A}=\|\theta\|_{\mathbb A}$ and all laws for which $\alpha>0$,
+    counted in exact binomial tests of joint level 1e-6; among them a heavy penalty and a covariance with eigenvalues 1
+    and 0.01.
+    """
+    alphas = lambda case: getattr(case.variances, {"smallest": "min", "largest": "max"}[least])()  # noqa: E731
+    return _ellipsoid(rng, trials, "transition", alphas, bias, two, size, factor, lag)
+
+
+@claim(
+    "C27",
+    statement=EUCLIDEAN + r"$\alpha=\|B\|^2\inf\operatorname{Var}(r)$ (rewards; Assumption 1).",
+    meaning=MISSED,
+    repairs={
+        r"$\frac\eta2B_{\mathbb A}^2$, and $G=xx^\top$ with $x_i=B^\top A_i\varphi$ and "
+        r"$\alpha=\inf\operatorname{Var}(r)$, for every p": {"bias": "eta", "seen": True},
+        r"$\frac\eta2B_{\mathbb A}^2$, for p = 1": {"bias": "eta", "p_one": True},
+    },
+    others={
+        r"multiplied by $\alpha=\lambda_{\min}(BB^\top)\inf\operatorname{Var}$, which is 0 for p > 1 and leaves "
+        r"$\eta\|\Delta\|^2_{\mathbb A}$ alone, with $\frac\eta2B_{\mathbb A}^2$": {"bias": "eta", "table": True},
+        r"Theorem 1: $\frac\eta2B_{\mathbb A}^2+\gamma_K+\log(1/\delta)$, for p = 1": THEOREM | {"p_one": True},
+    },
+    mutants={
+        r"$\frac\eta2B_{\mathbb A}^2$ alone, for every p": {"bias": "eta"},
+        r"as printed, for p = 1": {"p_one": True},
+        r"$xx^\top$ with $\frac22B_{\mathbb A}^2$": {"seen": True},
+        r"$\frac\eta2B_{\mathbb A}^2$, without C, for p = 1": {"bias": "eta", "size": "none", "p_one": True},
+        r"$xx^\top$, $1/\alpha$ in place of $2/\alpha$": {"bias": "eta", "seen": True, "factor": 2.0},
+    },
+)
+def reward_ellipsoid(rng, trials, bias="two", two=2, size="C", seen=False, p_one=False, table=False, factor=1.0):
+    r"""For p = 1 only, and with $\frac\eta2$ in place of $\frac22$, the proof of C26 applies.
+
+    For p > 1 the rewards see $B^\top M_\theta\varphi$ only: $\sum\operatorname{KL}$ bounds $\|\Delta\|^2_{\sum
+    xx^\top}$, not $\|\Delta\|^2_{\sum G}$. With $A_1=e_1$, $A_2=e_2$, $B=e_1$, $\varphi=1$ the estimate of $\theta_2$
+    stays 0 while $\bar G$ grows: the left side is at least $k\theta_2^2$, the right side logarithmic. With the table's
+    $\alpha=\lambda_{\min}(BB^\top) \inf\operatorname{Var}$ (L490) the statement divides by 0 for every p > 1.
+
+    Correction: $\frac\eta2\|\Delta\|^2_{\mathbb A}+\frac\alpha2\sum(x^\top\Delta)^2\le\frac\eta2\|\Delta\|^2_{\mathbb
+    A}+\sum\operatorname{KL}$ for $\alpha=\inf\operatorname{Var}$, then C24. For p = 1, $xx^\top=B^2G$.
+
+    Attack: Simulated runs as in C24, for p = 1 and 2, with rewards whose variance is bounded below, counted as in C26.
+    """
+
+    def alphas(case):
+        square = 0.0 if table and len(case.B) > 1 else case.B @ case.B
+        return case.variances.min() * (1.0 if seen else square)
+
+    return _ellipsoid(rng, trials, "reward", alphas, bias, two, size, factor, 0, seen, p_one)
+
+
+def _ellipsoid(rng, trials, kind, alphas, bias, two, size, factor, lag, seen=False, p_one=False):
+    """Counts alpha/2 |Delta|^2_Gbar - bias - log(two) - log C >= log(1/delta) for some k."""
+    worst, counted = Worst(), []
+    for name, run in simulated(kind, int(rng.integers(2**62)), trials).items():
+        case = run.case
+        if case.variances.min() == 0 or (p_one and case.A.shape[1] > 1):
+            continue
+        last = len(run.counts) - lag
+        difference, counts = run.theta[lag:] - case.theta, run.counts[:last]
+        seen_change = np.einsum("fpd,knd->knfp", case.X if seen else case.U, difference)
+        left = _square(case.penalty, difference) + alphas(case) * (counts * (seen_change**2).sum(-1)).sum(-1)
+        gamma = len(case.theta) * np.log1p(case.beta / case.eta * B_phi(case) * counts.sum(-1))
+        sizes = {"C": run.log_C[:last], "gamma": gamma, "half gamma": gamma / 2, "none": 0.0}
+        shrink = {"two": case.bias / case.eta, "eta": case.bias / 2, "none": 0.0}[bias]
+        counted.append(_missed(name, factor * left / 2 - shrink - np.log(two) - sizes[size]))
+        worst.see(*counted[-1])
+    return _counted(worst, counted)
+
+
+@claim(
+    "C28",
+    statement=r"One $\gamma_K=d\log(1+\frac\beta\eta B_{\varphi,\mathbb A}HK)$ serves in both places: "
+    r"$\log C_{\mathbb A,K}\le\gamma_K$ (C23) and $\log\frac{\det(\frac\eta\alpha\mathbb A+\sum G)}"
+    r"{\det(\frac\eta\alpha\mathbb A)}\le\gamma_K$ (elliptical lemma, which has $\alpha$).",
+    meaning="the larger of both left sides, minus gamma_K",
+    tolerance=1e-6,
+    others={
+        r"$\log C_{\mathbb A,K}\le\frac12\gamma_K$": {"half": True, "which": "C"},
+        r"the elliptical one with $\alpha$ in $\gamma_K$": {"constant": "alpha", "which": "elliptical"},
+    },
+    mutants={
+        r"$\alpha$ in place of $\beta$ in $\gamma_K$": {"constant": "alpha"},
+        r"$\frac12\gamma_K$ in both places": {"half": True},
+        r"without the factor d": {"dimension": False},
+        r"without $B_{\varphi,\mathbb A}$": {"norm": False},
+    },
+)
+def one_gamma(rng, trials, constant="beta", half=False, dimension=True, norm=True, which="both"):
+    r"""The version with $\beta$ is the larger one, and it bounds both.
+
+    $\log\det(I+\frac c\eta\mathbb A^{-1}\sum G)\le d\log(1+\frac c{\eta d}\operatorname{tr}(\mathbb A^{-1}\sum G))\le
+    d\log(1+\frac c\eta B_{\varphi,\mathbb A}HK)$ by the concavity of the logarithm; the eigenvalues of $\mathbb
+    A^{-1}G$ are at most its norm.
+
+    The elliptical lemma has $c=\alpha$, the confidence set $c=\beta\ge\alpha$. So the theorem may write $\gamma_K$
+    with $\beta$ for both, at a loss; the other way round is false, since C can exceed $(1+\frac\alpha\eta
+    B_{\varphi,\mathbb A}HK)^d$. For $\log C$ half of $\gamma_K$ suffices (C23).
+
+    Attack: The integral C and both determinants for random matrices $A_i$, features, counts and laws with
+    $0<\alpha\le\beta$, d = 1 and 2, $\eta$ from $10^{-3}$ to $10^3$; first a law with $\alpha=1$, $\beta=101$.
+    """
+    worst = Worst()
+    for drawn in integrals("transition", int(rng.integers(2**62)), trials):
+        gamma = np.log1p(drawn[constant] / drawn["eta"] * drawn["n"] * (drawn["B"] if norm else 1.0))
+        gamma *= (0.5 if half else 1.0) * (len(drawn["g"]) if dimension else 1)
+        elliptical = np.log1p(drawn["alpha"] / drawn["beta"] * drawn["g"]).sum()
+        sides = {"C": drawn["log_C"], "elliptical": elliptical, "both": max(drawn["log_C"], elliptical)}
+        worst.see(float(sides[which] - gamma), drawn["instance"])
+    return Evidence(worst.value, listed(worst.instance), "search", worst.number)
+
+
+@claim(
+    "C29",
+    statement=r"For the mixture martingale of C24: $P(M_n\ge1/\delta$ for some n$)\le\delta$, by a stopping time "
+    r"N and $\mathbb E[M_N]\le1$.",
+    meaning="P(some M_n >= 1/delta, n <= 120), divided by delta, minus 1; for the mean, |E M_min(N,n) - 1|",
+    tolerance=1e-8,
+    steps={r"$\mathbb E[M_{\min(N,n)}]=1$ for the stopping time N of the first crossing": {"mean": True}},
+    others={r"$P(M_n\ge1/\delta)\le\delta$ for each n by itself": {"uniform": False}},
+    mutants={
+        r"$P(M_n\ge1/(1.5\,\delta)$ for some n$)\le\delta$": {"ease": 1.5},
+        r"each n with an exact test of level $\delta$ in place of $M_n$": {"event": "test"},
+        r"$M_n$ with the best $\theta'$ in place of the mixture": {"event": "best"},
+    },
+)
+def uniform_over_time(rng, trials, event="mixture", ease=1.0, mean=False, uniform=True):
+    r"""This is Ville's inequality: $M_{\min(N,n)}$ is a nonnegative martingale of mean 1.
+
+    $\delta\ge\delta\,\mathbb E[M_N1_{N<\infty}]\ge P(N<\infty)$, since $M_N\ge1/\delta$ where $N<\infty$, with Fatou's
+    lemma for $n\to\infty$ as printed. The step is needed: Markov's inequality for each n alone (the printed line
+    before it) says nothing about all n at once.
+
+    Attack: For coins with one feature, $M_n$ depends on n and the number of heads, so the chance of a crossing up to n
+    = 120 is summed exactly over all $2^{120}$ sequences by recursion, for random coins, features, $\eta$ and $\delta$
+    and for wide priors, where Ville's inequality is nearly an equality.
+    """
+
+    def violation(case):
+        heads = 1 / (1 + np.exp(-case["c"]))
+        log_M = _log_mixture(case["c"], case["x"], case["eta"])
+        h, n = np.arange(TOSSES + 1), np.arange(TOSSES + 1)[:, None]
+        tails = np.maximum(n - h, 0)
+        level = {"mixture": log_M[h, tails], "test": -np.log(_two_sided(heads))}.get(event)
+        if event == "best":  # the likelihood ratio of the most likely coin
+            level = xlogy(h, h / np.maximum(n, 1) / heads) + xlogy(tails, tails / np.maximum(n, 1) / (1 - heads))
+        crossed = (level >= -np.log(ease * case["delta"])) & (h <= n)
+        alive = alone = np.eye(1, TOSSES + 1)[0]
+        missed, stopped = np.zeros((2, TOSSES + 1))
+        for k in range(1, TOSSES + 1):
+            alive, alone = (heads * np.append(0.0, a[:-1]) + (1 - heads) * a for a in (alive, alone))
+            hit = np.flatnonzero(crossed[k])
+            missed[k] = (alive if uniform else alone)[hit].sum()
+            stopped[k] = alive[hit] @ np.exp(log_M[hit, k - hit])
+            alive[hit] = 0.0
+        if mean:
+            return abs(stopped.sum() + alive @ np.exp(log_M[h, TOSSES - h]) - 1)
+        return float((missed.sum() if uniform else missed.max()) / case["delta"] - 1)
+
+    def draw(rng):
+        delta = rng.uniform(0.01, 0.6)
+        return {"c": rng.uniform(-3, 3), "x": 10 ** rng.uniform(-1, 0), "eta": 10 ** rng.uniform(-2, 1), "delta": delta}
+
+    edges = [{"c": c, "x": x, "eta": 0.01, "delta": 0.1} for c in (0.0, 1.0) for x in (0.3, 1.0)]
+    return search(rng, max(4, trials // 20), draw, violation, edges=edges, climb=False)
+
+
+def _log_mixture(c, x, eta):
+    """log M for h heads and t tails, (TOSSES + 1, TOSSES + 1), with the prior on a grid."""
+    theta = np.linspace(-9, 9, 1501) / np.sqrt(eta)
+    weights = np.exp(-eta * theta**2 / 2)
+    ratio = [np.logaddexp(0, -s * c) - np.logaddexp(0, -s * x * theta) for s in (1, -1)]
+    h = np.arange(TOSSES + 1)[:, None]
+    return np.log(np.exp(h * ratio[0]) @ (weights / weights.sum() * np.exp(h * ratio[1])).T)
+
+
+def _two_sided(heads):
+    """Two-sided p-values by the outcomes' chances, (n, h), for n tosses and h heads."""
+    values, chances = np.ones((TOSSES + 1, TOSSES + 1)), np.ones(1)
+    for n in range(1, TOSSES + 1):
+        chances = heads * np.append(0.0, chances) + (1 - heads) * np.append(chances, 0.0)
+        order = np.argsort(chances)
+        values[n, order] = np.cumsum(chances[order])
+    return values
+
+
+def _left_side(case, theta, counts, reverse=False):
+    """sum KL(theta, theta*) + eta/2 |theta* - theta|_A^2 - eta/2 |theta*|_A^2."""
+    order = (case.theta, theta) if reverse else (theta, case.theta)
+    return case.divergence(*order, counts) + (_square(case.penalty, theta - case.theta) - case.bias) / 2
+
+
+def _square(matrix, x):
+    return ((x @ matrix) * x).sum(-1)
+
+
+def _missed(name, excess):
+    """Lower confidence limit of P(sup_k excess >= log(1/delta)) over delta, minus 1, at the worst delta."""
+    highest, found = excess.max(0), Worst()
+    for delta in DELTAS:
+        hits = int((highest >= np.log(1 / delta)).sum())
+        limit = lower_limit(hits, len(highest), LEVEL / (len(DELTAS) * len(cases("reward"))))
+        found.see(limit / delta - 1, {"case": name, "delta": delta, "missed": hits, "runs": len(highest)})
+    return found.value, found.instance
+
+
+def _counted(worst, counted):
+    """The evidence, with how often the region was missed in each case, at its worst delta."""
+    missed = [instance for _, instance in counted]
+    number = sum(instance["runs"] for instance in missed)
+    return Evidence(worst.value, listed(worst.instance), "test", number, details={"missed": missed})
