@@ -106,9 +106,11 @@ def claim(id, *, statement, meaning, tolerance=0.0, repairs=None, steps=None, ot
         known = CLAIMS.get(id)
         if known is not None and known.attack.__qualname__ != attack.__qualname__:
             raise ValueError(f"claim {id} is defined twice: in {known.module} and in {attack.__module__}")
-        keywords = set(list(inspect.signature(attack).parameters)[2:])
+        parameters = list(inspect.signature(attack).parameters.values())[2:]
+        keywords = {parameter.name for parameter in parameters}
+        passed_on = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         for words, reading in (item for group in readings for item in group.items()):
-            if not reading or not set(reading) <= keywords:
+            if not reading or not (passed_on or set(reading) <= keywords):
                 raise ValueError(f"claim {id}, reading '{words}': its keywords must be some of {sorted(keywords)}")
         CLAIMS[id] = Claim(id, statement, meaning, tolerance, *readings, attack.__module__, attack)
         return attack
