@@ -5,6 +5,8 @@ import re
 import pytest
 
 from befrl.analysis import findings
+from befrl.claims.toolbox import ledger
+from befrl.common import tidy
 from befrl.common.layout import Layout
 from helpers import PROJECT
 
@@ -22,6 +24,11 @@ def test_the_tables_are_those_of_the_reference():
     folder = re.search(r"--results (\S+)", command).group(1)
     cases = [tuple(case.rsplit("_", 1)) for case in command.split("--cases ")[1].split()]
     assert tables.strip() == findings.markdown(Layout(results=PROJECT / folder), cases).strip()
+
+
+def test_the_counted_verdicts_are_those_of_the_reference():
+    table, counted = re.search(r"<!-- befrl ledger --counts (\S+) -->\n(.*?)<!-- end -->", README, re.DOTALL).groups()
+    assert counted.strip() == ledger.counts(tidy.read(PROJECT / table, ledger.COLUMNS))
 
 
 @pytest.mark.parametrize("path", re.findall(r"\]\(((?:figures|docs|results)/[^)]+)\)", README))

@@ -281,6 +281,8 @@ def test_claim_prints_its_record_and_writes_it(good):
         key: record[key] for key in record if key != "seconds"
     }
     assert good("ledger C31.json") == ledger.table([stored])
+    storage.write_text("claims.csv", ledger.table([stored]))
+    assert "| Concentration | 1 | 10 |" in good("ledger --counts claims.csv")
     assert "verdict" in good("claim C31 --trials 5")
     explained = good("claim C31 --trials 5 --explain")
     assert all(f"\n{head}\n" in explained for head in ("Derivation", "Attack", "Verdict", "Second derivation"))
@@ -571,6 +573,8 @@ BAD = {
     "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
     "claim C31 --trials 0 --out new.json": "--trials",
     "claim C31 --trials 5 --seed -1 --out new.json": "seed",
+    "ledger --out new.csv": "give json files of claims",
+    "ledger --counts none.csv": "none.csv",
     "ledger none.json --out new.csv": "none.json",
     "ledger half.json --out new.csv": "half.json",
     "ledger list.json --out new.csv": "list.json",

@@ -3,8 +3,9 @@
 import csv
 import io
 import json
+from collections import Counter
 
-from befrl.claims.toolbox.registry import UNTRIED, number_of, paper
+from befrl.claims.toolbox.registry import UNTRIED, VERDICTS, number_of, paper
 from befrl.common.errors import InputError
 
 COLUMNS = {
@@ -67,3 +68,13 @@ def table(records) -> str:
     writer.writeheader()
     writer.writerows(rows(records))
     return text.getvalue()
+
+
+def counts(frame) -> str:
+    """The number of claims with each verdict, by part of the paper: a Markdown table from the ledger's data frame."""
+    found = Counter(zip(frame["part"], frame["verdict"], strict=True))
+    parts = list(dict.fromkeys(part for part, _ in found))
+    columns = [verdict for verdict in (*VERDICTS, UNTRIED) if any(found[part, verdict] for part in parts)]
+    body = [[part, *(str(found[part, verdict]) for verdict in columns)] for part in parts]
+    body.append(["all", *(str(sum(found[part, verdict] for part in parts)) for verdict in columns)])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (["part", *columns], ["---"] * (1 + len(columns)), *body))
