@@ -15,6 +15,7 @@ from befrl.claims.toolbox.search import listed, search
 NOISE = 1e-7  # a difference below this share of its terms counts as rounding
 TINY = 1e-100  # stands in for 0 in denominators
 THIRD = Fraction(1, 3)
+COIN = {"kind": "finite", "phi": [1.0], "A": [[[1.0]]], "psi": [[0.0], [1.0]], "theta": [0.0], "other": [2.0]}
 
 
 @claim(
@@ -267,7 +268,10 @@ def derivatives_and_divergences(rng, trials, gradient=1.0, hessian=1.0, taylor=0
         derivatives = _derivative_error(model, theta, T, log_weights, gradient, hessian)
         return float(max(derivatives, abs(terms.sum() - kl) / size, distance / size))
 
-    return search(rng, trials, lambda rng: (draw_transition, draw_reward)[rng.integers(2)](rng), violation, move=moved)
+    def draw(rng):
+        return draw_transition(rng) if rng.random() < 0.5 else draw_reward(rng)
+
+    return search(rng, max(5, trials // 4), draw, violation, edges=[COIN], move=moved)
 
 
 def _divergence(law, T, log_weights):
@@ -344,4 +348,4 @@ def divergence_sandwich(
 
     example = {"kind": "finite", "phi": [1.0], "A": [[[0.0], [1.0]]], "psi": [[0.0, 0.0], [1.0, 0.0]]}
     example |= {"theta": [0.0], "other": [1.0]}
-    return search(rng, trials, draw_transition, violation, edges=[example], move=moved)
+    return search(rng, max(5, trials // 4), draw_transition, violation, edges=[COIN, example], move=moved)
