@@ -5,25 +5,26 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from befrl.claims.toolbox.exact import log_bounds, root
+from befrl.claims.toolbox.exact import log1p_bounds, root
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import search
 
 LARGEST = 1e6  # cap of alpha/eta and of c
+CONDITION = 1e5  # beyond it, rounding decides
 
 
 @claim(
     "C41",
-    statement=r"$\sum_{t=1}^T\min\{c,\sum_{h=1}^H\|\bar G_n^{-1/2}G_{s_h^t,a_h^t}\bar G_n^{-1/2}\|\}\le\frac{c}{\log(1+c)}d\log"
-    r"(1+\alpha\eta^{-1}B_{\varphi,\mathbb A}N)$ with $n=(t-1)H$ and $N=TH$.",
+    statement=r"$\sum_{t=1}^T\min\{c,\sum_{h=1}^H\|\bar G_n^{-1/2}G_{s_h^t,a_h^t}\bar "
+    r"G_n^{-1/2}\|\}\le\frac{c}{\log(1+c)}d\log(1+\alpha\eta^{-1}B_{\varphi,\mathbb A}N)$ with $n=(t-1)H$ and $N=TH$.",
     meaning="share of the left side that the right side leaves uncovered, 1 - right/left",
     tolerance=1e-6,
     steps={
         r"$\min\{c,\sum_h\sum_i\lambda_{h,i}\}\le\frac{c}{\log(1+c)}\sum_h\sum_i\log(1+\lambda_{h,i})$": {
             "part": "logarithms"
         },
-        r"$\sum_h\log\det(I+a_h^\top\bar G_n^{-1}a_h)\le\log\frac{\det(\bar G_n+\sum_hG_{s_h,a_h})}{\det\bar G_n}$, compared "
-        "without the logarithms": {"part": "determinants"},
+        r"$\sum_h\log\det(I+a_h^\top\bar G_n^{-1}a_h)\le\log\frac{\det(\bar G_n+\sum_hG_{s_h,a_h})}{\det\bar G_n}$, "
+        r"compared without the logarithms": {"part": "determinants"},
     },
     others={r"with $\operatorname{tr}(\bar G_n^{-1}G)$ in place of the norm": {"norm": "traces"}},
     mutants={
@@ -36,16 +37,18 @@ LARGEST = 1e6  # cap of alpha/eta and of c
 def elliptical_lemma(rng, trials, part="sum", norm="norms", factor=1, shift=0, dimensions=True, capped=True):
     r"""The lemma holds, with equality for one step, but a step of its printed proof is false.
 
-    Let $\mu_i$ be the eigenvalues of $\bar G_n^{-1/2}\sum_hG_h\bar G_n^{-1/2}$. The norm is at most the trace, so the sum over h
-    is at most $\sum_i\mu_i$. Since $x\log(1+c)\le c\log(1+x)$ on $[0,c]$, $\min\{c,\sum_i\mu_i\}\le\frac{c}{\log(1+c)}\log(1+\sum_i
-    \mu_i)\le\frac{c}{\log(1+c)}\sum_i\log(1+\mu_i)$, and $\sum_i\log(1+\mu_i)$ is the log of the ratio of the determinants of
-    $\bar G_{n+H}$ and $\bar G_n$. These telescope to $\log\det(I+\frac\alpha\eta\mathbb A^{-1}G_N)\le d\log(1+\frac{\alpha}{\eta
-    d}\operatorname{tr}(\mathbb A^{-1}G_N))$, and $\operatorname{tr}(\mathbb A^{-1}G)\le d\|\mathbb A^{-1}G\|$. The printed proof
-    goes through $\sum_h\log\det(I+a_h^\top\bar G_n^{-1}a_h)$, which is at least, not at most, the log of that ratio: with
-    $d=1$, $H=2$ and potentials 1, $2\cdot2>3$. The n on the printed right side is read as $N=TH$.
+    Let $\mu_i$ be the eigenvalues of $\bar G_n^{-1/2}\sum_hG_h\bar G_n^{-1/2}$. The norm is at most the trace, so the
+    sum over h is at most $\sum_i\mu_i$. Since $x\log(1+c)\le c\log(1+x)$ on $[0,c]$,
+    $\min\{c,\sum_i\mu_i\}\le\frac{c}{\log(1+c)}\log(1+\sum_i \mu_i)\le\frac{c}{\log(1+c)}\sum_i\log(1+\mu_i)$, and
+    $\sum_i\log(1+\mu_i)$ is the log of the ratio of the determinants of $\bar G_{n+H}$ and $\bar G_n$. These telescope
+    to $\log\det(I+\frac\alpha\eta\mathbb A^{-1}G_N)\le d\log(1+\frac{\alpha}{\eta d}\operatorname{tr}(\mathbb
+    A^{-1}G_N))$, and $\operatorname{tr}(\mathbb A^{-1}G)\le d\|\mathbb A^{-1}G\|$. The printed proof goes through
+    $\sum_h\log\det(I+a_h^\top\bar G_n^{-1}a_h)$, which is at least, not at most, the log of that ratio: with $d=1$,
+    $H=2$ and potentials 1, $2\cdot2>3$. The n on the printed right side is read as $N=TH$.
 
-    Attack: Random $A_i$, features $\varphi$ that grow or not, $\alpha/\eta$ and c, with $B_{\varphi,\mathbb A}$ the largest
-    spectral norm among the features used; then a climb. First scalar sequences with $x=c=1$, in exact arithmetic.
+    Attack: Random $A_i$, features $\varphi$ that grow or not, $\alpha/\eta$ and c, with $B_{\varphi,\mathbb A}$ the
+    largest spectral norm among the features used; then a climb. First scalar sequences with $x=c=1$, in exact
+    arithmetic.
     """
 
     def violation(case):
@@ -55,7 +58,7 @@ def elliptical_lemma(rng, trials, part="sum", norm="norms", factor=1, shift=0, d
             together = _det(x.after) / _det(x.before)
             return (1 - together / apart).max()
         if part == "logarithms":
-            logs = np.log(_det(np.eye(x.small.shape[-1]) + x.small.astype(float))).sum(1)
+            logs = np.log1p(np.linalg.eigvalsh(x.small.astype(float))).sum((1, 2))
             return _uncovered(np.minimum(float(x.c), x.traces.astype(float).sum(1)), float(_constant(x.c)) * logs)
         sums = (x.norms if norm == "norms" else x.traces).sum(1)
         left = np.minimum(sums, x.c).sum() if capped else sums.sum()
@@ -74,8 +77,9 @@ def elliptical_lemma(rng, trials, part="sum", norm="norms", factor=1, shift=0, d
 
 @claim(
     "C42",
-    statement=r"$\sum_{t=1}^K\sum_{h=1}^H\min\{1,\|(\bar G_k^p)^{-1/2}G_{s_h^t,a_h^t}(\bar G_k^p)^{-1/2}\|\}\le2d\log(1+\alpha^p"
-    r"\eta^{-1}B_{\varphi,\mathbb A}HK)$ with $k=t$, the minimum inside the sum over h.",
+    statement=r"$\sum_{t=1}^K\sum_{h=1}^H\min\{1,\|(\bar G_k^p)^{-1/2}G_{s_h^t,a_h^t}(\bar "
+    r"G_k^p)^{-1/2}\|\}\le2d\log(1+\alpha^p\eta^{-1}B_{\varphi,\mathbb A}HK)$ with $k=t$, the minimum inside the sum "
+    r"over h.",
     meaning="share of the left side that the right side leaves uncovered, 1 - right/left",
     tolerance=1e-6,
     repairs={r"with $\frac{H}{\log(1+H)}$ in place of 2": {"growth": "H/log(1+H)"}},
@@ -89,15 +93,16 @@ def elliptical_lemma(rng, trials, part="sum", norm="norms", factor=1, shift=0, d
     },
 )
 def minimum_inside(rng, trials, growth="", factor=1, inside=True, updated=False):
-    r"""It is false for long episodes: $\bar G_k$ does not change within one, so all H potentials of an episode can be 1.
+    r"""It is false: $\bar G_k$ does not change within an episode, so all H potentials of an episode can be 1.
 
-    For $d=1$, one episode and $\frac\alpha\eta\mathbb A^{-1}G=1$ the left side is H and the right side $2\log(1+H)$. The lemma
-    has the minimum outside the sum over h, and $\sum_h\min\{1,x_h\}$ is at least, not at most, $\min\{1,\sum_hx_h\}$. The sum of
-    the divergences, eq:sum_kl_bound, inherits the gap. It also needs $\frac{\beta^p}{\alpha^p}\beta^p(K,\delta)\ge1$.
+    For $d=1$, one episode and $\frac\alpha\eta\mathbb A^{-1}G=1$ the left side is H and the right side $2\log(1+H)$.
+    The lemma has the minimum outside the sum over h, and $\sum_h\min\{1,x_h\}$ is at least, not at most,
+    $\min\{1,\sum_hx_h\}$. The sum of the divergences, eq:sum_kl_bound, inherits the gap. It also needs
+    $\frac{\beta^p}{\alpha^p}\beta^p(K,\delta)\ge1$.
 
-    Correction: $\sum_h\min\{1,x_h\}\le\min\{H,\sum_hx_h\}$, and the lemma holds with $c=H$. The constant is attained in the
-    example, so a factor $H/\log(1+H)$ is lost. With $\bar G$ updated after every step the printed constant is right, but the
-    algorithm does not update it.
+    Correction: $\sum_h\min\{1,x_h\}\le\min\{H,\sum_hx_h\}$, and the lemma holds with $c=H$. The constant is attained in
+    the example, so a factor $H/\log(1+H)$ is lost. With $\bar G$ updated after every step the printed constant is
+    right, but the algorithm does not update it.
 
     Attack: Sequences as for the lemma; first a scalar episode of 10 steps with potentials 1, in exact arithmetic.
     """
@@ -106,7 +111,7 @@ def minimum_inside(rng, trials, growth="", factor=1, inside=True, updated=False)
         x = _potentials(_stepwise(case) if updated else case)
         H = len(case["phi"][0])
         left = np.minimum(x.norms, 1).sum() if inside else np.minimum(x.norms.sum(1), 1).sum()
-        constants = {"": 2, "1+log(H)": 1 + log_bounds(Fraction(H))[1], "H/log(1+H)": _constant(Fraction(H))}
+        constants = {"": 2, "1+log(H)": 1 + log1p_bounds(Fraction(H - 1))[1], "H/log(1+H)": _constant(Fraction(H))}
         return _uncovered(left, factor * constants[growth] * x.d * _log_term(x, x.steps))
 
     return _attack(rng, trials, violation, [_scalar([1], horizon=10)])
@@ -114,8 +119,9 @@ def minimum_inside(rng, trials, growth="", factor=1, inside=True, updated=False)
 
 @claim(
     "C43",
-    statement=r"$\sum_{t=1}^T\sum_{h=1}^H\|\bar G_n^{-1/2}G_{s_h^t,a_h^t}\bar G_n^{-1/2}\|\le2d\log(1+\alpha\eta^{-1}"
-    r"B_{\varphi,\mathbb A}N)+\frac{3dH}{\log2}\log(1+\frac{\alpha\|\mathbb A\|_2^2B_{\varphi,\mathbb A}^2}{\eta\log2})$.",
+    statement=r"$\sum_{t=1}^T\sum_{h=1}^H\|\bar G_n^{-1/2}G_{s_h^t,a_h^t}\bar G_n^{-1/2}\|"
+    r"\le2d\log(1+\alpha\eta^{-1}B_{\varphi,\mathbb A}N)+\frac{3dH}{\log2}\log(1+\frac{\alpha\|\mathbb "
+    r"A\|_2^2B_{\varphi,\mathbb A}^2}{\eta\log2})$.",
     meaning="share of the left side that the right side leaves uncovered, 1 - right/left",
     tolerance=1e-6,
     repairs={
@@ -134,17 +140,19 @@ def minimum_inside(rng, trials, growth="", factor=1, inside=True, updated=False)
 def elliptical_without_minimum(rng, trials, repaired=False, factor=1, part="sum", bounded=False):
     r"""It is false: the proof counts the steps with norms above 1, and then adds 1, not the norm, for each of them.
 
-    With $d=H=T=1$ and $\mathbb A=G=1$ the left side is $\alpha/\eta$ and the right side grows as its logarithm. Nor does it hold
-    if all norms are at most 1, since the left side and the first term do not change when all $A_i$ are multiplied by s, but
-    $\|\mathbb A\|_2$ is multiplied by $s^2$; a small s leaves the first term alone, which is too small for long episodes.
+    With $d=H=T=1$ and $\mathbb A=G=1$ the left side is $\alpha/\eta$ and the right side grows as its logarithm. Nor
+    does it hold if all norms are at most 1, since the left side and the first term do not change when all $A_i$ are
+    multiplied by s, but $\|\mathbb A\|_2$ is multiplied by $s^2$; a small s leaves the first term alone, which is too
+    small for long episodes.
 
-    Correction: $\bar G_n\succeq\frac\eta\alpha\mathbb A$ gives $\|\bar G_n^{-1/2}G\bar G_n^{-1/2}\|\le\frac\alpha\eta
-    \|\mathbb A^{-1/2}G\mathbb A^{-1/2}\|\le\frac\alpha\eta\|\mathbb A^{-1}G\|$, since the eigenvalues are the same and the last
-    norm is at least as large as they are. So the sum over h is at most c, and the first result applies with this c. For $T=1$ and
-    equal features it is an equality: no better bound in these constants exists.
+    Correction: Since $\bar G_n-\frac\eta\alpha\mathbb A$ is positive semi-definite, $\|\bar G_n^{-1/2}G\bar
+    G_n^{-1/2}\|\le\frac\alpha\eta \|\mathbb A^{-1/2}G\mathbb A^{-1/2}\|\le\frac\alpha\eta\|\mathbb A^{-1}G\|$, since
+    the eigenvalues are the same and the last norm is at least as large as they are. So the sum over h is at most c, and
+    the first result applies with this c. For $T=1$ and equal features it is an equality: no better bound in these
+    constants exists.
 
-    Attack: Sequences as for the lemma, with spectral norms; first scalar sequences with large potentials, and with small $A_i$,
-    in exact arithmetic.
+    Attack: Sequences as for the lemma, with spectral norms; first scalar sequences with large potentials, and with
+    small $A_i$, in exact arithmetic.
     """
 
     def violation(case):
@@ -167,14 +175,14 @@ def elliptical_without_minimum(rng, trials, repaired=False, factor=1, part="sum"
 
 @claim(
     "C44",
-    statement=r"$\sum_{t=1}^T\min\{c,\sum_{h=1}^H\|(A_i\varphi)_i\|_{\bar G^{-1}}\}\le\frac{c}{\log(1+c)}d\log(1+\alpha\eta^{-1}"
-    r"B_{\varphi,\mathbb A}N)$, and without the minimum the bound of the lemma's second result; "
-    r"$\|a\|^2_{\bar G^{-1}}=\operatorname{tr}(a^\top\bar G^{-1}a)$.",
+    statement=r"$\sum_{t=1}^T\min\{c,\sum_{h=1}^H\|(A_i\varphi)_i\|_{\bar G^{-1}}\}\le"
+    r"\frac{c}{\log(1+c)}d\log(1+\alpha\eta^{-1}B_{\varphi,\mathbb A}N)$, and without the minimum the bound of the "
+    r"lemma's second result; $\|a\|^2_{\bar G^{-1}}=\operatorname{tr}(a^\top\bar G^{-1}a)$.",
     meaning="larger share of the two left sides that the right side leaves uncovered, 1 - right/left",
     tolerance=1e-6,
     repairs={
-        r"$\sqrt{TH\frac{c'}{\log(1+c')}d\log(1+\alpha\eta^{-1}B_{\varphi,\mathbb A}N)}$ on the right, with $c'=c^2/H$; and, "
-        r"without the minimum, with $c'=\alpha\eta^{-1}B_{\varphi,\mathbb A}Hd$": {"repaired": True}
+        r"$\sqrt{TH\frac{c'}{\log(1+c')}d\log(1+\alpha\eta^{-1}B_{\varphi,\mathbb A}N)}$ on the right, with "
+        r"$c'=c^2/H$; and, without the minimum, with $c'=\alpha\eta^{-1}B_{\varphi,\mathbb A}Hd$": {"repaired": True}
     },
     others={"the first line, with the squares of the norms": {"squared": True}},
     mutants={
@@ -188,17 +196,19 @@ def elliptical_without_minimum(rng, trials, repaired=False, factor=1, part="sum"
 def elliptical_unsquared(rng, trials, repaired=False, factor=1, squared=False, imagined=False):
     r"""It is false: a potential is the square of the norm, so the norm is far above it when both are small.
 
-    With $d=H=T=1$ and potential $\frac1{100}$ the norm is $\frac1{10}$, and the right sides are below 0.015 and 0.09 for $c=1$.
-    The printed reason (to skip the first bound of the proof) leads to the trace, which is the squared norm. The features of the
-    remark are those of imagined trajectories, while $\bar G$ grows with the real ones. If they differ, nothing telescopes and
-    the left side grows linearly with T. As printed, the remark is attacked with one and the same trajectory.
+    With $d=H=T=1$ and potential $\frac1{100}$ the norm is $\frac1{10}$, and the right sides are below 0.015 and 0.09
+    for $c=1$. The printed reason (to skip the first bound of the proof) leads to the trace, which is the squared norm.
+    The features of the remark are those of imagined trajectories, while $\bar G$ grows with the real ones. If they
+    differ, nothing telescopes and the left side grows linearly with T. As printed, the remark is attacked with one and
+    the same trajectory.
 
     Correction: With $y_h=\|a_h\|_{\bar G^{-1}}$ Cauchy's inequality gives $\min\{c,\sum_hy_h\}\le\sqrt{H\min\{c^2/H,
-    \sum_hy_h^2\}}$ and a factor $\sqrt T$ for the sum over t. The first result of the lemma holds for traces, with $c^2/H$ for
-    c. Without the minimum, $y_h^2\le\frac\alpha\eta\operatorname{tr}(\mathbb A^{-1}G)\le\frac\alpha\eta B_{\varphi,\mathbb A}d$.
+    \sum_hy_h^2\}}$ and a factor $\sqrt T$ for the sum over t. The first result of the lemma holds for traces, with
+    $c^2/H$ for c. Without the minimum, $y_h^2\le\frac\alpha\eta\operatorname{tr}(\mathbb A^{-1}G)\le\frac\alpha\eta
+    B_{\varphi,\mathbb A}d$.
 
-    Attack: Sequences as for the lemma; first scalar steps with potentials $\frac1{100}$ and 1, in exact arithmetic, and real
-    features that are 0 while the imagined ones are 1.
+    Attack: Sequences as for the lemma; first scalar steps with potentials $\frac1{100}$ and 1, in exact arithmetic, and
+    real features that are 0 while the imagined ones are 1.
     """
 
     def violation(case):
@@ -238,7 +248,11 @@ def _attack(rng, trials, violation, edges):
         scales = {key: float(min(case[key] * np.exp(step * rng.standard_normal()), LARGEST)) for key in ("kappa", "c")}
         return moved | scales
 
-    return search(rng, trials, draw, violation, edges=edges, move=move)
+    def conditioned(case):
+        prior = np.einsum("ipq,jpq->ij", case["A"], case["A"])
+        return violation(case) if len(prior) == 1 or np.linalg.cond(prior) < CONDITION else -1
+
+    return search(rng, trials, draw, conditioned, edges=edges, move=move)
 
 
 def _scalar(features, horizon=1, A=1, kappa=1, c=1):
@@ -289,19 +303,19 @@ def _uncovered(left, right):
 
 def _log_term(x, steps):
     """log(1 + alpha/eta B n), or a rational upper bound."""
-    return log_bounds(1 + x.kappa * x.bound * steps)[1]
+    return log1p_bounds(x.kappa * x.bound * steps)[1]
 
 
 def _constant(c):
     """c / log(1 + c), or a rational upper bound."""
-    return c / log_bounds(1 + c)[0]
+    return c / log1p_bounds(c)[0]
 
 
 def _count(x):
     """The second term of the lemma's second result, or a rational upper bound."""
-    two = log_bounds(Fraction(2))[0]
+    two = log1p_bounds(Fraction(1))[0]
     square = x.kappa * _spectral(x.prior) ** 2 * x.bound**2
-    return 3 * x.d * x.horizon / two * log_bounds(1 + square / (two if isinstance(square, Fraction) else float(two)))[1]
+    return 3 * x.d * x.horizon / two * log1p_bounds(square / (two if isinstance(square, Fraction) else float(two)))[1]
 
 
 def _inverse(matrices):

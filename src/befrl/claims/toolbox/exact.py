@@ -6,18 +6,18 @@ from fractions import Fraction
 TERMS = 12
 
 
-def log_bounds(x):
-    """A lower and an upper bound of log x: rational ones, 1e-12 apart, for a Fraction; twice the value for a float.
+def log1p_bounds(x):
+    """A lower and an upper bound of log(1 + x): rational and 1e-12 apart for a Fraction, twice the value for a float.
 
-    log x = 2 artanh(z) with z = (x - 1)/(x + 1); the rest of the series is at most a geometric one.
+    log(1 + x) = 2 artanh(z) with z = x/(x + 2); the rest of the series is at most a geometric one.
     """
     if not isinstance(x, Fraction):
-        return math.log(x), math.log(x)
-    if not Fraction(1, 2) <= x <= 2:
-        big = x > 2
-        (low, high), (low2, high2) = log_bounds(x / 2 if big else 2 * x), log_bounds(Fraction(2))
+        return math.log1p(x), math.log1p(x)
+    if not Fraction(-1, 2) <= x <= 1:
+        big = x > 1
+        (low, high), (low2, high2) = log1p_bounds((x - 1) / 2 if big else 2 * x + 1), log1p_bounds(Fraction(1))
         return (low + low2, high + high2) if big else (low - high2, high - low2)
-    z = (x - 1) / (x + 1)
+    z = x / (x + 2)
     head = 2 * sum(z ** (2 * k + 1) / (2 * k + 1) for k in range(TERMS))
     rest = 2 * z ** (2 * TERMS + 1) / ((2 * TERMS + 1) * (1 - z * z))
     return min(head, head + rest), max(head, head + rest)
