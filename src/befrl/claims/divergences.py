@@ -336,7 +336,8 @@ def divergence_sandwich(
     throughout.
 
     Attack: Random transition laws of three kinds and a climb of the excess, with the extreme eigenvalues on the segment
-    itself in place of those over all parameters; first the example above.
+    itself in place of those over all parameters; first the example above, a coin, and a direction that the features do
+    not see.
     """
 
     def violation(law):
@@ -356,4 +357,6 @@ def divergence_sandwich(
 
     example = {"kind": "finite", "phi": [1.0], "A": [[[0.0], [1.0]]], "psi": [[0.0, 0.0], [1.0, 0.0]]}
     example |= {"theta": [0.0], "other": [1.0]}
-    return search(rng, max(5, trials // 4), draw_transition, violation, edges=[COIN, example], move=moved)
+    unseen = COIN | {"phi": [1.0, 0.0], "A": [[[1.0, 0.0]], [[0.0, 1.0]]], "theta": [0.0, 0.0], "other": [0.0, 1.0]}
+    edges = [COIN, example, example | {"A": [[[1.0], [0.0]]]}, unseen]
+    return search(rng, max(5, trials // 4), draw_transition, violation, edges=edges, move=moved)

@@ -9,7 +9,7 @@ from befrl.claims.toolbox.exact import log1p_bounds, root
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import search
 
-LARGEST = 1e6  # cap of alpha/eta and of c
+LARGEST = 1e6  # cap of alpha/eta and of c; also, negative, the score of what is not tried
 CONDITION = 1e5  # beyond it, rounding decides
 
 
@@ -250,7 +250,7 @@ def _attack(rng, trials, violation, edges):
 
     def conditioned(case):
         prior = np.einsum("ipq,jpq->ij", case["A"], case["A"])
-        return violation(case) if len(prior) == 1 or np.linalg.cond(prior) < CONDITION else -1
+        return violation(case) if len(prior) == 1 or np.linalg.cond(prior) < CONDITION else -LARGEST
 
     return search(rng, trials, draw, conditioned, edges=edges, move=move)
 
@@ -273,7 +273,7 @@ def _potentials(case):
     a = np.einsum("ipq,thq->thip", A, phi)
     G, prior = a @ a.swapaxes(-1, -2), np.einsum("ipq,jpq->ij", A, A)
     after = prior / case["kappa"] + G.sum(1).cumsum(0)
-    before = after - G.sum(1)
+    before = np.concatenate([prior[None] / case["kappa"], after[:-1]])
     inverse = _inverse(before)[:, None]
     small = a.swapaxes(-1, -2) @ inverse @ a  # (T, H, p, p), with the nonzero eigenvalues of the potentials
     b = np.einsum("ipq,thq->thip", A, case["imagined"])
