@@ -15,7 +15,7 @@ from befrl.claims.toolbox.search import listed, search
 NOISE = 1e-7  # a difference below this share of its terms counts as rounding
 TINY = 1e-100  # stands in for 0 in denominators
 THIRD = Fraction(1, 3)
-COIN = {"kind": "finite", "phi": [1.0], "A": [[[1.0]]], "psi": [[0.0], [1.0]], "theta": [0.0], "other": [2.0]}
+COIN = {"kind": "finite", "phi": [1.0], "A": [[[1.0]]], "psi": [[0.0], [1.0]], "theta": [0.0], "other": [1.0]}
 
 
 @claim(
