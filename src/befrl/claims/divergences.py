@@ -303,41 +303,39 @@ def _derivative_error(model, theta, T, log_weights, gradient, hessian):
     return max(slopes.max(), np.abs(measured - printed).max())
 
 
+LEAST = {"low": "smallest"}
+
+
 @claim(
     "C38",
-    statement=r"If $\alpha\|x\|^2\le x^\top\mathbb C^\theta_{s,a}[\psi]x\le\beta\|x\|^2$ for all $\theta,x$ "
-    r"(Assumption 1), then $\frac\alpha2\|\theta'-\theta\|^2_{G_{s,a}}\le\mathrm{KL}_{s,a}(\theta,\theta')\le"
+    statement=r"With $\alpha=\inf\lambda_{\max}(\mathbb C^\theta_{s,a}[\psi])$ and $\beta=\sup\lambda_{\max}$ (table of "
+    r"notation): $\frac\alpha2\|\theta'-\theta\|^2_{G_{s,a}}\le\mathrm{KL}_{s,a}(\theta,\theta')\le"
     r"\frac\beta2\|\theta'-\theta\|^2_{G_{s,a}}$.",
     meaning="larger excess of the two inequalities, as a share of KL or of the upper bound",
     tolerance=1e-6,
-    steps={
-        r"with $\alpha=\inf_\theta\lambda_{\max}(\mathbb C^\theta)$, the constant of the table of notation": {
-            "low": "largest"
-        }
-    },
-    others={r"for $\mathrm{KL}(\theta',\theta)$": {"swapped": True}},
+    repairs={r"with $\alpha=\inf\lambda_{\min}(\mathbb C^\theta)$, as in Assumption 1 for unit x": LEAST},
+    others={r"the repair for $\mathrm{KL}(\theta',\theta)$": LEAST | {"swapped": True}},
     mutants={
-        r"with $\alpha$ in place of $\frac\alpha2$": {"left": 1.0},
-        r"with $\frac\beta4$ in place of $\frac\beta2$": {"right": 0.25},
-        r"with $\mathbb A$ in place of $G_{s,a}$ on the left": {"trace_norm": True},
-        r"with $\beta=\sup_\theta\lambda_{\min}(\mathbb C^\theta)$": {"high": "smallest"},
+        r"the repair with $\alpha$ in place of $\frac\alpha2$": LEAST | {"left": 1.0},
+        r"the repair with $\frac\beta4$ in place of $\frac\beta2$": LEAST | {"right": 0.25},
+        r"the repair with $\mathbb A$ in place of $G_{s,a}$ on the left": LEAST | {"trace_norm": True},
+        r"the repair with $\beta=\sup_\theta\lambda_{\min}(\mathbb C^\theta)$": LEAST | {"high": "smallest"},
     },
 )
 def divergence_sandwich(
-    rng, trials, left=0.5, right=0.5, low="smallest", high="largest", trace_norm=False, swapped=False
+    rng, trials, left=0.5, right=0.5, low="largest", high="largest", trace_norm=False, swapped=False
 ):
-    r"""KL is a weighted mean of curvatures on the segment from $\theta$ to $\theta'$, and both bounds follow from it.
+    r"""The lower bound is false with the table's $\inf\lambda_{\max}$.
 
-    $\mathrm{KL}=\int_0^1(1-u)\,v^\top\mathbb C^{\theta_u}v\,du$ with $v=M_{\theta'-\theta}\varphi$, and
-    $\|v\|^2=\|\theta'-\theta\|^2_{G_{s,a}}$. The bounds of $\mathbb C$ on the segment suffice, and the order of the
-    arguments does not matter. Assumption 1 is read with unit vectors x of dimension p (its text omits the norm). With
-    $\inf\lambda_{\max}$, as in the table of notation, the lower bound is false: let $\psi$ be $(0,0)$ or $(1,0)$ and
-    $A_1\varphi=(0,1)$; then the law does not depend on $\theta$, so $\mathrm{KL}=0$, but $\lambda_{\max}=\frac14$
-    throughout.
+    Let $\psi$ be $(0,0)$ or $(1,0)$ and $A_1\varphi=(0,1)$: the law does not depend on $\theta$, so $\mathrm{KL}=0$, but
+    $\lambda_{\max}=\frac14$ throughout.
 
-    Attack: Random transition laws of three kinds and a climb of the excess, with the extreme eigenvalues on the segment
-    itself in place of those over all parameters; first the example above, a coin, and a direction that the features do
-    not see.
+    Correction: $\mathrm{KL}=\int_0^1(1-u)\,v^\top\mathbb C^{\theta_u}v\,du$ with $v=M_{\theta'-\theta}\varphi$, and
+    $\|v\|^2=\|\theta'-\theta\|^2_{G_{s,a}}$. Bounds of $\mathbb C$ on the segment suffice, in either order of the
+    arguments.
+
+    Attack: Random transition laws of three kinds and a climb of the excess, with the extreme eigenvalues on the segment;
+    first the example above, a coin, and a direction that the features do not see.
     """
 
     def violation(law):
