@@ -10,7 +10,7 @@ from scipy.special import logit
 from befrl.claims.toolbox.laws import REWARDS, Model, definition, draw_reward
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import search
-from befrl.claims.toolbox.tabular import tabular
+from befrl.claims.toolbox.tabular import deterministic_policies, tabular, values_by_trajectories
 from befrl.experiment.regret import Regret
 from befrl.instances import riverswim
 from befrl.model.families.base import FiniteFamily
@@ -30,53 +30,54 @@ COEFFICIENTS = np.array([-2, -1.5, -1, -0.5, 0, 0, 0, 0.5, 1, 1.5, 2])
         r"if $S$ has finite positive measure and $\psi$ is bounded": {"finite_space": True, "bounded": True},
         r"for all $\theta$ with $Z_{s,a}(\theta)<\infty$ for every $(s,a)$": {"natural": True},
     },
-    mutants={
-        r"if $S$ has finite positive measure": {"finite_space": True},
-        r"if $\psi$ is bounded": {"bounded": True},
-    },
+    mutants={r"if $S$ has finite positive measure": {"finite_space": True}, r"if $\psi$ is bounded": {"bounded": True}},
 )
 def transition_density(rng, trials, finite_space=False, bounded=False, natural=False):
-    r"""The model is a density exactly if $0<\int_S\exp(\psi^\top M_\theta\varphi)<\infty$; nothing printed ensures it.
+    r"""The formula is a density exactly if $0<\int_S\exp(\psi^\top M_\theta\varphi)<\infty$: nothing ensures it.
 
-    On $S=\mathbb R_+$ with $\psi(s)=s\ge0$ the integral diverges for all $M_\theta\varphi\ge0$. The paper counts
-    linear-Gaussian systems, with $S=\mathbb R^m$, as special cases; there $Z(0)=\log\int_S1=\infty$. So neither the
-    model nor the estimator over $\mathbb R^d$ nor Assumption 1 "for all $\theta\in\mathbb R^d$" is defined. That the
-    integral is a sum for finite S goes without saying.
+    On $S=\mathbb R_+$ with $\psi(s)=s$ the integral diverges for all $M_\theta\varphi\ge0$. On $S=\mathbb R^m$, the
+    space of linear-Gaussian systems, $Z(0)=\log\int_S1=\infty$. So the model, the estimator over $\mathbb R^d$ and
+    Assumption 1 "for all $\theta\in\mathbb R^d$" are not defined. For finite S the integral is a sum, as usual.
 
     Correction: If $|\psi^\top M_\theta\varphi|\le c$ on S, the integral lies between $e^{-c}|S|$ and $e^c|S|$. Where
     this is too narrow, $\theta$ has to stay in the set where all $Z_{s,a}$ are finite, convex by Hölder's inequality.
 
-    Attack: S is the half line with $\psi=(s,\log(1+s),s/(1+s))$ or (0,1] with $\psi=(1/s,-\log s,s)$, with random
-    coefficients. The integrals up to $2^{20}$ and $2^{40}$, or from $2^{-20}$ and $2^{-40}$, are compared. First
-    $\theta=0$ on the half line, in exact arithmetic, and the density $1/s$ on (0,1].
+    Attack: S is the half line with $\psi=(s,\log(1+s),s/(1+s))$ or (0,1] with $\psi=(1/s,-\log s,s)$, and the
+    coefficients are random. Integrals up to $2^{20}$ and $2^{40}$, or from $2^{-20}$ and $2^{-40}$, are compared. The
+    edge cases are $\theta=0$ on the half line, in exact arithmetic, and the density $1/s$ on (0,1].
     """
-
-    def violation(case):
-        s, c = np.exp(LOG_STATES), np.asarray(case["coefficients"])
-        if case["half line"]:
-            psi, inner, outer = np.stack([s, np.log1p(s), s / (1 + s)]), s <= 2.0**20, s > 0
-            if not c.any():  # the integral of 1 over (0, n] is n
-                return 1 - Fraction(2**20, 2**40)
-        else:
-            psi, inner, outer = np.stack([1 / s, -np.log(s), s]), (s >= 2.0**-20) & (s <= 1), s <= 1
-        exponent = c @ psi + LOG_STATES
-        return float(1 - np.exp(np.logaddexp.reduce(exponent[inner]) - np.logaddexp.reduce(exponent[outer])))
-
-    def within(half_line, c):
-        """The case, moved into the hypotheses of the reading."""
-        half_line = half_line and not finite_space
-        if bounded:
-            c[:2] = 0
-        elif natural:
-            c[0] = -abs(c[0])
-            c[1] = c[1] if c[0] else min(c[1], -1.5 if half_line else 0.5)
-        return {"half line": half_line, "coefficients": c}
 
     def draw(rng):
         return within(bool(rng.integers(2)), rng.choice(COEFFICIENTS, 3))
 
+    def within(half_line, coefficients):
+        return _within_hypotheses(half_line and not finite_space, coefficients, bounded, natural)
+
     edges = [within(True, np.zeros(3)), within(False, np.array([0.0, 1.0, 0.0]))]
-    return search(rng, trials, draw, violation, edges=edges, climb=False)
+    return search(rng, trials, draw, _mass_outside, edges=edges, climb=False)
+
+
+def _within_hypotheses(half_line, c, bounded, natural):
+    """The case with coefficients c of psi, changed where psi has to be bounded or Z finite."""
+    if bounded:
+        c[:2] = 0
+    elif natural:
+        c[0] = -abs(c[0])
+        c[1] = c[1] if c[0] else min(c[1], -1.5 if half_line else 0.5)
+    return {"half line": half_line, "coefficients": c}
+
+
+def _mass_outside(case):
+    """The share of the mass above 2^20 on (0, 2^40], or below 2^-20 on (2^-40, 1]."""
+    s, c = np.exp(LOG_STATES), np.asarray(case["coefficients"])
+    if case["half line"]:
+        psi, inner, outer = np.stack([s, np.log1p(s), s / (1 + s)]), s <= 2.0**20, s > 0
+        if not c.any():  # the integral of 1 over (0, n] is n
+            return 1 - Fraction(2**20, 2**40)
+    else:
+        psi, inner, outer = np.stack([1 / s, -np.log(s), s]), (s >= 2.0**-20) & (s <= 1), s <= 1
+    exponent = c @ psi + LOG_STATES
+    return float(1 - np.exp(np.logaddexp.reduce(exponent[inner]) - np.logaddexp.reduce(exponent[outer])))
 
 
 @claim(
@@ -87,50 +88,53 @@ def transition_density(rng, trials, finite_space=False, bounded=False, natural=F
     meaning="|total mass of the rewards - 1|",
     tolerance=1e-8,
     repairs={r"with $Z^r_{s,a}(\theta)=\log\int_0^1\exp(rB^\top M_\theta\varphi)\,dr$": {"domain": (0, 1)}},
-    others={
-        r"with a known base measure $h$, $Z^r=\log\int\exp(rB^\top M_\theta\varphi)\,dh(r)$: Bernoulli, Gaussian": {
-            "domain": "base"
-        }
-    },
+    others={r"with $Z^r=\log\int\exp(rB^\top M_\theta\varphi)\,dh(r)$, $h$ a known base measure": {"domain": "base"}},
     mutants={
         r"with the integral over $r\in\mathbb R$, here over $|r|\le100$": {"domain": (-100, 100)},
         r"with the integral over $r\in[0,2]$": {"domain": (0, 2)},
     },
 )
 def reward_density(rng, trials, domain="states"):
-    r"""The domain of the integral in $Z^r$ is not typed, and that of $Z^p$, the state space, is not the right one.
+    r"""The integral in $Z^r$ has no stated domain, and that of $Z^p$, the state space, is the wrong one.
 
-    Integrated over $\tilde s\in S$, $Z^r=rB^\top M_\theta\varphi+\log|S|$. The "density" is then the constant $1/|S|$,
-    free of all parameters, with mass $1/|S|$ on [0,1]. If $r$ ranges over $\mathbb R$, as for Gaussian rewards, the
-    integral diverges for every $\theta$: without a base measure nothing is left. B is called a matrix but lies in
-    $\mathbb R^p$; as a $p\times1$ matrix it makes $B^\top M_\theta\varphi$ a number, which is harmless.
+    Over $\tilde s\in S$, $Z^r=rB^\top M_\theta\varphi+\log|S|$. The "density" is then the constant $1/|S|$, free of all
+    parameters, with mass $1/|S|$ on [0,1]. Over $r\in\mathbb R$, as for Gaussian rewards, the integral diverges for
+    every $\theta$. B is called a matrix but lies in $\mathbb R^p$, which is harmless.
 
     Correction: The introduction has $r\in[0,1]$. There $0<\int_0^1e^{cr}\,dr<\infty$ for every $c$, so the model is the
-    truncated exponential law with $c=B^\top M_\theta\varphi$. Other rewards need a base measure.
+    truncated exponential law with $c=B^\top M_\theta\varphi$. Bernoulli and Gaussian rewards need a base measure.
 
-    Attack: Random features, B, matrices of many scales and parameters up to saturation. The mass is summed by
-    quadrature, with $Z^r$ in closed form. First c = 0 and $|S|=2$ in exact arithmetic.
+    Attack: Features, B, matrices of many scales and parameters up to saturation are random. The mass is summed by
+    quadrature, and $Z^r$ has a closed form. The edge case is c = 0 with $|S|=2$, in exact arithmetic.
     """
     kinds = [kind for kind in REWARDS if (kind == "truncated exponential") != (domain == "base")]
 
     def violation(law):
-        low, high = domain if isinstance(domain, tuple) else (0, law["size of S"])
         if "theta" not in law:  # c = 0: the mass of [0, 1] is 1 and exp(Z) the length of the domain
-            return abs(1 / Fraction(1 if domain == "base" else high - low) - 1)
-        theta, (T, log_weights) = np.asarray(law["theta"]), definition(law, law["theta"])
-        if domain == "base":
-            Z = Model(law).log_partition(theta)
-        elif domain == "states":
-            Z = T @ theta + np.log(high)
-        else:  # r = low + (high - low) u with u in [0, 1]
-            c = Model(law).x @ theta
-            Z = low * c + np.log(high - low) + REWARDS["truncated exponential"].log_partition((high - low) * c)
-        return abs(float(np.exp(T @ theta + log_weights - Z).sum()) - 1)
+            return abs(1 / Fraction(_length(domain, law)) - 1)
+        T, log_weights = definition(law, law["theta"])
+        return abs(float(np.exp(T @ law["theta"] + log_weights - _log_partition(domain, law, T)).sum()) - 1)
 
     def draw(rng):
         return draw_reward(rng, kinds) | {"size of S": float(rng.choice((0.5, 1, 2, 5)))}
 
     return search(rng, trials, draw, violation, edges=[{"c": 0, "size of S": 2}], climb=False)
+
+
+def _length(domain, law):
+    """The measure of the domain of the integral: S, an interval, or a base measure of mass 1."""
+    return {"states": law["size of S"], "base": 1}.get(domain) or domain[1] - domain[0]
+
+
+def _log_partition(domain, law, T):
+    """Z^r with the integral over this domain; over S it depends on the reward, as T does."""
+    theta, length = np.asarray(law["theta"]), _length(domain, law)
+    if domain == "states":
+        return T @ theta + np.log(length)
+    if domain == "base":
+        return Model(law).log_partition(theta)
+    c = Model(law).x @ theta  # r = low + length u with u in [0, 1]
+    return domain[0] * c + np.log(length) + REWARDS["truncated exponential"].log_partition(length * c)
 
 
 @claim(
@@ -144,77 +148,75 @@ def reward_density(rng, trials, domain="states"):
     },
     others={
         "all of them, with the known support of the law as base measure": {"base": True},
-        "if all probabilities are positive, with features for S - 1 of the S next states": {
-            "zeros": False,
-            "dropped": 1,
-        },
+        r"if $P>0$, with features for S - 1 of the S next states": {"zeros": False, "dropped": 1},
     },
     mutants={
-        r"if all probabilities are positive; linear-Gaussian systems with $\psi(s')=s'$": {
-            "zeros": False,
-            "squares": False,
-        },
-        "if all probabilities are positive, with features for S - 2 of the S next states": {
-            "zeros": False,
-            "dropped": 2,
-        },
+        r"if $P>0$; linear-Gaussian systems with $\psi(s')=s'$": {"zeros": False, "squares": False},
+        r"if $P>0$, with features for S - 2 of the S next states": {"zeros": False, "dropped": 2},
     },
 )
 def without_base_measure(rng, trials, zeros=True, squares=True, base=False, dropped=0):
-    r"""Without a base measure $P_\theta(s'|s,a)>0$ for all $s'$, so that a tabular MDP with a zero is lost.
+    r"""Without a base measure $P_\theta(s'|s,a)>0$ for all $s'$, which excludes every MDP with a zero.
 
-    A zero needs log-odds of $-\infty$, which no $\theta\in\mathbb R^d$ has, and $\|\theta\|_{\mathbb A}\le B_A$ keeps
-    probabilities away from zero. RiverSwim and all deterministic MDPs are such cases. A base measure $h(s,\tilde s,a)$,
-    the indicator of the known support, includes them. On $S=\mathbb R^m$ the base measure also carries the factor
-    $\exp(-\|s'\|^2/(2\sigma^2))$, without which there is no law with $\psi(s')=s'$.
+    A zero needs log-odds of $-\infty$, which no $\theta\in\mathbb R^d$ has. RiverSwim and all deterministic MDPs are
+    such cases. A base measure $h(s,\tilde s,a)$, the indicator of the known support, includes them. On $S=\mathbb R^m$
+    it also carries the factor $\exp(-\|s'\|^2/(2\sigma^2))$, without which no law with $\psi(s')=s'$ exists.
 
-    Correction: A positive tabular law has one-hot features and $M=(\log P)$, a factored one the log-odds of its
-    factors, and $\exp(fs'/\sigma^2-s'^2/(2\sigma^2))$ is proportional to the density of $N(f,\sigma^2)$. As $M_\theta$
-    is linear in $\theta$, the number $-1/(2\sigma^2)$ takes one more parameter, for which Z is finite on one side of 0
-    only.
+    Correction: A positive tabular law has one-hot features and $M=(\log P)$; a factored one has the log-odds of its
+    factors. $\exp(fs'/\sigma^2-s'^2/(2\sigma^2))$ is proportional to the density of $N(f,\sigma^2)$. As $M_\theta$ is
+    linear in $\theta$, $-1/(2\sigma^2)$ takes one more parameter, and Z is finite on one side of 0 only.
 
-    Attack: Random laws of the three examples, with zeros where they are allowed. $\theta$ is the exact solution, or an
-    extreme number where there is none. First a deterministic transition and RiverSwim.
+    Attack: Laws of the three examples are random, with zeros where they are allowed. $\theta$ is the exact solution, or
+    an extreme number where there is none. The edge cases include a deterministic transition and RiverSwim.
     """
 
     def violation(case):
-        if "f" in case:
-            f, sigma = case["f"], case["sigma"]
-            s = np.linspace(-80 * sigma, 80 * sigma, 3201)
-            curvature = 1 / (2 * sigma**2) if squares else 0.0
-            law = _normalised(s * f / sigma**2 - curvature * s**2)
-            return float(np.abs(law - _normalised(-0.5 * ((s - f) / sigma) ** 2)).sum() / 2)
-        P, on = np.asarray(case["P"]), case.get("on")
-        with np.errstate(divide="ignore"):
-            natural = np.clip(np.log(P) if on is None else logit(on), -300, 300)
-        psi = np.eye(len(P)) if on is None else _bits(len(on))
-        if on is None and dropped:
-            psi, natural = psi[:, dropped:], natural[dropped:] - natural[:dropped].mean()
-        family = FiniteFamily(FiniteSpace(len(P)), psi, np.where(base & (P == 0), -np.inf, 0.0))
-        fitted = family.kernel(natural[None, None, None])[0, 0, 0]
-        lost = int(np.count_nonzero((P == 0) & (fitted > 0)))
-        return Fraction(lost, len(P)) if lost else float(np.abs(fitted - P).max())
-
-    def draw(rng):
-        kind = rng.integers(3)
-        if kind == 0:
-            return {"f": 3 * rng.standard_normal(), "sigma": 10 ** rng.uniform(-0.3, 0.7)}
-        if kind == 1:
-            P = rng.dirichlet(np.full(rng.integers(3, 7), 0.5)) + 1e-9
-            P[0] *= not (zeros and rng.random() < 0.5)
-            return {"P": P / P.sum()}
-        on = rng.uniform(0.01, 0.99, rng.integers(1, 4))
-        on[0] = round(on[0]) if zeros and rng.random() < 0.5 else on[0]
-        return {"on": on, "P": np.where(_bits(len(on)) > 0, on, 1 - on).prod(1)}
+        return _gaussian_error(squares, **case) if "f" in case else _finite_error(base, dropped, **case)
 
     swim = riverswim.transition_matrix("osband", 6)[0][2, 1]
     edges = [{"P": np.array([0.0, 1.0])}, {"P": swim}] if zeros else [{"P": np.array([0.1, 0.2, 0.3, 0.4])}]
-    return search(rng, trials, draw, violation, edges=[*edges, {"f": 1.0, "sigma": 1.0}], climb=False)
+    edges.append({"f": 1.0, "sigma": 1.0})
+    return search(rng, trials, lambda rng: _draw_example(rng, zeros), violation, edges=edges, climb=False)
+
+
+def _draw_example(rng, zeros):
+    """A random Gaussian law, tabular law P, or factored law P, whose bits are on with the chances `on`."""
+    kind = rng.integers(3)
+    if kind == 0:
+        return {"f": 3 * rng.standard_normal(), "sigma": 10 ** rng.uniform(-0.3, 0.7)}
+    if kind == 1:
+        P = rng.dirichlet(np.full(rng.integers(3, 7), 0.5)) + 1e-9
+        P[0] *= not (zeros and rng.random() < 0.5)
+        return {"P": P / P.sum()}
+    on = rng.uniform(0.01, 0.99, rng.integers(1, 4))
+    on[0] = round(on[0]) if zeros and rng.random() < 0.5 else on[0]
+    return {"on": on, "P": np.where(_bits(len(on)) > 0, on, 1 - on).prod(1)}
+
+
+def _gaussian_error(squares, f, sigma):
+    """The distance of the family's law on a wide grid from N(f, sigma^2), in total variation."""
+    s = np.linspace(-80 * sigma, 80 * sigma, 3201)
+    law = _normalised(s * f / sigma**2 - (s**2 / (2 * sigma**2) if squares else 0.0))
+    return float(np.abs(law - _normalised(-0.5 * ((s - f) / sigma) ** 2)).sum() / 2)
+
+
+def _finite_error(base, dropped, P, on=None):
+    """The share of the zeros of P that the family's law does not have, or else its largest error."""
+    with np.errstate(divide="ignore"):
+        natural = np.clip(np.log(P) if on is None else logit(on), -300, 300)
+    psi = np.eye(len(P)) if on is None else _bits(len(on))
+    if on is None and dropped:
+        psi, natural = psi[:, dropped:], natural[dropped:] - natural[:dropped].mean()
+    family = FiniteFamily(FiniteSpace(len(P)), psi, np.where(base & (P == 0), -np.inf, 0.0))
+    fitted = family.kernel(natural[None, None, None])[0, 0, 0]
+    lost = int(np.count_nonzero((P == 0) & (fitted > 0)))
+    return Fraction(lost, len(P)) if lost else float(np.abs(fitted - P).max())
 
 
 def _normalised(exponent):
-    mass = np.exp(exponent - exponent.max())
-    return mass / mass.sum()
+    """The law on a grid, along the first axis, with this exponent."""
+    mass = np.exp(exponent - exponent.max(0))
+    return mass / mass.sum(0)
 
 
 def _bits(n):
@@ -239,43 +241,47 @@ def linear_gaussian(rng, trials, curvature=1, slope=1, power=2):
     r"""Completing the square, $\exp(bs'-cs'^2)$ is proportional to the density of $N(b/(2c),1/(2c))$.
 
     With the printed $b=f/\sigma^2$, $c=1/\sigma^2$ this is $N(f/2,\sigma^2/2)$: half the mean and half the variance.
-    Two things besides: $\psi(s')=s'$ is signed, against its type $\mathbb R_+^p$, but may be split into
-    $((s')^+,(s')^-)$ with $(f,-f)/\sigma^2$. And since $M_\theta$ is linear in $\theta$, the second entry needs a
-    parameter of its own and a constant among the features.
+    Besides, $\psi(s')=s'$ is signed, against its type $\mathbb R_+^p$, but may be split into $((s')^+,(s')^-)$ with
+    $(f,-f)/\sigma^2$. As $M_\theta$ is linear in $\theta$, the second entry needs its own parameter and a constant
+    feature.
 
     Correction: $b=f/\sigma^2$ and $c=1/(2\sigma^2)$ give mean $f$ and variance $\sigma^2$. In several dimensions the
-    exponent is a sum over coordinates, which are therefore independent, each as here.
+    exponent is a sum over the coordinates, which are therefore independent.
 
-    Attack: Random f and $\sigma$ over two decades in one to four dimensions; mean and variance of each coordinate are
-    summed over a grid. First $f=\sigma=1$ in exact arithmetic.
+    Attack: f and $\sigma$ are random, over two decades, in one to four dimensions. Mean and variance of each coordinate
+    are summed over a grid. The edge case is $f=\sigma=1$ in exact arithmetic.
     """
 
     def violation(case):
         f, sigma = case["f"], case["sigma"]
         b, c = slope * f / sigma**power, curvature / sigma**2
         if isinstance(sigma, Fraction):
-            mean, variance = b / (2 * c), 1 / (2 * c)
-            return max(abs(mean - f) / sigma, abs(variance / sigma**2 - 1))
-        s = np.linspace(-1, 1, 1601)[:, None] * (2 * np.abs(f).max() + 12 * sigma)
-        exponent = s * b.astype(float) - float(c) * s**2
-        mass = np.exp(exponent - exponent.max(0))
-        mass /= mass.sum(0)
-        mean = (mass * s).sum(0)
-        variance = (mass * (s - mean) ** 2).sum(0)
+            return max(abs(b / (2 * c) - f) / sigma, abs(1 / (2 * c * sigma**2) - 1))
+        mean, variance = _moments(b.astype(float), float(c), 2 * np.abs(f).max() + 12 * sigma)
         return float(np.maximum(np.abs(mean - f) / sigma, np.abs(variance / sigma**2 - 1)).max())
 
-    def draw(rng):
-        sigma = 10 ** rng.uniform(-1, 1)
-        return {"f": sigma * rng.uniform(-8, 8, rng.integers(1, 5)), "sigma": sigma}
-
     edge = {"f": Fraction(1), "sigma": Fraction(1)}
-    return search(rng, trials, draw, violation, edges=[edge], climb=False)
+    return search(rng, trials, _draw_gaussian, violation, edges=[edge], climb=False)
+
+
+def _draw_gaussian(rng):
+    """A random mean in one to four dimensions and a standard deviation."""
+    sigma = 10 ** rng.uniform(-1, 1)
+    return {"f": sigma * rng.uniform(-8, 8, rng.integers(1, 5)), "sigma": sigma}
+
+
+def _moments(b, c, width):
+    """Mean and variance of the law with exponent bs - cs^2, for each entry of b, on a grid of |s| <= width."""
+    s = np.linspace(-1, 1, 1601)[:, None] * width
+    mass = _normalised(s * b - c * s**2)
+    mean = (mass * s).sum(0)
+    return mean, (mass * (s - mean) ** 2).sum(0)
 
 
 @claim(
     "C08",
-    statement=r"The regret is $\sum_{k=1}^K(V_1^{\pi^\star}(s_1^k)-V_1^{\pi^t}(s_1^k))$; it can be computed exactly, and "
-    r"no term is negative.",
+    statement=r"The regret is $\sum_{k=1}^K(V_1^{\pi^\star}(s_1^k)-V_1^{\pi^t}(s_1^k))$; it can be computed exactly, "
+    r"and no term is negative.",
     meaning="largest of |learner's regret - defined| and -(a term), as a share of H, for the best choice of t",
     tolerance=1e-12,
     repairs={r"with $\pi_k$, the policy of episode k, for $\pi^t$": {"policy": "own"}},
@@ -287,56 +293,44 @@ def linear_gaussian(rng, trials, curvature=1, slope=1, power=2):
 def pseudo_regret(rng, trials, policy="any"):
     r"""$V^\pi_1$ is an expectation over trajectories, which backward induction adds up; $\pi^\star$ maximises it.
 
-    Nothing binds the index t of the print, and Section 1 uses $\pi_t$ for the policy of step t. Whichever policy t names,
+    Nothing binds the index t of the print, and in Section 1 $\pi_t$ is the policy of step t. Whichever policy t names,
     the sum is not the regret of a learner that changes its policy. (One $\theta$ for both parameters is harmless.)
 
-    Correction: The appendix has $\pi_k$, and then backward induction is exact; for continuous states and features that are
-    constant on cells the sums run over cells.
+    Correction: The appendix has $\pi_k$, for which backward induction is exact. For continuous states and features that
+    are constant on cells, its sums run over cells.
 
-    Attack: Random tabular members of the family with two states, two actions and H from 1 to 3. The package's regret of
-    random policies, deterministic and randomised, is compared with the definition: values are sums over all
+    Attack: Tabular members of the family with two states, two actions and H from 1 to 3 are random. The package's
+    regret of random policies, deterministic or randomised, is compared with the definition: values are sums over all
     trajectories, and $V^{\pi^\star}$ is their maximum over all $2^{2H}$ deterministic policies.
     """
 
     def violation(case):
-        instance = tabular(case["theta"], case["rewards"], case["H"])
-        policies, starts = np.asarray(case["policies"]), np.asarray(case["starts"])
-        regret = Regret(instance, 1, len(starts))
-        for table, start in zip(policies, starts, strict=True):
-            regret.add(table[None], SimpleNamespace(states=start[None, None], cells=start[None, None]))
-        regret.flush()
-        every = np.eye(2)[np.array(list(itertools.product((0, 1), repeat=2 * case["H"])))].reshape(-1, case["H"], 2, 2)
-        best = _by_trajectories(every, instance).max(0)[starts]
-        values, k = _by_trajectories(policies, instance), np.arange(len(starts))
+        instance, starts = tabular(case["theta"], case["rewards"], case["H"]), case["starts"]
+        values, k = values_by_trajectories(case["policies"], instance), np.arange(len(starts))
         reached = {"own": [values[k, starts]], "previous": [values[k - 1, starts]], "best": [values.max(0)[starts]]}
+        best = values_by_trajectories(deterministic_policies(2, 2, case["H"]), instance).max(0)[starts]
         terms = best - np.array(reached.get(policy, values[:, starts]))  # one row for each choice of t
-        wrong = np.maximum(np.abs(regret.values[0] - terms).max(1), -terms.min(1))
-        return float(wrong.min() / case["H"])
+        difference = _regret_terms(instance, case["policies"], starts) - terms
+        return float(np.maximum(np.abs(difference).max(1), -terms.min(1)).min() / case["H"])
 
-    def draw(rng):
-        H, K = int(rng.integers(1, 4)), 3
-        policies = rng.dirichlet(np.ones(2), (K, H, 2))
-        policies = np.round(policies) if rng.random() < 0.5 else policies
-        theta, rewards = 3 * rng.standard_normal((2, 2, 1)), rng.uniform(0, 1, (2, 2))
-        return {"theta": theta, "rewards": rewards, "H": H, "policies": policies, "starts": rng.integers(0, 2, K)}
-
-    left_then_right = np.eye(2)[np.array([[[0, 0]], [[1, 1]], [[0, 0]], [[1, 1]]])]
-    edge = {
-        "theta": np.zeros((2, 2, 1)),
-        "rewards": np.array([[0.0, 1.0], [0.0, 1.0]]),
-        "H": 1,
-        "policies": left_then_right,
-    }
-    return search(rng, trials, draw, violation, edges=[edge | {"starts": np.zeros(4, dtype=int)}], climb=False)
+    edge = {"theta": np.zeros((2, 2, 1)), "rewards": np.array([[0.0, 1.0], [0.0, 1.0]]), "H": 1}
+    edge |= {"policies": np.eye(2)[np.array([[[0, 0]], [[1, 1]]] * 2)], "starts": np.zeros(4, dtype=int)}
+    return search(rng, trials, _draw_episodes, violation, edges=[edge], climb=False)
 
 
-def _by_trajectories(policies, instance):
-    """V_1 (K, S) of policies (K, H, S, A), as sums over all trajectories."""
-    (S, A), H = instance.R.shape, policies.shape[1]
-    V = np.zeros((len(policies), S))
-    for path in itertools.product(itertools.product(range(S), range(A)), repeat=H):
-        chance = np.ones(len(policies))
-        for h, (s, a) in enumerate(path):
-            chance = chance * policies[:, h, s, a] * (instance.P[path[h - 1]][s] if h else 1)
-        V[:, path[0][0]] += chance * sum(instance.R[step] for step in path)
-    return V
+def _draw_episodes(rng):
+    """A random tabular instance, with random policies and first states of three episodes."""
+    H, K = int(rng.integers(1, 4)), 3
+    policies = rng.dirichlet(np.ones(2), (K, H, 2))
+    policies = np.round(policies) if rng.random() < 0.5 else policies
+    theta, rewards = 3 * rng.standard_normal((2, 2, 1)), rng.uniform(0, 1, (2, 2))
+    return {"theta": theta, "rewards": rewards, "H": H, "policies": policies, "starts": rng.integers(0, 2, K)}
+
+
+def _regret_terms(instance, policies, starts):
+    """The package's regret of each episode (K,), for policies (K, H, S, A) and first states (K,)."""
+    regret = Regret(instance, 1, len(starts))
+    for table, start in zip(policies, starts, strict=True):
+        regret.add(table[None], SimpleNamespace(states=start[None, None], cells=start[None, None]))
+    regret.flush()
+    return regret.values[0]
