@@ -5,12 +5,14 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import softmax
 
+from befrl.claims.toolbox.curvature import covariance, draw_reward_segment, draw_segment, reward_segment, segment
 from befrl.claims.toolbox.laws import REWARDS
 from befrl.claims.toolbox.registry import Evidence, claim
 from befrl.claims.toolbox.search import Worst, listed, search
 
 ONE, ZERO, QUARTER = Fraction(1), Fraction(0), Fraction(1, 4)
 ALONG_B, FREE = {"constant": "one", "along": True}, {"independent": True}  # readings that others build on
+PENALISED = FREE | {"eta": 1}
 
 
 @claim(
@@ -35,8 +37,8 @@ def well_formed(rng, trials, vectors="all", dimension="d"):
     Correction: For unit vectors of $\mathbb R^p$ the forms range from the smallest to the largest eigenvalue of the
     matrix. These are positive if no component of $\psi$ is a linear combination of the others and a constant.
 
-    Attack: Random covariances of finite laws and multiples of $I$ for rewards, with $d$ and $p$ free. The form is
-    evaluated at eigenvectors, random vectors and where allowed at multiples and 0; first a fair coin, exactly.
+    Attack: First a fair coin, exactly. Then random covariances of finite laws, and multiples of $I$ for rewards, with
+    $d$ and $p$ free; the form is evaluated at eigenvectors, random vectors and, where allowed, at multiples and 0.
     """
     scales = {"unit": (1,), "nonzero": (1, ONE / 1000, 1000), "all": (1, 0, 1000)}[vectors]
 
@@ -49,21 +51,16 @@ def well_formed(rng, trials, vectors="all", dimension="d"):
         forms = np.array([scale**2 * value for value in np.einsum("ip,pq,iq->i", x, C, x) for scale in scales])
         return max(1 - forms.min() / eigenvalues[0], 1 - eigenvalues[-1] / forms.max())
 
-    def draw(rng):
-        p, d = (int(n) for n in rng.integers(1, 5, 2))
-        C = np.eye(p) * rng.uniform(0.1, 3) * 10.0 ** rng.uniform(-3, 0)
-        if rng.random() < 0.5:
-            C = _covariance(rng.standard_normal((p + 2, p)), rng.standard_normal(p))
-        return {"C": C, "d": d, "x": rng.standard_normal((5, p))}
-
-    return search(rng, trials, draw, loss, edges=[{"C": [[QUARTER]], "d": d} for d in (1, 2)], climb=False)
+    return search(rng, trials, _draw_form, loss, edges=[{"C": [[QUARTER]], "d": d} for d in (1, 2)], climb=False)
 
 
-def _covariance(psi, v):
-    """The covariance of psi (S, p) under p(s) ~ exp(psi(s)'v), v (..., p) -> (..., p, p)."""
-    mass = softmax(v @ psi.T, axis=-1)
-    centred = psi - (mass @ psi)[..., None, :]
-    return np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
+def _draw_form(rng):
+    """A random covariance (p, p) of transitions or rewards, a number d, and five vectors."""
+    p, d = (int(n) for n in rng.integers(1, 5, 2))
+    C = np.eye(p) * rng.uniform(0.1, 3) * 10.0 ** rng.uniform(-3, 0)
+    if rng.random() < 0.5:
+        C = covariance(rng.standard_normal((p + 2, p)), rng.standard_normal(p))
+    return {"C": C, "d": d, "x": rng.standard_normal((5, p))}
 
 
 @claim(
@@ -82,9 +79,9 @@ def all_parameters(rng, trials, kind="bounded", reach=1e6, always=False):
 
     As $c=B^\top M_\theta\varphi\to\infty$ a law on $[0,1]$ concentrates at the top of its support, whatever the base
     measure, and $c$ takes all real values where some $B^\top A_i\varphi\ne0$. In the same way $\mathbb C[\psi]$
-    degenerates along rays for bounded $\psi$, as in tabular MDPs. Demanding $\mathbb E_\theta[r]\in[0,1]$ for all
-    $\theta$ contradicts $\alpha^r>0$ directly, because the slope of $\mathbb E_c[r]$ is $\operatorname{Var}_c(r)$.
-    Gaussian laws meet the assumption, but the paper's rewards lie in $[0,1]$ and its model has no base measure.
+    degenerates for bounded $\psi$, as in tabular MDPs. Demanding $\mathbb E_\theta[r]\in[0,1]$ for all $\theta$
+    contradicts $\alpha^r>0$ for every law, since the slope of $\mathbb E_c[r]$ is $\operatorname{Var}_c(r)$. Gaussian
+    laws meet the assumption, but the paper's rewards lie in $[0,1]$ and its model has no base measure.
 
     Correction: On a compact set of parameters the variance is continuous and positive, hence bounded from below. The
     estimates and the perturbed parameters then have to stay in that set, which the paper does not ensure.
@@ -101,14 +98,19 @@ def all_parameters(rng, trials, kind="bounded", reach=1e6, always=False):
             law = {"kind": families[trial % 2]}
             means, variances = REWARDS[law["kind"]].mean(c), REWARDS[law["kind"]].variance(c)
         else:
-            atoms = np.concatenate([[0.0], np.cumsum(rng.uniform(0.05, 1, rng.integers(1, 6)))])
-            law = {"atoms": atoms / max(1.0, atoms[-1]), "log weights": rng.normal(0, 2, len(atoms))}
-            mass = softmax(np.multiply.outer(c, law["atoms"]) + law["log weights"], axis=-1)
-            means = mass @ law["atoms"]
-            variances = (mass * np.square(law["atoms"] - means[:, None])).sum(-1)
+            law, means, variances = _discrete_law(rng, c)
         excluded = always and (means.min() < 0 or means.max() > 1)
         best.see(0.0 if excluded else variances.min() / variances.max(), law)
     return Evidence(1e-6 - float(best.value), listed(best.instance), "search", trials)
+
+
+def _discrete_law(rng, c):
+    """A random base measure of a few atoms in [0, 1], and the means and variances at the natural parameters c."""
+    atoms = np.concatenate([[0.0], np.cumsum(rng.uniform(0.05, 1, rng.integers(1, 6)))])
+    law = {"atoms": atoms / max(1.0, atoms[-1]), "log weights": rng.normal(0, 2, len(atoms))}
+    mass = softmax(np.multiply.outer(c, law["atoms"]) + law["log weights"], axis=-1)
+    means = mass @ law["atoms"]
+    return law, means, (mass * np.square(law["atoms"] - means[:, None])).sum(-1)
 
 
 @claim(
@@ -131,39 +133,25 @@ def smallest_curvature(rng, trials, which="max", factor=1, upper=False, p=None):
     r"""The bound needs the smallest eigenvalue, because the two parameters may differ in any direction.
 
     With $\delta=M_{\theta'-\theta}\varphi$, $\operatorname{KL}=\frac12\delta^\top\mathbb C\delta$ at some point between
-    them and $\|\theta'-\theta\|_G^2=|\delta|^2$. The lower bound over all directions is the smallest eigenvalue;
-    $\lambda_{\max}$ bounds the curvature from below only along one direction. For $p=1$ the two agree.
+    them, and $\|\theta'-\theta\|_G^2=|\delta|^2$. The curvature is $\lambda_{\max}$ along its own eigenvectors only.
+    For $p=1$ the two eigenvalues agree.
 
     Correction: $\delta^\top\mathbb C\delta\ge\lambda_{\min}(\mathbb C)|\delta|^2$ everywhere on the segment. Where the
     components of $\psi$ are affinely dependent, as all indicators of tabular MDPs are, this makes $\alpha^p=0$.
 
-    Attack: Random finite laws, $p\le4$, KL from its definition, eigenvalues over the segment between the parameters,
-    the smallest parameter set; then a climb. First Gaussian laws with covariance $\operatorname{diag}(1,\frac14)$ and
-    $I$.
+    Attack: First Gaussian laws with covariance $\operatorname{diag}(1,\frac14)$ and $I$, exactly. Then random finite
+    laws, $p\le4$, and a climb; KL from its definition, eigenvalues on the segment, the smallest set of parameters.
     """
 
     def excess(case):
-        if "cov" in case:
-            spectra, squares = [case["cov"]], np.square(case["delta"])
-            KL = np.dot(case["cov"], squares) / 2
-        else:
-            psi, v, w = (np.asarray(case[key]) for key in ("psi", "v", "w"))
-            spectra = np.linalg.eigvalsh(_covariance(psi, v + np.linspace(0, 1, 33)[:, None] * (w - v)))
-            KL = np.subtract(*np.logaddexp.reduce(psi @ np.stack([w, v]).T)) - softmax(psi @ v) @ psi @ (w - v)
-            squares = np.square(w - v)
+        spectra, square, KL = segment(case)
         values = [(min if which == "min" else max)(spectrum) for spectrum in spectra]
-        bound = factor * (max if upper else min)(values) * squares.sum() / 2
+        bound = factor * (max if upper else min)(values) * square / 2
         small, large = (KL, bound) if upper else (bound, KL)
         return -1.0 if small < 1e-6 else 1 - large / small  # what is below is rounding
 
-    def draw(rng):
-        n = p or int(rng.integers(1, 5))
-        psi = rng.standard_normal((rng.integers(n + 1, n + 5), n)) if rng.random() < 0.8 else np.eye(n + 1)[:, :n]
-        v = rng.standard_normal(n)
-        return {"psi": psi, "v": v, "w": v + 10.0 ** rng.uniform(-1, 0.7) * rng.standard_normal(n)}
-
     edges = [{"cov": [ONE, c], "delta": delta} for c in (QUARTER, ONE) for delta in ([ONE, ZERO], [ZERO, ONE])]
-    return search(rng, trials, draw, excess, edges=[] if p == 1 else edges)
+    return search(rng, trials, lambda rng: draw_segment(rng, p), excess, edges=[] if p == 1 else edges)
 
 
 @claim(
@@ -185,40 +173,27 @@ def smallest_curvature(rng, trials, which="max", factor=1, upper=False, p=None):
 def reward_constant(rng, trials, constant="smallest", along=False, factor=1, p=None):
     r"""The matrix $BB^\top$ has rank 1, so that $\lambda_{\min}(BB^\top)=0$ and $\alpha^r=0$ for every $p\ge2$.
 
-    Then $\bar G^r=\frac\eta{\alpha^r}\mathbb A+\sum G$ does not exist. A reward depends on $\theta$ through
-    $c=B^\top M_\theta\varphi$ alone, and $\operatorname{KL}^r=\frac12\operatorname{Var}\,(c'-c)^2$ vanishes where
-    $M_{\theta'-\theta}\varphi\perp B$, while $\|\theta'-\theta\|_G=|M_{\theta'-\theta}\varphi|$ does not. So no
-    positive constant helps as long as the norm is that of $G_{s,a}$.
+    Then $\bar G^r=\frac\eta{\alpha^r}\mathbb A+\sum G$ does not exist. No positive constant helps: a reward depends on
+    $\theta$ through $c=B^\top M_\theta\varphi$ alone, so that $\operatorname{KL}^r=0$ where
+    $M_{\theta'-\theta}\varphi\perp B$, while $\|\theta'-\theta\|_G=|M_{\theta'-\theta}\varphi|$ is not 0 there.
 
-    Correction: In the norm of $G^B$ the inequality is $\operatorname{KL}^r\ge\frac12\inf\operatorname{Var}\,(c'-c)^2$,
-    with equality for Gaussian rewards. The design matrix of the reward part has to be built from $G^B$ as well.
+    Correction: $\operatorname{KL}^r=\frac12\operatorname{Var}\,(c'-c)^2$ at some point between the two parameters, and
+    $(c'-c)^2=\|\theta'-\theta\|_{G^B}^2$. The design matrix of the reward part has to be built from $G^B$ as well.
 
-    Attack: Random $B$ and parameters with four reward families; the infimum is taken between the two parameters, its
-    largest possible value. First $B=(1,0)$, $M_{\theta'-\theta}\varphi=(0,1)$, and $B=(2,0)$ with $(1,0)$, exactly.
+    Attack: First $B=(1,0)$, $M_{\theta'-\theta}\varphi=(0,1)$, and $B=(2,0)$ with $(1,0)$, exactly. Then random $B$ and
+    parameters, four reward families; the infimum is taken between the two parameters, its largest possible value.
     """
 
     def excess(case):
-        B, delta = np.asarray(case["B"]), np.asarray(case["delta"])
-        step = B @ delta
-        if case["kind"] == "unit":  # Gaussian rewards of variance 1
-            variance, KL = ONE, step**2 / 2
-        else:
-            family, ends = REWARDS[case["kind"]], case["c"] + np.array([0.0, step])
-            variance = family.variance(ends).min()
-            KL = np.subtract(*family.log_partition(ends)[::-1]) - step * family.mean(ends[0])
+        B, delta, variance, KL = reward_segment(case)
         if constant == "smallest" and np.linalg.eigvalsh(np.outer(B, B).astype(float))[0] < 1e-12 * (B @ B):
             return 1
-        bound = factor * (1 if constant == "one" else B @ B) * variance / 2 * (step**2 if along else delta @ delta)
+        square = (B @ delta) ** 2 if along else delta @ delta
+        bound = factor * (1 if constant == "one" else B @ B) * variance / 2 * square
         return -1.0 if bound < 1e-6 else 1 - KL / bound  # what is below is rounding
 
-    def draw(rng):
-        n = p or int(rng.integers(1, 5))
-        delta = 10.0 ** rng.uniform(-1, 0.5) * rng.standard_normal(n)
-        kind, c = str(rng.choice(list(REWARDS))), rng.normal(0, 2)
-        return {"kind": kind, "B": rng.standard_normal(n), "c": c, "delta": delta}
-
-    edges = [{"kind": "unit", "B": [b, ZERO], "delta": [b - 1, 2 - b]} for b in (ONE, 2 * ONE)]
-    return search(rng, trials, draw, excess, edges=[] if p == 1 else edges, climb=False)
+    edges = [{"kind": "unit", "B": [b, ZERO], "delta": [b - 1, 2 - b]} for b in (ONE, 2 * ONE) if p != 1]
+    return search(rng, trials, lambda rng: draw_reward_segment(rng, p), excess, edges=edges, climb=False)
 
 
 @claim(
@@ -239,19 +214,16 @@ def reward_constant(rng, trials, constant="smallest", along=False, factor=1, p=N
 def hessian_eigenvalues(rng, trials, along=False, only="", lower=True, relative=True, slack=1):
     r"""It is true for transitions and false for rewards if $p\ge2$.
 
-    With $U=(A_i\varphi)_i$ the Hessian is $\nabla^2Z^p=U^\top\mathbb CU$ and $G=U^\top U$:
-    $\alpha I\le\mathbb C\le\beta I$ gives $\alpha G\le\nabla^2Z^p\le\beta G$, and ordered matrices have ordered
-    eigenvalues. They do not lie between $\alpha$ and $\beta$: for $d>p$ some are 0, and they scale with the $A_i$. For
-    rewards $\nabla^2Z^r=\operatorname{Var}\,U^\top BB^\top U$ has rank 1, but the second line of the assumption, where
-    $B^\top B=\|B\|^2$, bounds $\|B\|^2\operatorname{Var}$: where $G$ has rank 2 its second eigenvalue has no
-    counterpart.
+    With $U=(A_i\varphi)_i$, $\nabla^2Z^p=U^\top\mathbb CU$ and $G=U^\top U$: $\alpha I\le\mathbb C\le\beta I$ gives
+    $\alpha G\le\nabla^2Z^p\le\beta G$, and ordered matrices have ordered eigenvalues. These need not lie between
+    $\alpha$ and $\beta$: for $d>p$ some are 0, and they scale with the $A_i$. For rewards the assumption bounds
+    $\|B\|^2\operatorname{Var}$, but $\nabla^2Z^r$ has rank 1: a second positive eigenvalue of $G$ has no counterpart.
 
-    Correction: $\nabla^2Z^r=\operatorname{Var}\,G^B$ with $G^B=U^\top BB^\top U$, so that its eigenvalues lie between
-    the infimum and the supremum of $\operatorname{Var}$ times $\lambda_i(G^B)$.
+    Correction: $\nabla^2Z^r=\operatorname{Var}\,G^B$ with $G^B=U^\top BB^\top U$: its eigenvalues are those of $G^B$
+    times the variance, which lies between its infimum and its supremum.
 
-    Attack: Random finite transition laws and rewards of four families, the Hessian as the covariance of the sufficient
-    statistic, constants as the extremes over two parameters. First a fair coin, exactly: for rewards $B=(1,0)$, $U=I$,
-    for transitions $p=1$, $U=(0,1)$.
+    Attack: First a fair coin, exactly: $B=(1,0)$, $U=I$ for rewards; $p=1$, $U=(0,1)$ for transitions. Then random
+    laws, the Hessian as the covariance of the sufficient statistic, the constants as extremes over two parameters.
     """
 
     def excess(case):
@@ -262,16 +234,18 @@ def hessian_eigenvalues(rng, trials, along=False, only="", lower=True, relative=
         rounding = 1e-7 * max(max(pair) for pair in pairs)
         return max([1 - large / (slack * small) for small, large in pairs if small > rounding], default=0)
 
-    def draw(rng):
-        p, d = (int(n) for n in rng.integers(1, 5, 2))
-        U = rng.standard_normal((p, d)) * 10.0 ** rng.uniform(-1, 1)
-        case = {"U": U, "theta": rng.standard_normal((2, d)) / np.linalg.norm(U, 2)}
-        if only == "p" or (not only and rng.random() < 0.5):
-            return case | {"psi": rng.standard_normal((p + 3, p))}
-        return case | {"B": rng.standard_normal(p), "kind": str(rng.choice(list(REWARDS)))}
-
     coin = {"H": [ZERO, QUARTER], "G": [ZERO if only == "p" else ONE, ONE], "GB": [ZERO, ONE]}
-    return search(rng, trials, draw, excess, edges=[coin], climb=False)
+    return search(rng, trials, lambda rng: _draw_hessian(rng, only), excess, edges=[coin], climb=False)
+
+
+def _draw_hessian(rng, only):
+    """A random U, two parameters, and psi for transitions or B for rewards; `only` is 'p', 'r' or ''."""
+    p, d = (int(n) for n in rng.integers(1, 5, 2))
+    U = rng.standard_normal((p, d)) * 10.0 ** rng.uniform(-1, 1)
+    case = {"U": U, "theta": rng.standard_normal((2, d)) / np.linalg.norm(U, 2)}
+    if only == "p" or (not only and rng.random() < 0.5):
+        return case | {"psi": rng.standard_normal((p + 3, p))}
+    return case | {"B": rng.standard_normal(p), "kind": str(rng.choice(list(REWARDS)))}
 
 
 def _spectra(case, along):
@@ -280,8 +254,8 @@ def _spectra(case, along):
         return QUARTER, QUARTER, case["H"], case["GB" if along else "G"]
     U, theta, B = case["U"], case["theta"], case.get("B")
     if B is None:
-        values = np.linalg.eigvalsh(_covariance(case["psi"], theta @ U.T))
-        H, G = _covariance(case["psi"] @ U, theta[0]), U.T @ U
+        values = np.linalg.eigvalsh(covariance(case["psi"], theta @ U.T))
+        H, G = covariance(case["psi"] @ U, theta[0]), U.T @ U
     else:
         variances, GB = REWARDS[case["kind"]].variance(theta @ (B @ U)), np.outer(B @ U, B @ U)
         values, H, G = variances * (1.0 if along else B @ B), variances[0] * GB, GB if along else U.T @ U
@@ -301,17 +275,16 @@ def _spectra(case, along):
     mutants={"for nonnegative $A_i$ too": {"matrices": True}, "for nonnegative $x$ too": {"x": True}},
 )
 def nonnegative_features(rng, trials, laws=False, matrices=False, x=False):
-    r"""Signs of $\psi$ and $\varphi$ say nothing about those of $M_x\varphi$, since $A_i$ and $x=\hat\theta-\theta$
-    vary.
+    r"""Signs of $\psi$ and $\varphi$ say nothing about those of $M_x\varphi$: $A_i$ and $x=\hat\theta-\theta$ vary.
 
     No step of the paper cites nonnegativity; the step of C46 is the one where it seems to help. With $A_i\ge0$ and
-    $x\ge0$ too it is true on a fixed trajectory, but $x$ is an estimation error, and under the expectation of the proof
-    Jensen's inequality turns it around (C46). Nor is nonnegativity a restriction for bounded features: $\psi+c$ changes
-    only $Z$, and $(\varphi^+,\varphi^-)$ with $(A_i,-A_i)$ leaves $M\varphi$ and $G$ unchanged and doubles $\mathbb A$.
-    The paper's own example $\psi=(s',|s'|^2)$ on $\mathbb R$ is not nonnegative, and no shift makes it so.
+    $x\ge0$ too it is true on a fixed trajectory, but $x$ is an estimation error, and Jensen's inequality turns it
+    around under the expectation of the proof (C46). Nor does it restrict bounded features: $\psi+c$ changes only $Z$,
+    and $(\varphi^+,\varphi^-)$ with $(A_i,-A_i)$ leaves $M\varphi$ and $G$ unchanged and doubles $\mathbb A$. But no
+    shift makes the paper's example $\psi=(s',|s'|^2)$ on $\mathbb R$ nonnegative.
 
-    Attack: Random nonnegative features with random matrices and x; first $\varphi_1=(1,0)$, $\varphi_2=(0,1)$ and
-    $M_x=(1,-1)$, exactly, with nonnegative $A_i$ or nonnegative $x$.
+    Attack: First $\varphi_1=(1,0)$, $\varphi_2=(0,1)$ and $M_x=(1,-1)$, exactly, with nonnegative $A_i$ or nonnegative
+    $x$. Then random nonnegative features with random matrices and $x$.
     """
 
     def uncovered(case):
@@ -322,14 +295,16 @@ def nonnegative_features(rng, trials, laws=False, matrices=False, x=False):
         left, right = np.square(products).sum(), np.square(products.sum(0)).sum()
         return 1 - right / left if left else 0
 
-    def draw(rng):
-        H, p, q, d = (int(n) for n in rng.integers(1, 4, 4))
-        case = {"phi": np.abs(rng.standard_normal((H, q))), "A": rng.standard_normal((d, p, q))}
-        return case | {"x": rng.standard_normal(d), "psi": rng.standard_normal((4, p))}
-
     edge = {"phi": [[ONE, ZERO], [ZERO, ONE]], "A": [[[ONE, ZERO]], [[ZERO, ONE]]], "x": [ONE, -ONE]}
     edges = [] if laws else [edge, edge | {"A": [[[ONE, -ONE]]], "x": [ONE]}]
-    return search(rng, trials, draw, uncovered, edges=edges, climb=False)
+    return search(rng, trials, _draw_trajectory, uncovered, edges=edges, climb=False)
+
+
+def _draw_trajectory(rng):
+    """Random nonnegative features of up to three steps, matrices A_i, x, and a psi of four states."""
+    H, p, q, d = (int(n) for n in rng.integers(1, 4, 4))
+    case = {"phi": np.abs(rng.standard_normal((H, q))), "A": rng.standard_normal((d, p, q))}
+    return case | {"x": rng.standard_normal(d), "psi": rng.standard_normal((4, p))}
 
 
 def _difference(phi, A, psi, theta):
@@ -346,9 +321,7 @@ def _difference(phi, A, psi, theta):
     "C22",
     statement=r"$Z^p_{s,a}$ and $Z^r_{s,a}$ are strictly convex in $\theta\in\mathbb R^d$ for all $(s,a)$.",
     meaning="1 if some direction has zero curvature relative to the largest (below 1e-10), 0 if none has",
-    repairs={
-        r"$\sum_tZ_{s_t,a_t}+\frac\eta2\|\theta\|_{\mathbb A}^2$ is, for linearly independent $A_i$": FREE | {"eta": 1}
-    },
+    repairs={r"$\sum_tZ_{s_t,a_t}+\frac\eta2\|\theta\|_{\mathbb A}^2$ is, for linearly independent $A_i$": PENALISED},
     others={r"$Z_{s,a}$ is convex": {"strictly": False}},
     mutants={
         r"the penalised sum is, for all $A_i$": {"eta": 1},
@@ -360,15 +333,15 @@ def strictly_convex(rng, trials, eta=0, independent=False, small=False, strictly
     r"""The function depends on $\theta$ only through $M_\theta\varphi$, and for rewards only through one number.
 
     So it is constant along every $\theta$ with $M_\theta\varphi=0$. Such directions exist for $d>p$, as in tabular
-    MDPs, and for rewards whenever $d\ge2$: the theorem for rewards applies to $d=1$ alone. Even for $d\le p$ it fails
-    if the components of $\psi$ are affinely dependent. The proofs need strict convexity only for the maximiser
-    $\lambda^\star$, where convexity suffices, since a stationary point of a concave function is a maximiser.
+    MDPs, and for rewards whenever $d\ge2$: only $d=1$ is left. Even for $d\le p$ it fails if the components of
+    $\psi$ are affinely dependent. The proofs need strict convexity only for the maximiser $\lambda^\star$, where
+    convexity suffices: a stationary point of a concave function is a maximiser.
 
     Correction: $\mathbb A$ is the Gram matrix of the $A_i$, positive definite if and only if they are linearly
     independent. The curvature of the penalised sum is at least $\eta\mathbb A$, which also makes the estimate unique.
 
-    Attack: Curvature as the covariance of the sufficient statistic, for random transition laws and rewards. First exact
-    cases with a direction along which the statistic does not vary: $d>p$, equal $A_i$, and indicators as $\psi$.
+    Attack: First exact cases with a direction along which the statistic does not vary: $d>p$, equal $A_i$, and
+    indicators as $\psi$. Then the covariance of the sufficient statistic, for random transition laws and rewards.
     """
 
     def flatness(case):
@@ -378,21 +351,29 @@ def strictly_convex(rng, trials, eta=0, independent=False, small=False, strictly
         if delta is not None:  # exact: no statistic varies along delta, and no penalty counts
             varies = any(np.ptp(T @ delta) != 0 for T in statistics) or eta * (delta @ trace @ delta) != 0
             return int(strictly and not varies)
-        H = sum(_covariance(T, case["theta"]) for T in statistics) + eta * trace
+        H = sum(covariance(T, case["theta"]) for T in statistics) + eta * trace
         return float(np.linalg.eigvalsh(H)[0] < (1e-10 if strictly else -1e-10) * np.trace(H))
 
-    def draw(rng):
-        p, q = (int(n) for n in rng.integers(1, 4, 2))
-        d = int(rng.integers(1, (p if small else p * q if independent else 5) + 1))
-        A, psi = rng.standard_normal((d, p, q)), rng.standard_normal((p + 2, p))
-        if rng.random() < 0.5:  # rewards: r B
-            psi = np.multiply.outer([0.0, 1.0], rng.standard_normal(p))
-        return {"A": A, "psi": psi, "phi": rng.standard_normal((visits, q)), "theta": 0.3 * rng.standard_normal(d)}
+    given = (visits, independent, small)
+    edges = list(_flat_cases(*given))
+    return search(rng, trials, lambda rng: _draw_visits(rng, *given), flatness, edges=edges, climb=False)
 
+
+def _flat_cases(visits, independent, small):
+    """Exact cases within the hypotheses of C22, each with a direction along which no statistic varies."""
     coin, unit = [[ZERO], [ONE]], np.array([[ONE, ZERO], [ZERO, ONE]])
-    edges = [{"A": unit[:, :, None], "psi": unit, "phi": [[ONE]] * visits, "delta": unit.sum(0)}]
+    yield {"A": unit[:, :, None], "psi": unit, "phi": [[ONE]] * visits, "delta": unit.sum(0)}
     if not small:
-        edges += [{"A": unit[:, None], "psi": coin, "phi": [unit[0]] * visits, "delta": unit[1]}]
+        yield {"A": unit[:, None], "psi": coin, "phi": [unit[0]] * visits, "delta": unit[1]}
     if not independent:
-        edges += [{"A": [[[ONE]], [[ONE]]], "psi": coin, "phi": [[ONE]] * visits, "delta": unit[0] - unit[1]}]
-    return search(rng, trials, draw, flatness, edges=edges, climb=False)
+        yield {"A": [[[ONE]], [[ONE]]], "psi": coin, "phi": [[ONE]] * visits, "delta": unit[0] - unit[1]}
+
+
+def _draw_visits(rng, visits, independent, small):
+    """Random A_i, psi of transitions or rewards, features of the visits, and a parameter."""
+    p, q = (int(n) for n in rng.integers(1, 4, 2))
+    d = int(rng.integers(1, (p if small else p * q if independent else 5) + 1))
+    A, psi = rng.standard_normal((d, p, q)), rng.standard_normal((p + 2, p))
+    if rng.random() < 0.5:  # rewards: r B
+        psi = np.multiply.outer([0.0, 1.0], rng.standard_normal(p))
+    return {"A": A, "psi": psi, "phi": rng.standard_normal((visits, q)), "theta": 0.3 * rng.standard_normal(d)}

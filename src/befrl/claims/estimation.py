@@ -4,14 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 
+from befrl.claims.toolbox.batches import evidence_of, see_largest
 from befrl.claims.toolbox.calculus import directional_derivatives
 from befrl.claims.toolbox.laws import REWARDS, Model, definition, draw_reward, draw_transition
 from befrl.claims.toolbox.registry import Evidence, claim
-from befrl.claims.toolbox.search import Worst, listed, search
+from befrl.claims.toolbox.search import Worst, search
 from befrl.model.families.base import Family
 from befrl.model.features import Features
 from befrl.model.spaces import FiniteSpace
 from befrl.numerics import bellman, newton
+
+HALF = Fraction(1, 2)
 
 
 @claim(
@@ -28,36 +31,34 @@ from befrl.numerics import bellman, newton
         r"$\operatorname{pen}(\theta)=\|\theta\|_{\mathbb A}$": {"factor": 1},
     },
 )
-def penalty(rng, trials, power=1, factor=Fraction(1, 2), euclidean=False):
-    r"""The gradient of the printed penalty is $\mathbb A\theta/(2\|\theta\|_{\mathbb A})$, but the proofs use
-    $\mathbb A\theta$.
+def penalty(rng, trials, power=1, factor=HALF, euclidean=False):
+    r"""The proofs need the gradient $\mathbb A\theta$; the printed penalty has it divided by $2\|\theta\|_{\mathbb A}$.
 
     The proof of the confidence sets rewrites $S_k$ with $\eta\mathbb A\hat\theta$ and completes the square of
-    $\frac\eta2\|\theta\|_{\mathbb A}^2$. Neither is possible with the norm itself. At $\theta=0$ the norm has no
-    gradient, and the minimiser is 0 whenever the score at 0 is at most $\frac\eta2$ in the norm of $\mathbb A^{-1}$:
-    then there is no stationarity equation at all. One unit Gaussian reward $r$, $d=1$, has
-    $\hat\theta=\max(r-\frac\eta2,0)$ for $r\ge0$. (The norm is also misnamed: $\|\theta\|_{\mathbb A}$ is the Frobenius
-    norm of $M_\theta$, not its trace norm.)
+    $\frac\eta2\|\theta\|_{\mathbb A}^2$; neither is possible with the norm. At 0 the norm has no gradient, and 0 is the
+    minimiser whenever the score at 0 is at most $\frac\eta2$ in the norm of $\mathbb A^{-1}$. For example, one unit
+    Gaussian reward $r\ge0$ has $\hat\theta=\max(r-\frac\eta2,0)$ for $d=1$. The paper also misnames the norm: it is the
+    Frobenius norm of $M_\theta$, not its trace norm.
 
-    Correction: $\frac12\|\theta\|_{\mathbb A}^2$ is differentiable everywhere with gradient $\mathbb A\theta$, and it
-    is the negative logarithm of the prior $\mathcal N(0,(\eta\mathbb A)^{-1})$ of the mixture, up to the factor $\eta$
-    and a constant.
+    Correction: $\frac12\|\theta\|_{\mathbb A}^2$ has the gradient $\mathbb A\theta$ everywhere. Times $\eta$ it is the
+    negative logarithm of the prior $\mathcal N(0,(\eta\mathbb A)^{-1})$ of the mixture, up to a constant.
 
-    Attack: The objective is minimised by damped Newton steps, for the norm along the path of ridge solutions, for
-    random rewards of four families and $d\le3$; $\eta$ is such that the minimiser is not 0. First one Gaussian reward,
-    3 and 1/2, with $\eta=2$, in exact arithmetic.
+    Attack: First Gaussian rewards 3 and 1/2 with $\eta=2$, exactly. Then random rewards of four families, $d\le3$, and
+    $\eta$ such that the minimiser is not 0; Newton's method finds it, for the norm along the path of ridge solutions.
     """
-    worst = Worst()
-    for r, eta in ((Fraction(3), 2), (Fraction(1, 2), 2)):
-        estimate = max(r - eta * factor, Fraction(0)) if power == 1 else r / (1 + 2 * eta * factor)
+    worst, eta = Worst(), 2
+    for r in (Fraction(3), HALF):
+        estimate = _gaussian_estimate(r, eta, power, factor)
         left, right = r - estimate, eta * estimate
         worst.see(abs(left - right) / max(left, right), {"kind": "gaussian", "r": r, "eta": eta, "estimate": estimate})
-    exact, number = worst.value > 0, worst.number
-    for share, case in _shares(rng, max(1, trials // 12), power, float(factor), euclidean):
-        number += len(share)
-        if not exact:
-            worst.see(share.max(), {key: value[share.argmax()] for key, value in case.items()})
-    return Evidence(worst.value, listed(worst.instance), "search", number)
+    for share, cases in _shares(rng, max(1, trials // 12), power, float(factor), euclidean):
+        see_largest(worst, share, cases)
+    return evidence_of(worst)
+
+
+def _gaussian_estimate(r, eta, power, factor=HALF):
+    """The estimate from one unit Gaussian reward r >= 0, d = 1, with pen(theta) = factor |theta|^power."""
+    return max(r - eta * factor, Fraction(0)) if power == 1 else r / (1 + 2 * eta * factor)
 
 
 def _shares(rng, n, power, factor, euclidean):
@@ -123,44 +124,47 @@ def score_equations(rng, trials, power=1, sign=1, at="theta", mean=False):
     r"""They say that the gradient of the objective vanishes, since $\nabla Z_{s,a}$ is the mean of the statistic.
 
     $-\log P_\theta(s'|s,a)=Z_{s,a}(\theta)-\sum_i\theta_i\psi(s')^\top A_i\varphi$ has the derivative
-    $(\mathbb E_\theta[\psi]-\psi(s'))^\top A_i\varphi$, and likewise for rewards. The minimiser over the open set
-    $\mathbb R^d$ is stationary where pen is differentiable. The printed pen is not at 0, and 0 is often the minimiser
-    (C12): then there is no such equation. In the equation for rewards $r_t$ stands for $r_h^t$.
+    $(\mathbb E_\theta[\psi]-\psi(s'))^\top A_i\varphi$, and likewise for rewards. A minimiser over $\mathbb R^d$ is
+    stationary where pen is differentiable. The printed pen is not at 0, and 0 is often the minimiser (C12): then there
+    is no such equation. In the equation for rewards $r_t$ stands for $r_h^t$.
 
     Correction: The square is differentiable, and the objective is convex: the equations hold and suffice.
 
-    Attack: First one Gaussian reward 1/2 with $\eta=2$, exactly, with both one-sided derivatives of pen. Then
-    random laws of seven families, two visits, the squared penalty: the gradient of the objective at random $\theta$, by
+    Attack: First one Gaussian reward 1/2 with $\eta=2$, exactly, with both one-sided derivatives of pen. Then random
+    laws of seven families, two visits, the squared penalty: the gradient of the objective at random $\theta$, by
     Cauchy's integral of its definition, is compared with the printed equation. Both must vanish at the same points.
     """
-    r, eta = Fraction(1, 2), 2
-    estimate = Fraction(0) if power == 1 else r / (1 + eta)
-    slopes = (Fraction(1, 2), Fraction(-1, 2)) if power == 1 else (estimate, estimate)  # of pen, from right and left
+    r, eta = HALF, 2
+    estimate = _gaussian_estimate(r, eta, power)
+    slopes = (HALF, -HALF) if power == 1 else (estimate, estimate)  # of pen at the estimate, from right and left
     kink = max(abs(r - estimate - eta * slope) for slope in slopes)
     if kink:
         return Evidence(kink, {"kind": "gaussian", "r": str(r), "eta": eta, "estimate": str(estimate)}, number=1)
+    return search(rng, trials, _draw_visits, lambda case: _disagreement(case, sign, at, mean), climb=False)
 
-    def residual(case):
-        law, eta = case["law"], case["eta"]
-        theta, trace = np.asarray(law["theta"]), np.einsum("ipq,jpq->ij", law["A"], law["A"])
-        pull = trace @ theta
-        left, gradient, scale = 0.0, eta * pull, eta * np.abs(pull).max()
-        for visit, u in zip((law, law | {"phi": case["phi"]}), case["outcomes"], strict=True):
-            T, log_weights = definition(visit, theta)
-            seen, expected = T[int(u * len(T))], Model(visit).gradient(np.asarray(law[at]))
-            gradient = gradient + directional_derivatives(T, log_weights, theta, np.eye(len(theta)))[0] - seen
-            left = left + (seen - expected) / (2 if mean else 1)
-            scale += max(np.abs(seen).max(), np.ptp(T, axis=0).max(), np.abs(expected).max())
-        return float(np.abs(left - sign * eta * pull + gradient).max() / scale)
 
-    def draw(rng):
-        law = (draw_transition if rng.random() < 0.5 else draw_reward)(rng)
-        trace = np.einsum("ipq,jpq->ij", law["A"], law["A"])
-        size = np.abs(definition(law, np.asarray(law["theta"]))[0]).max() / np.abs(trace @ law["theta"]).max()
-        phi = rng.uniform(-1, 1) * np.asarray(law["phi"])
-        return {"law": law, "phi": phi, "outcomes": rng.random(2), "eta": float(size * 10 ** rng.uniform(-1, 1))}
+def _draw_visits(rng):
+    """A random law visited at its phi and at a multiple of it, which outcomes are seen, and the penalty's eta."""
+    law = (draw_transition if rng.random() < 0.5 else draw_reward)(rng)
+    trace = np.einsum("ipq,jpq->ij", law["A"], law["A"])
+    size = np.abs(definition(law, np.asarray(law["theta"]))[0]).max() / np.abs(trace @ law["theta"]).max()
+    phi = rng.uniform(-1, 1) * np.asarray(law["phi"])
+    return {"law": law, "phi": phi, "outcomes": rng.random(2), "eta": float(size * 10 ** rng.uniform(-1, 1))}
 
-    return search(rng, trials, draw, residual, climb=False)
+
+def _disagreement(case, sign, at, mean):
+    """The distance of C13's residual, left minus right side, from minus the gradient of the squared objective."""
+    law, eta = case["law"], case["eta"]
+    theta, trace = np.asarray(law["theta"]), np.einsum("ipq,jpq->ij", law["A"], law["A"])
+    pull = trace @ theta
+    left, gradient, scale = 0.0, eta * pull, eta * np.abs(pull).max()
+    for visit, u in zip((law, law | {"phi": case["phi"]}), case["outcomes"], strict=True):
+        T, log_weights = definition(visit, theta)
+        seen, expected = T[int(u * len(T))], Model(visit).gradient(np.asarray(law[at]))
+        gradient = gradient + directional_derivatives(T, log_weights, theta, np.eye(len(theta)))[0] - seen
+        left = left + (seen - expected) / (2 if mean else 1)
+        scale += max(np.abs(seen).max(), np.ptp(T, axis=0).max(), np.abs(expected).max())
+    return float(np.abs(left - sign * eta * pull + gradient).max() / scale)
 
 
 @claim(
@@ -177,40 +181,38 @@ def score_equations(rng, trials, power=1, sign=1, at="theta", mean=False):
     },
 )
 def gaussian_closed_form(rng, trials, squared=False, ridge=True, reach=80.0):
-    r"""It is ridge regression, because the mean of a Gaussian is linear in its natural parameter:
-    $\mathbb E_\theta[\psi]=U\theta$.
+    r"""It is ridge regression: a Gaussian mean is linear in its natural parameter, $\mathbb E_\theta[\psi]=U\theta$.
 
-    With $\psi=s'/\sigma$ and the base measure $\mathcal N(0,\sigma^2I)$, $Z=\frac12|U\theta|^2$. The equations become
-    $\sum U^\top(\psi-U\theta)=\eta\mathbb A\theta$, which is linear, and unique for independent $A_i$. The model as
-    printed has no base measure (C03). There the variance is a parameter, $\psi=(s',-\frac12s'^2)$ and
-    $\mathbb E[\psi_1]=\theta_1^\top\varphi/\theta_2$: without a penalty least squares still solves the equations, but
-    with it eliminating $\theta_1$ leaves a polynomial of degree $2q+2$ in $\theta_2$. The norm without its square
-    leaves one of degree $2d$ in $\|\theta\|_{\mathbb A}$.
+    With $\psi=s'/\sigma$ and the base measure $\mathcal N(0,\sigma^2I)$, $Z=\frac12|U\theta|^2$. The squared penalty
+    gives $\sum U^\top(\psi-U\theta)=\eta\mathbb A\theta$. The printed norm leaves a polynomial of degree $2d$ in
+    $\|\theta\|_{\mathbb A}$. The printed model has no base measure (C03), so that the variance is a parameter,
+    $\psi=(s',-\frac12s'^2)$ and $\mathbb E[\psi_1]=\theta_1^\top\varphi/\theta_2$. Least squares still solves the
+    equations without a penalty; with one, $\theta_2$ is the root of a polynomial of degree $2q+2$.
 
-    Correction: With the square and the base measure the equations are linear.
+    Correction: With the square and the base measure the equations are linear, with one solution for independent $A_i$.
 
     Attack: Random features, matrices and data of many dimensions and scales. The solution is put into the printed
     equations, with $\mathbb E_\theta[\psi]$ by quadrature of the density, not by the formula.
     """
-    grid = np.linspace(-reach, reach, 641)
 
     def residual(case):
-        features = Features.dense(case["phi"][None], case["A"])
+        features, psi, eta = Features.dense(case["phi"][None], case["A"]), case["psi"], case["eta"]
         U, trace = features.U[0], features.trace[0]
         shrink = trace if ridge else np.eye(len(trace))
-        theta = np.linalg.solve(
-            features.gram.sum((0, 1)) + case["eta"] * shrink, np.einsum("tpi,tp->i", U, case["psi"])
-        )
-        logits = (U @ theta)[..., None] * grid - grid**2 / 2
-        mass = np.exp(logits - logits.max(-1, keepdims=True))
-        score = np.einsum("tpi,tp->i", U, case["psi"] - mass @ grid / mass.sum(-1))
-        pull = case["eta"] * trace @ theta
-        size = 1.0 if squared else 2 * np.sqrt(theta @ trace @ theta)
-        return float(
-            np.abs(score - pull / size).max() / np.abs(U[..., None, :] * case["psi"][..., None, None]).sum((0, 1)).max()
-        )
+        theta = np.linalg.solve(features.gram.sum((0, 1)) + eta * shrink, np.einsum("tpi,tp->i", U, psi))
+        score = np.einsum("tpi,tp->i", U, psi - _gaussian_means(U @ theta, reach))
+        pull = eta * trace @ theta / (1.0 if squared else 2 * np.sqrt(theta @ trace @ theta))
+        return float(np.abs(score - pull).max() / np.einsum("tpi,tp->i", np.abs(U), np.abs(psi)).max())
 
     return search(rng, trials, _draw_regression, residual, climb=False)
+
+
+def _gaussian_means(c, reach):
+    """Means of the laws ~ exp(c x - x^2/2) on |x| <= reach, by quadrature."""
+    grid = np.linspace(-reach, reach, 641)
+    logits = c[..., None] * grid - grid**2 / 2
+    mass = np.exp(logits - logits.max(-1, keepdims=True))
+    return mass @ grid / mass.sum(-1)
 
 
 def _draw_regression(rng):
@@ -236,39 +238,46 @@ def _draw_regression(rng):
     },
 )
 def linear_values(rng, trials, constant=True, affine=True, later=1, lift=0.5, width=0.5):
-    r"""By the reproducing property $\langle k(x,\cdot),k(y,\cdot)\rangle=k(x,y)$, and $k(x,x)=1$ leaves no room for
-    $(2\pi)^{-p/2}$.
+    r"""Since $\langle k(x,\cdot),k(y,\cdot)\rangle=k(x,y)$ and $k(x,x)=1$, there is no room for $(2\pi)^{-p/2}$.
 
     $e^{|\psi|^2/2+|v|^2/2-Z}k(\psi,v)=e^{\psi^\top v-Z}$ is the density for $v=M\varphi$ (the printed $M^\top\varphi$
     has the wrong shape). With the constant, every expectation of the next value shrinks by $(2\pi)^{-p/2}$. Moreover Q
     is affine in $\phi^p$: pairs with equal $M_{\theta^p}\varphi$ and unequal rewards have one $\phi^p$ and two values.
 
-    Correction: Without the constant $\langle\phi^p,\mu^p\rangle=P$; inner product and integral commute if
+    Correction: Without the constant $\langle\phi^p,\mu^p\rangle=P$. Inner product and integral commute if
     $\int e^{|\psi|^2/2}|V|ds'$ is finite, as for bounded $\psi$ on a compact space. For Gaussian states,
-    $\psi=(s',|s'|^2)$ on $\mathbb R^m$, it is not: already at the point 0 of $\mathbb R^p$ the function $\int\mu^pV$ is
-    $\int V(s')ds'$.
+    $\psi=(s',|s'|^2)$ on $\mathbb R^m$, it is not: the function $\int\mu^pV$ takes the value $\int V(s')ds'$ at 0.
 
     Attack: Values by backward induction with the package's kernels in random MDPs, against sums of kernel values; first
     one state with reward 1, then two actions with one $\varphi$ and two rewards.
     """
 
     def gap(case):
-        psi, v, R = (np.asarray(case[key]) for key in ("psi", "v", "R"))
-        family = Family(FiniteSpace(len(psi)), psi, np.zeros(len(psi)))
-        Q, V = (found[0] for found in bellman.backward_induction(R[None], family.kernel(v[None]), case["H"]))
+        psi, v, R, Q, V = _planned(case)
         if not affine:
             same = (v[:, :, None] == v[:, None]).all(-1)  # actions of one state with the same features
             return float((np.abs(Q[..., :, None] - Q[..., None, :]) * same).max() / np.abs(Q).max())
-        Z = np.log(np.exp(v @ psi.T).sum(-1))
-        distance = np.square(v[..., None, :] - psi).sum(-1)
-        logs = lift * np.square(psi).sum(-1) + 0.5 * np.square(v).sum(-1)[..., None] - Z[..., None] - width * distance
-        density = np.exp(logs) * ((2 * np.pi) ** (-psi.shape[1] / 2) if constant else 1.0)
+        density = _kernel_products(psi, v, lift, width) * ((2 * np.pi) ** (-psi.shape[1] / 2) if constant else 1.0)
         right = R + np.einsum("xas,hs->hxa", density, V[later : later + case["H"]])
         return float(np.abs(Q - right).max() / np.abs(Q).max())
 
-    one = {"psi": [[0.0]], "v": [[[0.0]]], "R": [[1.0]], "H": 2}
-    two = one | {"v": [[[0.0], [0.0]]], "R": [[1.0, 0.0]]}
-    return search(rng, trials, _draw_values, gap, edges=[one, two], climb=False)
+    edges = [{"psi": [[0.0]], "v": [[[0.0]] * n], "R": [[1.0, 0.0][:n]], "H": 2} for n in (1, 2)]  # n actions
+    return search(rng, trials, _draw_values, gap, edges=edges, climb=False)
+
+
+def _planned(case):
+    """The psi, v and R of an MDP, and its Q and V by backward induction."""
+    psi, v, R = (np.asarray(case[key]) for key in ("psi", "v", "R"))
+    kernel = Family(FiniteSpace(len(psi)), psi, np.zeros(len(psi))).kernel(v[None])
+    Q, V = bellman.backward_induction(R[None], kernel, case["H"])
+    return psi, v, R, Q[0], V[0]
+
+
+def _kernel_products(psi, v, lift, width):
+    """exp(lift |psi|^2 + |v|^2/2 - Z - width |v - psi|^2) for psi (S, p) and v (S, A, p) -> (S, A, S)."""
+    Z = np.log(np.exp(v @ psi.T).sum(-1))[..., None]
+    distance = np.square(v[..., None, :] - psi).sum(-1)
+    return np.exp(lift * np.square(psi).sum(-1) + 0.5 * np.square(v).sum(-1)[..., None] - Z - width * distance)
 
 
 def _draw_values(rng):
