@@ -60,7 +60,8 @@ class Evidence:
 
     def known_by(self, tolerance) -> str:
         """How the outcome is known, in words."""
-        count = f"{self.number:,} {'runs' if self.grade == 'test' else 'instances'}" if self.number else ""
+        thing = "run" if self.grade == "test" else "instance"
+        count = f"{self.number:,} {thing}{'' if self.number == 1 else 's'}" if self.number else ""
         if self.violation > tolerance and self.grade != "test":
             return "exact counterexample" if isinstance(self.violation, Fraction | int) else "numerical counterexample"
         return f"{SURVIVED[self.grade]} over {count}" if count else SURVIVED[self.grade]
