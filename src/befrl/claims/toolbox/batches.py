@@ -11,13 +11,16 @@ from befrl.claims.toolbox.search import listed
 def see_largest(worst, values, cases):
     """Show the largest of an array of values to `worst`, with its case: entry i of every array in `cases`.
 
-    An exact counterexample keeps its place.
+    A single value has the whole of `cases` as its case. An exact counterexample keeps its place against arrays.
     """
+    if np.ndim(values) == 0:
+        worst.see(values, cases)
+        return
     i = int(np.argmax(values))
     if isinstance(worst.value, Fraction) and worst.value > 0:
         worst.number += 1
     else:
-        worst.see(float(values[i]), {key: value[i] for key, value in cases.items()})
+        worst.see(float(values[i]), {key: value[i] if np.ndim(value) else value for key, value in cases.items()})
     worst.number += len(values) - 1
 
 

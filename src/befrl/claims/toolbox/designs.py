@@ -45,35 +45,22 @@ def norms_of(a, Gbar):
     return (a * np.linalg.solve(Gbar[:, None], a)).sum((2, 3))
 
 
-def sizes_of_products(X, G, measure, plus_one=False):
-    """Norms of X^-1 G, or of X^-1/2 G X^-1/2, or traces of both, (n, d, d) and (n, m, d, d) -> (n, m)."""
-    L = np.linalg.cholesky(X)[:, None]
-    inner = np.linalg.solve(L, np.swapaxes(np.linalg.solve(L, G), 2, 3))
-    if measure == "trace":
-        return np.trace(inner, axis1=2, axis2=3)
-    product = inner if measure == "symmetric" else np.linalg.solve(X[:, None], G)
-    product = product + plus_one * np.eye(X.shape[-1])
-    return np.linalg.norm(product, "fro" if measure == "frobenius" else 2, axis=(2, 3))
+def keep_norms_large(rng, n, d, p, norm, length, delay, rounds=70):
+    """n games with V_0 = I and squared lengths of at most y: counts, trace and log det of V, sum log(1 + |a|^2).
 
-
-def keep_norms_large(rng, y, d, p, norm, length, threshold, delay, rounds=70):
-    """Play with V_0 = I and a squared length of at most y, (n,): counts, trace and log det of V, sum log(1 + |a|^2)."""
-    n, rank = len(y), min(d, p)
+    Every second game plays random matrices, the others as few of the weakest eigenvectors of V as y allows; both are
+    scaled to a norm of 1, while this is possible. V changes after `delay` rounds with the same matrix.
+    """
+    y = 10.0 ** rng.uniform(-2, 2.5, n)
+    y[:6] = np.repeat([1.0, 4.0, 300.0], 2) * (1 + 1e-6)
     V = np.broadcast_to(np.eye(d), (n, d, d)).copy()
     count, potential, idle = np.zeros(n, int), np.zeros(n), 0
     for _ in range(rounds):
-        values, vectors = np.linalg.eigh(V)
         a = rng.standard_normal((n, d, p)) * (rng.random((n, 1, p)) < 0.7)
-        a = np.where((np.arange(n) % 2)[:, None, None] == 1, a, 0.0)
-        # Squared lengths of the r weakest eigenvectors, scaled to a norm of 1; the smallest feasible r.
-        sums = np.cumsum(1 / values[:, :rank], 1) if norm == "frobenius" else 1 / values[:, [0] * rank]
-        lengths = (np.arange(1, rank + 1) if length == "frobenius" else 1) / sums
-        r = 1 + (lengths * threshold**2 > y[:, None]).argmin(1)
-        few = vectors[:, :, :rank] * (np.arange(rank) < r[:, None])[:, None]
-        a[::2, :, :rank] = few[::2]
+        a[::2] = _weakest(V, y, a.shape, norm, length)[::2]
         product = np.swapaxes(a, 1, 2) @ np.linalg.solve(V, a)
         own, weighted = _squared(np.swapaxes(a, 1, 2) @ a, length), _squared(product, norm)
-        scale = threshold**2 * (1 + 1e-9) / np.maximum(weighted, 1e-300)
+        scale = (1 + 1e-9) / np.maximum(weighted, 1e-300)
         playing = (scale * own <= y) & (weighted > 0)
         a = a * np.sqrt(np.where(playing, scale, 0.0))[:, None, None]
         V = V + delay * a @ np.swapaxes(a, 1, 2)
@@ -83,7 +70,19 @@ def keep_norms_large(rng, y, d, p, norm, length, threshold, delay, rounds=70):
         if idle == 2:
             break
     trace, determinant = np.trace(V, axis1=1, axis2=2), np.linalg.slogdet(V)[1]
-    return {"count": count, "trace": trace, "log det": determinant, "potential": potential}
+    return {"y": y, "count": count, "trace": trace, "log det": determinant, "potential": potential}
+
+
+def _weakest(V, y, shape, norm, length):
+    """Matrices of the r weakest eigenvectors of V, with the smallest r that reaches a norm of 1 within y."""
+    rank = min(shape[1:])
+    values, vectors = np.linalg.eigh(V)
+    sums = np.cumsum(1 / values[:, :rank], 1) if norm == "frobenius" else 1 / values[:, [0] * rank]
+    lengths = (np.arange(1, rank + 1) if length == "frobenius" else 1) / sums  # squared, at a norm of 1
+    r = 1 + (lengths > y[:, None]).argmin(1)
+    a = np.zeros(shape)
+    a[:, :, :rank] = vectors[:, :, :rank] * (np.arange(rank) < r[:, None])[:, None]
+    return a
 
 
 def _squared(gram, norm):
