@@ -217,7 +217,7 @@ def test_drawn_twice_a_figure_has_the_same_bytes(case_tables, sources, rendered,
 @pytest.mark.parametrize("kind", figures.catalogue.names())
 def test_another_process_draws_the_same_bytes(sources, rendered, tmp_path, kind):
     call = [sys.executable, "-m", "befrl", "figure", kind, "--tables", *sources[kind]]
-    call += ["--out", tmp_path / kind, "--command", "make reproduce", "--headline"]
+    call += ["--out", tmp_path / kind, "--command", "make reproduce", "--headline", kind]
     subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
     assert content(tmp_path / kind) == content(rendered(kind))
 
@@ -294,6 +294,9 @@ def test_every_component_study_is_drawn():
 def test_a_figure_wants_all_its_tables(sources):
     with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
         render.read_tables("regret", sources["regret"][:1])
+    for paths, outs in ((sources["regret"], ["a", "b"]), ([*sources["regret"], *sources["tuning"]], ["a"])):
+        with pytest.raises(InputError, match="tables of regret, tuning"):
+            render.render_all(["regret", "tuning"], paths[:3] if len(outs) > 1 else paths, outs)
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
