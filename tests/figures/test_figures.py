@@ -294,9 +294,11 @@ def test_every_component_study_is_drawn():
 def test_a_figure_wants_all_its_tables(sources):
     with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
         render.read_tables("regret", sources["regret"][:1])
-    for paths, outs in ((sources["regret"], ["a", "b"]), ([*sources["regret"], *sources["tuning"]], ["a"])):
-        with pytest.raises(InputError, match="tables of regret, tuning"):
-            render.render_all(["regret", "tuning"], paths[:3] if len(outs) > 1 else paths, outs)
+    both = [*sources["regret"], *sources["tuning"]]
+    with pytest.raises(InputError, match="one file for each of its tables: summary, curves; summary, tuning"):
+        render.render_all(["regret", "tuning"], both[:3], ["a", "b"])
+    with pytest.raises(InputError, match="once for each of regret, tuning"):
+        render.render_all(["regret", "tuning"], both, ["a"])
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():

@@ -26,8 +26,11 @@ def render_all(kinds, paths, outs, commands=(), headlines=()):
     """Draw several figures that show the same things; `paths` holds the tables of the first kind, then of the next."""
     counts = [len(figures.catalogue.module(kind).TABLES) for kind in kinds]
     things, left = divmod(len(paths), sum(counts))
-    if left or not things or len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
-        raise InputError(f"give the tables of {', '.join(kinds)}, as many of each, one output and one command for each")
+    if left:
+        tables = "; ".join(f"{', '.join(figures.catalogue.module(kind).TABLES)}" for kind in kinds)
+        raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
+    if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
+        raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
     paths = iter(paths)
     for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
         render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines)
