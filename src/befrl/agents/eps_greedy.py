@@ -71,7 +71,7 @@ class Agent(BaseAgent):
         model = self.problem.model
         if self.parameters.model == "counts":
             R = model.mean_reward(self.reward.theta)
-            Q, V = self._in_counts(model.space.cell_means(R))
+            Q, V = self._in_counts(bellman.ordered(model.space.cell_means(R)))
             policy = mixture(self.greedy(Q), self.parameters.epsilon, model.n_actions)
             return Plan(policy, model.space.on_anchors(V), R)
         R = model.mean_reward(self.learner.theta_r)

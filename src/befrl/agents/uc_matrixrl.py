@@ -82,7 +82,7 @@ class Agent(BaseAgent):
         counts = self.counts.visits[:, 0] + self.parameters.lam[:, None, None]
         P = self.counts.following[:, 0] / counts[..., None]
         means = self.rewards.means()
-        R = space.cell_means(means)
+        R = bellman.ordered(space.cell_means(means))
         if self.parameters.radius == "theorem":
             R = R + self.bonus[:, None, None] / np.sqrt(counts)
             expected = bellman.expectation(P)

@@ -83,7 +83,7 @@ class OneHot:
     def step(self, V):
         """X' theta and |X|_{M^-1} of every (cell, action) for V (n, C)."""
         first, second = self._pairs
-        square = self._square(V.take(first, axis=1) * V.take(second, axis=1))
+        square = bellman.ordered(self._square(V.take(first, axis=1) * V.take(second, axis=1)))
         return self._expected(V), np.sqrt(np.maximum(square, 0.0, out=square), out=square)
 
     def rewards(self, R):
@@ -206,7 +206,7 @@ class Agent(BaseAgent):
         mixture.prepare()
         beta = self.radius()[..., None, None]
         means = self.rewards.means()
-        R = mixture.rewards(means)
+        R = bellman.ordered(mixture.rewards(means))
 
         def step(h, V):
             mean, norm = mixture.step(V)

@@ -60,6 +60,11 @@ def tables(horizon, shape):
     return Q, np.zeros((horizon + 1, n, S)).swapaxes(0, 1)
 
 
+def ordered(table):
+    """A table (n, S, A) in the memory order of `recursion`, so that each step works on contiguous memory."""
+    return np.asfortranarray(table) if table.shape[1] <= FEW else table
+
+
 def recursion(step, horizon, shape, value=largest, out=None):
     """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0, for h = H - 1, ..., 0.
 

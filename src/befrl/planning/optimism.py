@@ -134,13 +134,13 @@ def pinsker(region, R, horizon):
     values, vectors = np.linalg.eigh(cov)
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
     top = np.linalg.eigvalsh(np.swapaxes(root, -1, -2) @ features.spread(region.matrix) @ root)[..., -1]
-    distance = 0.5 * region.rho[:, None, None] * np.sqrt(np.maximum(top, 0.0))
+    distance = bellman.ordered(0.5 * region.rho[:, None, None] * np.sqrt(np.maximum(top, 0.0)))
     return _with_bonus(R, P, lambda h, V: (horizon - h - 1) * distance, horizon)
 
 
 def _with_bonus(R, P, bonus, horizon):
     """Q_h = clip(R + P V_{h+1} + b_h, 0, H-h+1), h from 1; in the code from 0."""
-    expected = bellman.expectation(P)
+    expected, R = bellman.expectation(P), bellman.ordered(R)
 
     def step(h, V):
         return np.clip(R + expected(V) + bonus(h, V), 0.0, float(horizon - h))
