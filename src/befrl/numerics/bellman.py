@@ -61,8 +61,10 @@ def tables(horizon, shape):
 
 
 def ordered(table):
-    """A table (n, S, A) in the memory order of `recursion`, so that each step works on contiguous memory."""
-    return np.asfortranarray(table) if table.shape[1] <= FEW else table
+    """A table (..., n, S, A) in the memory order of `recursion`, so that each step works on contiguous memory."""
+    if table.shape[-2] > FEW:
+        return table
+    return np.ascontiguousarray(table.swapaxes(-1, -3)).swapaxes(-1, -3)
 
 
 def recursion(step, horizon, shape, value=largest, out=None):
