@@ -203,11 +203,13 @@ def test_aggregate_and_figure_write_their_files(good, tmp_path):
     for name, path in paths.items():
         assert ",".join(getattr(regret_columns, name.upper())) in path.read_text().splitlines()
     good(
-        "figure regret --tables tables/summary.csv tables/curves.csv --out drawn/regret --command 'make it' --headline"
+        "figure regret tuning --tables tables/summary.csv tables/curves.csv tables/summary.csv tables/tuning.csv"
+        " --out drawn/regret drawn/tuning --command 'make it' 'and this' --headline regret"
     )
-    about = storage.read_json("drawn/regret.json")
-    assert (about["name"], about["command"], about["headline"]) == ("regret", "make it", True)
-    assert {path.suffix for path in (tmp_path / "drawn").iterdir()} == {".svg", ".png", ".json"}
+    for name, command, headline in (("regret", "make it", True), ("tuning", "and this", False)):
+        about = storage.read_json(f"drawn/{name}.json")
+        assert (about["name"], about["command"], about["headline"]) == (name, command, headline)
+        assert {path.suffix for path in (tmp_path / "drawn").glob(f"{name}.*")} == {".svg", ".png", ".json"}
 
 
 COMPONENTS = {

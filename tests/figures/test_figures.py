@@ -226,7 +226,7 @@ def test_drawn_twice_a_figure_has_the_same_bytes(case_tables, sources, rendered,
 @pytest.mark.parametrize("kind", figures.catalogue.names())
 def test_another_process_draws_the_same_bytes(sources, rendered, tmp_path, kind):
     call = [sys.executable, "-m", "befrl", "figure", kind, "--tables", *sources[kind]]
-    call += ["--out", tmp_path / kind, "--command", "make reproduce", "--headline"]
+    call += ["--out", tmp_path / kind, "--command", "make reproduce", "--headline", kind]
     subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
     assert content(tmp_path / kind) == content(rendered(kind))
 
@@ -304,6 +304,11 @@ def test_every_component_study_is_drawn():
 def test_a_figure_wants_all_its_tables(sources):
     with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
         render.read_tables("regret", sources["regret"][:1])
+    both = [*sources["regret"], *sources["tuning"]]
+    with pytest.raises(InputError, match="one file for each of its tables: summary, curves; summary, tuning"):
+        render.render_all(["regret", "tuning"], both[:3], ["a", "b"])
+    with pytest.raises(InputError, match="once for each of regret, tuning"):
+        render.render_all(["regret", "tuning"], both, ["a"])
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():

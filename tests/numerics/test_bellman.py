@@ -171,3 +171,27 @@ def test_a_seed_has_the_same_bits_alone(rng):
     policies = rng.integers(0, 3, (5, 6, 7, 9))
     whole, alone = bellman.evaluate(policies, R[0], P[0]), bellman.evaluate(policies[3:4], R[0], P[0])
     assert np.array_equal(whole[3], alone[0])
+
+
+@pytest.mark.parametrize("S", [5, bellman.FEW + 1])
+def test_the_backup_of_the_last_plan_is_that_of_each_step_with_the_same_bits(S):
+    rng = np.random.default_rng(3)
+    n, A, H = 4, 2, 6
+    P, last = rng.dirichlet(np.ones(S), (n, S, A)), rng.random((H + 1, n, S))
+    Q, V = bellman.previous_backup(P, last, lambda means: 0.5 + means)
+    expected = bellman.expectation(P)
+    for h in range(H):
+        assert np.array_equal(Q[:, h], 0.5 + expected(last[h + 1]))
+        assert np.array_equal(V[:, h], Q[:, h].max(-1))
+    assert not V[:, H].any()
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_the_values_of_policies_do_not_depend_on_the_groups(random, monkeypatch):
+    rng = np.random.default_rng(4)
+    n, C, H, N, A = 7, 3, 5, 4, 3
+    R, P = rng.random((N, A)), rng.dirichlet(np.ones(N), (N, A))
+    policies = rng.dirichlet(np.ones(A), (n, C, H, N)) if random else rng.integers(0, A, (n, C, H, N))
+    whole = bellman.evaluate(policies, R, P)
+    monkeypatch.setattr(bellman, "GROUP", 2 * A * N * C)
+    assert np.array_equal(bellman.evaluate(policies, R, P), whole)

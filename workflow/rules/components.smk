@@ -53,6 +53,8 @@ for kind in components.catalogue.names():
             timings=component_timings(kind),
         log:
             LAYOUT.log(f"components/{kind}/{{instance}}"),
+        # Some take a minute: they start first, so that no core waits for them in the end.
+        priority: 1
         conda:
             ENVIRONMENT
         resources:

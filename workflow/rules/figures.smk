@@ -1,5 +1,7 @@
 # Figures: drawn from tables, three files per figure.
 
+ENDINGS = ("svg", "png", "json")
+
 
 @checked
 def figure_entry(wildcards):
@@ -16,20 +18,77 @@ def figure_tables(wildcards):
     return figures.tables(LAYOUT, *figure_entry(wildcards))
 
 
-def figure_headline(wildcards):
-    """The flag of the figures that open the report: Table 1 and the regret figures of headline instances."""
-    kind, shown = figure_entry(wildcards)
-    first = kind == "table1" or (
-        kind in ("ordering", "regret") and STUDY["study"][shown[0][0]]["headline"]
-    )
-    return "--headline" if first else ""
+def figure_code(*kinds):
+    modules = map(figures.catalogue.module_name, kinds)
+    return code_hash("befrl.figures.support.render", *modules)
+
+
+def figure_command(name):
+    """The command that the report shows beside a figure."""
+    return f"snakemake --cores all {LAYOUT.figure('svg', name)}"
+
+
+def drawn(output):
+    """The paths of figures without their endings."""
+    return [path.removesuffix(".svg") for path in output if path.endswith(".svg")]
+
+
+# The figures of a case come from one job, as its tables do: to load matplotlib takes as long as to draw.
+CASE_FIGURES = [
+    kind for kind in figures.catalogue.names() if figures.scope(kind) == "case"
+]
+
+
+@checked
+def case_figure_tables(wildcards):
+    case, cases = (wildcards.instance, wildcards.track), STUDY.compared_cases()
+    if case not in cases:
+        raise unknown("case", "_".join(case), map("_".join, cases))
+    return [
+        path for kind in CASE_FIGURES for path in figures.tables(LAYOUT, kind, [case])
+    ]
+
+
+def case_headlines(wildcards):
+    """The figures of headline instances that open the report."""
+    first = STUDY["study"][wildcards.instance]["headline"]
+    return "--headline ordering regret" if first else ""
+
+
+rule case_figures:
+    input:
+        case_figure_tables,
+    output:
+        [
+            LAYOUT.figure(ending, f"{kind}_{{instance}}_{{track}}")
+            for kind in CASE_FIGURES
+            for ending in ENDINGS
+        ],
+    log:
+        LAYOUT.log("figures/{instance}_{track}"),
+    conda:
+        ENVIRONMENT
+    resources:
+        **RESOURCES,
+    params:
+        kinds=CASE_FIGURES,
+        out=lambda wildcards, output: drawn(output),
+        headline=case_headlines,
+        command=lambda wildcards: [
+            figure_command(f"{kind}_{wildcards.instance}_{wildcards.track}")
+            for kind in CASE_FIGURES
+        ],
+        code=figure_code(*CASE_FIGURES),
+    shell:
+        "python -m befrl figure {params.kinds} --tables {input:q} --out {params.out:q}"
+        " --command {params.command:q} {params.headline} > {log:q} 2>&1"
 
 
 rule figure:
     input:
         figure_tables,
     output:
-        [LAYOUT.figure(ending) for ending in ("svg", "png", "json")],
+        [LAYOUT.figure(ending) for ending in ENDINGS],
     log:
         LAYOUT.log("figures/{figure}"),
     conda:
@@ -38,13 +97,16 @@ rule figure:
         **RESOURCES,
     params:
         kind=figure_kind,
-        out=lambda wildcards, output: output[0].removesuffix(".svg"),
-        headline=figure_headline,
-        command=lambda wildcards: f"snakemake --cores all {LAYOUT.figure('svg', wildcards.figure)}",
-        code=lambda wildcards: code_hash(
-            "befrl.figures.support.render",
-            figures.catalogue.module_name(figure_kind(wildcards)),
+        out=lambda wildcards, output: drawn(output),
+        # Table 1 is among the figures that open the report.
+        headline=lambda wildcards: (
+            "--headline table1" if figure_kind(wildcards) == "table1" else ""
         ),
+        command=lambda wildcards: figure_command(wildcards.figure),
+        code=lambda wildcards: figure_code(figure_kind(wildcards)),
     shell:
         "python -m befrl figure {params.kind} --tables {input:q} --out {params.out:q}"
         " --command {params.command:q} {params.headline} > {log:q} 2>&1"
+
+
+ruleorder: case_figures > figure

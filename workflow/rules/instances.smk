@@ -20,6 +20,8 @@ rule instance:
         LAYOUT.instance(),
     log:
         LAYOUT.log("instances/{instance}"),
+    # Everything else waits for them, and they take a second each.
+    priority: 2
     conda:
         ENVIRONMENT
     resources:

@@ -71,7 +71,7 @@ class Agent(BaseAgent):
         model = self.problem.model
         if self.parameters.model == "counts":
             R = model.mean_reward(self.reward.theta)
-            Q, V = self._in_counts(model.space.cell_means(R))
+            Q, V = self._in_counts(bellman.ordered(model.space.cell_means(R)))
             policy = mixture(self.greedy(Q), self.parameters.epsilon, model.n_actions)
             return Plan(policy, model.space.on_anchors(V), R)
         R = model.mean_reward(self.learner.theta_r)
@@ -82,16 +82,19 @@ class Agent(BaseAgent):
     def _in_counts(self, R):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
         H, epsilon = self.problem.horizon, self.parameters.epsilon[:, None]
-        expected = bellman.expectation((self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0])
-        previous = self.parameters.backup == "previous"
+        P = (self.counts.following / (self.counts.visits[..., None] + 1.0))[:, 0]
 
-        def step(h, V):
-            return np.clip(R + expected(self.last_V[h + 1] if previous else V), 0.0, float(H))
+        def clipped(mean):
+            return np.clip(R + mean, 0.0, float(H))
 
         def value(Q):
             return (1.0 - epsilon) * bellman.largest(Q) + epsilon * Q.mean(-1)
 
-        Q, V = bellman.recursion(step, H, R.shape, value)
+        if self.parameters.backup == "previous":
+            Q, V = bellman.previous_backup(P, self.last_V, clipped, value)
+        else:
+            expected = bellman.expectation(P)
+            Q, V = bellman.recursion(lambda h, V: clipped(expected(V)), H, R.shape, value)
         self.V = V.swapaxes(0, 1)
         return Q, V[:, 0]
 

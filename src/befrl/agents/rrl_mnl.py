@@ -113,7 +113,7 @@ class Agent(BaseAgent):
         for at, f, log_base, came in r.visits(trajectory):
             place = state.place(r.block[at])
             theta, A = state.read(place)
-            A = A + self.kappa / 2 * r.gram[..., at]
+            A = A + self.kappa / 2 * r.gram.take(at, axis=-1)
             gradient = mnl.mean(f, mnl.laws(f, log_base, theta) - came)
             state.write_matrix(place, A)
             state.write_theta(place, theta - mnl.solve(A, gradient))

@@ -80,19 +80,20 @@ class Agent(BaseAgent):
     def plan(self, k):
         space, H = self.problem.model.space, self.problem.horizon
         counts = self.counts.visits[:, 0] + self.parameters.lam[:, None, None]
-        expected = bellman.expectation(self.counts.following[:, 0] / counts[..., None])
+        P = self.counts.following[:, 0] / counts[..., None]
         means = self.rewards.means()
-        R = space.cell_means(means)
+        R = bellman.ordered(space.cell_means(means))
         if self.parameters.radius == "theorem":
             R = R + self.bonus[:, None, None] / np.sqrt(counts)
+            expected = bellman.expectation(P)
             Q, V = bellman.recursion(
                 lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
             )
         else:
-            Q, V = self._self_normalised(R, counts, expected)
+            Q, V = self._self_normalised(R, counts, P)
         return Plan(self.greedy(Q), space.on_anchors(V[:, 0]), means)
 
-    def _self_normalised(self, R, counts, expected):
+    def _self_normalised(self, R, counts, P):
         """Q (n, H, C, A) and V (n, H + 1, C) with the bonus of Ayoub et al., for counts + lam (n, C, A)."""
         H, frozen, lam = self.problem.horizon, self.parameters.radius == "frozen", self.parameters.lam
         grown = np.log(counts / lam[:, None, None]).reshape(len(counts), -1)
@@ -102,11 +103,14 @@ class Agent(BaseAgent):
         beta = self.multiple * (np.sqrt(lam * counts[0].size) + steps / 2 * noise)
         width = 2 * H / np.sqrt(counts)
 
-        def step(h, V):
-            V = self.last_V[h + 1] if frozen else V
-            return np.clip(R + expected(V) + beta[h][:, None, None] * width, 0.0, float(H))
+        def optimistic(mean, beta):
+            return np.clip(R + mean + beta[..., None, None] * width, 0.0, float(H))
 
-        Q, V = bellman.recursion(step, H, R.shape)
+        if frozen:
+            Q, V = bellman.previous_backup(P, self.last_V, lambda means: optimistic(means, beta))
+        else:
+            expected = bellman.expectation(P)
+            Q, V = bellman.recursion(lambda h, V: optimistic(expected(V), beta[h]), H, R.shape)
         self.V = V.swapaxes(0, 1)
         return Q, V
 

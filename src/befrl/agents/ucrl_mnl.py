@@ -31,7 +31,7 @@ from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning import likelihood
 from befrl.learning.data import Data
-from befrl.numerics import newton
+from befrl.numerics import bellman, newton
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Agent(BaseAgent):
         model, H = self.problem.model, self.problem.horizon
         longest = np.sqrt(self.reachable.norms(self.design()).max(-1))
         R = self.rewards.means()
-        bonus = 2 * H * self.radius(k)[:, None, None] * longest
+        bonus = bellman.ordered(2 * H * self.radius(k)[:, None, None] * longest)
         Q, V = mnl.plan(R, model.kernel(self.theta), [bonus] * H, 0.0, self.parameters.clip == "values")
         return Plan(self.cell_policy(Q), V, R)
 

@@ -31,6 +31,7 @@ import numpy as np
 from befrl.agents.base import Plan
 from befrl.agents.shared import mnl
 from befrl.agents.shared.mirror_descent import MirrorAgent, MirrorParameters
+from befrl.numerics import bellman
 
 Parameters = MirrorParameters
 
@@ -48,7 +49,7 @@ class Agent(MirrorAgent):
     def plan(self, k):
         H = self.problem.horizon
         kernel = self.kernel()
-        nu = self.bonus(k, self.reachable.probabilities(kernel))
+        nu = bellman.ordered(self.bonus(k, self.reachable.probabilities(kernel)))
         R = self.rewards.means()
         Q, V = mnl.plan(R, kernel, [nu] * H, low=-np.inf, clip_values=True)
         return Plan(self.cell_policy(Q), V, R)

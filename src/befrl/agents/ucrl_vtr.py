@@ -83,27 +83,31 @@ class OneHot:
     def step(self, V):
         """X' theta and |X|_{M^-1} of every (cell, action) for V (n, C)."""
         first, second = self._pairs
-        square = self._square(V[:, first] * V[:, second])
+        square = bellman.ordered(self._square(V.take(first, axis=1) * V.take(second, axis=1)))
         return self._expected(V), np.sqrt(np.maximum(square, 0.0, out=square), out=square)
 
     def rewards(self, R):
         return self.space.cell_means(R)
 
     def learn(self, trajectory, V):
-        cells, following = trajectory.cells, self.space.cell(trajectory.next_states)
-        for h in range(cells.shape[1]):
-            at = (self._rows, cells[:, h], trajectory.actions[:, h])
-            # In contiguous memory the order of sums does not depend on the number of seeds.
-            X = np.ascontiguousarray(V[:, h + 1])
-            y = X[self._rows, following[:, h]]
+        C, A = self.shape
+        # Steps come first. In contiguous memory the order of sums does not depend on the number of seeds.
+        X = np.ascontiguousarray(V[:, 1:].swapaxes(0, 1))
+        places = (self._rows * C + trajectory.cells.T) * A + trajectory.actions.T
+        following = self.space.cell(trajectory.next_states).T
+        targets = np.take_along_axis(X, following[..., None], axis=-1) * X
+        inverse, w = self.inverse.reshape(-1, C, C), self.w.reshape(-1, C)
+        growths = np.empty(places.shape)
+        for at, x, target, growth in zip(places, X, targets, growths, strict=True):
             # Sherman and Morrison: (M + X X')^-1 = M^-1 - g g'/(1 + X'g) with g = M^-1 X.
-            old = self.inverse[at]
-            g = np.vecdot(old, X[:, None])
-            growth = np.vecdot(X, g)
-            old -= g[..., :, None] * (g / (1.0 + growth)[:, None])[..., None, :]
-            self.inverse[at] = old
-            self.w[at] += y[:, None] * X
-            self.log_det_ratio += np.log1p(growth)
+            old = inverse.take(at, axis=0)
+            g = np.vecdot(old, x[:, None])
+            np.vecdot(x, g, out=growth)
+            old -= g[:, :, None] * (g / (1.0 + growth)[:, None])[:, None, :]
+            inverse[at] = old
+            w[at] += target
+        for grown in np.log1p(growths):
+            self.log_det_ratio += grown
 
     def on_anchors(self, V):
         return self.space.on_anchors(V)
@@ -202,7 +206,7 @@ class Agent(BaseAgent):
         mixture.prepare()
         beta = self.radius()[..., None, None]
         means = self.rewards.means()
-        R = mixture.rewards(means)
+        R = bellman.ordered(mixture.rewards(means))
 
         def step(h, V):
             mean, norm = mixture.step(V)

@@ -5,12 +5,15 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
 from befrl.common.errors import InputError
 
 FORMAT = "befrl-1"
+# Of compression, from 0 to 9.
+LEVEL = 1
 
 
 def check_target(path):
@@ -73,8 +76,12 @@ def read_json(path) -> dict:
 def write_arrays(path, kind: str, arrays: dict, meta: dict):
     """Write arrays and their metadata to one npz file, without pickles."""
     text = json.dumps({"format": FORMAT, "kind": kind, "arrays": sorted(arrays), **meta}, allow_nan=False)
-    with replacing(path) as file:
-        np.savez_compressed(file, meta=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+    arrays = {"meta": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
+    # np.savez_compressed has no option for the level, and its own takes twice as long for files a little smaller.
+    with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=LEVEL) as stored:
+        for name, array in arrays.items():
+            with stored.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
 
 
 def read_arrays(path, kind: str):

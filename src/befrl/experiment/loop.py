@@ -54,8 +54,11 @@ class Changes:
         n, H = trajectory.cells.shape
         if previous is policy or previous is None or previous.shape != policy.shape:
             return np.zeros(n, dtype=bool)
-        at = (np.arange(n)[:, None], np.arange(H), trajectory.cells)
-        return (policy[at] != previous[at]).reshape(n, -1).any(1)
+        # Actions, or vectors of probabilities, by number of (row, step, cell).
+        tables = (each.reshape(n * H * policy.shape[2], -1) for each in (policy, previous))
+        at = np.arange(n * H).reshape(n, H) * policy.shape[2] + trajectory.cells
+        new, old = (table.take(at.ravel(), axis=0) for table in tables)
+        return (new != old).reshape(n, -1).any(1)
 
 
 def make_agent(spec):

@@ -4,7 +4,6 @@ import time
 from dataclasses import asdict, replace
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 
 from befrl import agents, instances
 from befrl.common.errors import InputError
@@ -24,6 +23,9 @@ def run_rows(spec, width, threads=1, tick=None):
     if threads == 1 or len(groups) == 1:
         logs = [loop.run(group, tick) for group in groups]
     else:
+        # Imported here because the jobs of a workflow seldom have several processes, and it takes long to load.
+        from joblib import Parallel, delayed, parallel_config
+
         # An instance holds functions, which cannot be pickled: workers rebuild it from its family and parameters.
         recipe = (spec.instance.family_name, spec.instance.parameters, spec.instance.constants)
         jobs = [delayed(_run_group)(recipe, replace(group, instance=None)) for group in groups]

@@ -14,6 +14,9 @@ import numpy as np
 # With more states a product of matrices for each row is faster. The number of rows must not decide: bits would differ.
 FEW = 12
 
+# The size of the tables of a group of rows in `evaluate`, in numbers: a quarter of a megabyte.
+GROUP = 1 << 15
+
 # Actions whose values differ by less than this relative amount count as equal: rounding is not a preference.
 TIE = 1e-12
 
@@ -57,6 +60,13 @@ def tables(horizon, shape):
     return Q, np.zeros((horizon + 1, n, S)).swapaxes(0, 1)
 
 
+def ordered(table):
+    """A table (..., n, S, A) in the memory order of `recursion`, so that each step works on contiguous memory."""
+    if table.shape[-2] > FEW:
+        return table
+    return np.ascontiguousarray(table.swapaxes(-1, -3)).swapaxes(-1, -3)
+
+
 def recursion(step, horizon, shape, value=largest, out=None):
     """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0, for h = H - 1, ..., 0.
 
@@ -81,6 +91,26 @@ def expectation(P):
     return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
+def previous_backup(P, last, step, value=largest):
+    """Q_h = step(P V_{h+1}), V_h = value(Q_h) with the V of the last plan (H + 1, n, S): all steps h at once.
+
+    `step` maps the expectations (H, n, S, A) to Q. Returns Q (n, H, S, A) and V (n, H + 1, S), with V_{H+1} = 0.
+    """
+    n, S, A, _ = P.shape
+    horizon = len(last) - 1
+    if S <= FEW:
+        # Rows come last in memory, as in `recursion`.
+        following = np.ascontiguousarray(last[1:].transpose(0, 2, 1)).transpose(0, 2, 1)
+        expected = np.empty((horizon, A, S, n)).transpose(0, 3, 2, 1)
+        np.einsum("nsam,hnm->hnsa", np.asfortranarray(P), following, out=expected)
+    else:
+        expected = np.stack(list(map(expectation(P), last[1:])))
+    Q = step(expected)
+    V = np.zeros(last.shape)
+    V[:-1] = value(Q)
+    return Q.swapaxes(0, 1), V.swapaxes(0, 1)
+
+
 def backward_induction(R, P, horizon):
     """The optimal values of R (n, N, A) and P (n, N, A, N): Q (n, H, N, A) and V (n, H + 1, N)."""
     n, N, A = R.shape
@@ -103,16 +133,31 @@ def evaluate(policies, R, P):
     """The values V_1 (n, C, N) of policies under one model, R (N, A) and P (N, A, N).
 
     Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A). The C episodes of a seed are evaluated
-    together, by a product (A N, N) x (N, C) at each step. P may also be a pair of factors (N, A, r) and (r, N).
+    together, by a product (A N, N) x (N, C) at each step. P may also be a pair of factors (N, A, r) and (r, N). Rows
+    are taken in groups whose tables fit into the processor's cache.
     """
-    n, C, horizon, cells = policies.shape[:4]
+    n, C = policies.shape[:2]
     N, A = R.shape
+    factors = P if isinstance(P, tuple) else (P,)
+    factors = (factors[0].swapaxes(0, 1).reshape(A * N, -1), *factors[1:])
+    size = max(1, GROUP // (A * N * C))
+    V = np.empty((n, N, C))
+    for first in range(0, n, size):
+        rows = slice(first, first + size)
+        V[rows] = _evaluate(policies[rows], R.T[:, :, None], factors)
+    return V.swapaxes(1, 2)
+
+
+def _evaluate(policies, R, factors):
+    """The values (n, N, C) of a group of rows, for R (A, N, 1) and the factors of P, the first of them (A N, r)."""
+    n, C, horizon, cells = policies.shape[:4]
+    A, N = R.shape[:2]
     if N > cells:
         policies = np.repeat(policies, N // cells, axis=3)
-    factors = P if isinstance(P, tuple) else (P,)
-    rows, *right = (factors[0].swapaxes(0, 1).reshape(A * N, -1), *factors[1:])
-    R = R.T[:, :, None]
+    rows, *right = factors
     policies = np.ascontiguousarray(np.moveaxis(policies, 1, -1))
+    # The place of action 0 in Q for each (row, anchor, episode): to take is faster than to choose by a mask.
+    place = np.arange(n)[:, None, None] * (A * N * C) + np.arange(N * C).reshape(N, C)
     V = np.zeros((n, N, C))
     for h in reversed(range(horizon)):
         for factor in right:
@@ -121,9 +166,7 @@ def evaluate(policies, R, P):
         Q += R
         policy = policies[:, h]
         if policies.ndim == 4:
-            V = Q[:, 0]
-            for a in range(1, A):
-                V = np.where(policy == a, Q[:, a], V)
+            V = Q.reshape(-1).take(place + policy * np.int64(N * C))
         else:
             V = (Q * policy.swapaxes(1, 2)).sum(1)
-    return V.swapaxes(1, 2)
+    return V

@@ -39,38 +39,46 @@ class RandomTies:
     def greedy(self, Q):
         """The greedy actions, (n, ..., A) -> (n, ...)."""
         action, equal, tied = _compared(Q)
-        self.share = _share(tied)
         self._plans += 1
+        tied = tied.reshape(len(tied), -1)
+        found = np.count_nonzero(tied, axis=1)
+        self.share = found / tied.shape[1]
         where = np.flatnonzero(tied)
         if len(where):
-            row, place = np.divmod(where, tied[0].size)
-            u = hashed(self._keys[row], np.uint64(self._plans << 32) + place.astype(np.uint64))
-            action.reshape(-1)[where] = _drawn([part.reshape(-1)[where] for part in equal], u)
+            place = where - np.repeat(np.arange(len(tied)) * tied.shape[1], found)
+            u = hashed(np.repeat(self._keys, found), np.uint64(self._plans << 32) + place.view(np.uint64))
+            action.reshape(-1)[where] = _drawn(equal, where, u)
         return action
 
 
 def _compared(Q):
     """The first greedy actions, which actions are as good (a list of arrays, one for each action), and where any is."""
     best = bellman.largest(Q)
-    floor = best - bellman.TIE * (1.0 + np.abs(best))
-    # One layout for all, whatever that of Q.
-    equal = [np.ascontiguousarray(Q[..., a] >= floor) for a in range(Q.shape[-1])]
-    action = np.zeros(best.shape, dtype=np.int8)
-    tied, found = np.zeros((2, *best.shape), dtype=bool)
-    for a, good in enumerate(equal):
+    # floor = best - TIE (1 + |best|)
+    floor = np.abs(best)
+    floor += 1.0
+    floor *= bellman.TIE
+    np.subtract(best, floor, out=floor)
+    # Arrays keep the memory order of Q until the end, so that the loops run over contiguous memory.
+    equal = [Q[..., a] >= floor for a in range(Q.shape[-1])]
+    found, tied, action = equal[0], np.zeros_like(equal[0]), np.zeros_like(equal[0], dtype=np.int8)
+    for a, good in enumerate(equal[1:], start=1):
         tied |= found & good
-        if a:
-            np.copyto(action, a, where=good & ~found)
-        found |= good
-    return action, equal, tied
+        # good and not found
+        action += (good > found).view(np.int8) * np.int8(a)
+        found = found | good
+    return np.ascontiguousarray(action), equal, np.ascontiguousarray(tied)
 
 
-def _drawn(equal, u):
-    """One of the equal actions of each entry, for uniform numbers u."""
-    rank = np.floor(u * np.sum(equal, axis=0, dtype=np.int8)).astype(np.int8)
+def _drawn(equal, where, u):
+    """One of the equal actions of each entry `where` at which several are, for uniform numbers u."""
+    if len(equal) == 2:
+        return (2 * u).astype(np.int8)
+    equal = [np.ascontiguousarray(part).reshape(-1)[where].view(np.int8) for part in equal]
+    rank = np.floor(u * sum(equal)).astype(np.int8)
     action = np.zeros(len(u), dtype=np.int8)
     for a, good in enumerate(equal):
-        action[good & (rank == 0)] = a
+        action += (good & (rank == 0)) * np.int8(a)
         rank -= good
     return action
 
@@ -83,8 +91,12 @@ def _share(tied):
 def hashed(keys, counters):
     """Uniform numbers in [0, 1), one for each pair of 64-bit numbers."""
     with np.errstate(over="ignore"):
-        x = keys + counters * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x = x ^ (x >> np.uint64(31))
-    return (x >> np.uint64(11)).astype(float) * 2.0**-53
+        x = counters * np.uint64(0x9E3779B97F4A7C15)
+        x += keys
+        x ^= x >> np.uint64(30)
+        x *= np.uint64(0xBF58476D1CE4E5B9)
+        x ^= x >> np.uint64(27)
+        x *= np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    x >>= np.uint64(11)
+    return x * 2.0**-53

@@ -134,13 +134,13 @@ def pinsker(region, R, horizon):
     values, vectors = np.linalg.eigh(cov)
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
     top = np.linalg.eigvalsh(np.swapaxes(root, -1, -2) @ features.spread(region.matrix) @ root)[..., -1]
-    distance = 0.5 * region.rho[:, None, None] * np.sqrt(np.maximum(top, 0.0))
+    distance = bellman.ordered(0.5 * region.rho[:, None, None] * np.sqrt(np.maximum(top, 0.0)))
     return _with_bonus(R, P, lambda h, V: (horizon - h - 1) * distance, horizon)
 
 
 def _with_bonus(R, P, bonus, horizon):
     """Q_h = clip(R + P V_{h+1} + b_h, 0, H-h+1), h from 1; in the code from 0."""
-    expected = bellman.expectation(P)
+    expected, R = bellman.expectation(P), bellman.ordered(R)
 
     def step(h, V):
         return np.clip(R + expected(V) + bonus(h, V), 0.0, float(horizon - h))
@@ -176,12 +176,12 @@ def value_and_slope(model, theta, R, horizon, start):
     n, N, A = R.shape
     Q, V = bellman.backward_induction(R, P, horizon)
     # Rows come last in memory, as they do in the recursion.
-    actions, mu = np.ascontiguousarray(bellman.greedy(Q).T), np.ascontiguousarray(start.T)
+    mu = np.ascontiguousarray(start.T)
+    played = bellman.greedy(Q).transpose(1, 2, 0)[:, None] == np.arange(A)[:, None, None]
     visits = np.empty((horizon, A, N, n))
     forward = bellman.expectation(P.transpose(0, 3, 2, 1).reshape(n, N, 1, A * N))
     for h in range(horizon):
-        for a in range(A):
-            np.multiply(mu, actions[:, h] == a, out=visits[h, a])
+        np.multiply(mu, played[h], out=visits[h])
         mu = forward(visits[h].reshape(A * N, n).T)[..., 0].T
     # Occupancy-weighted values of the next step: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
     visits = np.ascontiguousarray(visits.transpose(3, 2, 1, 0)).reshape(n, N * A, horizon)

@@ -20,6 +20,8 @@ PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snak
 LOCK = Path(__file__).parents[3] / "requirements.lock"
 # Packages whose name in the lock is not the name of the import.
 DISTRIBUTIONS = {"yaml": "pyyaml"}
+# The fields of a node of a syntax tree that contain statements, or clauses with statements.
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def versions() -> dict[str, str]:
@@ -42,8 +44,18 @@ def _is_module(name: str) -> bool:
         return False
 
 
+def _statements(tree):
+    """The module and all statements in it. Expressions, which are most of a tree, contain none."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in BODIES:
+            waiting += getattr(node, field, ())
+
+
 def _without_docstrings(tree):
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if ast.get_docstring(node, clean=False) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
@@ -70,7 +82,7 @@ def _imported(module: str) -> frozenset[str]:
     # Relative imports start from the package itself, or from the package that contains the module.
     here = parts if folders else parts[:-1]
     found = set()
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -68,9 +68,9 @@ class Reachable:
         self.L_f = float(np.sqrt(np.square(self.f).sum(-1).max()))
         self.L_theta = constants["B_A"]
         # The tables of all (s,a), with entries first; gram (q, q, N A) is the sum over s' of f f'.
-        tables = (self.f, self.log_base, self.states, self.real)
-        self._f, self._log_base, self._states, self._real = (part.reshape(-1, *part.shape[2:]).T for part in tables)
-        self.gram = np.einsum("irx,jrx->ijx", self._f, self._f)
+        f, *others = (part.reshape(-1, *part.shape[2:]).T for part in (self.f, self.log_base, self.states, self.real))
+        self.gram = np.einsum("irx,jrx->ijx", f, f)
+        self._f, self._log_base, self._states, self._real = map(np.ascontiguousarray, (f, *others))
 
     def _choose_coordinates(self):
         """Set `basis`, `q` and `f`."""
@@ -158,9 +158,11 @@ class Reachable:
         """The visited (s,a) (n,), f (q, R, n), log base (R, n) and whether s' followed (R, n), for each step."""
         n_actions = self.states.shape[1]
         visited = trajectory.cells.T * n_actions + trajectory.actions.T
+        tables = (self._states, self._real, self._f, self._log_base)
         for at, following in zip(visited, trajectory.next_states.T, strict=True):
-            came = (self._states[:, at] == following) & self._real[:, at]
-            yield at, self._f[:, :, at], self._log_base[:, at], came
+            # `take` keeps rows last in memory, which indexing does not.
+            states, real, f, log_base = (table.take(at, axis=-1) for table in tables)
+            yield at, f, log_base, (states == following) & real
 
     def project(self, theta, matrices):
         """Project theta (n, blocks, q), in place, on |theta| <= L_theta in the norm of the matrices.
@@ -175,16 +177,16 @@ class Reachable:
         if not len(rows):
             return
         blocks, x = matrices(rows), theta[rows].reshape(len(rows), -1)
-        target, mu = linalg.product(blocks, x), np.zeros(len(rows))
+        target, mu, eye = linalg.product(blocks, x), np.zeros(len(rows)), np.eye(self.q)
         for _ in range(100):
             size = _size(x)
             moving = np.flatnonzero(np.abs(size - L) > 1e-10 * L)
             if not len(moving):
                 break
-            grown = blocks[moving] + mu[moving, None, None, None] * np.eye(self.q)
+            grown = blocks[moving] + mu[moving, None, None, None] * eye
             slope = (x[moving] * linalg.solve(grown, x[moving])).sum(-1)
             mu[moving] += size[moving] ** 2 / slope * (size[moving] - L) / L
-            grown = blocks[moving] + mu[moving, None, None, None] * np.eye(self.q)
+            grown = blocks[moving] + mu[moving, None, None, None] * eye
             x[moving] = linalg.solve(grown, target[moving])
         # Points that are outside by rounding are scaled back.
         x *= np.minimum(1.0, L / _size(x))[:, None]
@@ -242,7 +244,7 @@ class Blocks:
 
     def read(self, place):
         """theta (q, n) and the matrix (q, q, n) at these places."""
-        return self._theta[:, place], self._matrix[:, :, place]
+        return self._theta.take(place, axis=-1), self._matrix.take(place, axis=-1)
 
     def write_theta(self, place, theta):
         self._theta[:, place] = theta
@@ -259,9 +261,11 @@ def solve(matrix, vector):
 def plan(R, P, bonuses, low, clip_values=False):
     """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; returns Q (n, H, N, A) and V_1 (n, N).
 
-    `bonuses` has one array (n, N, A), for each step. With `clip_values` V is clipped instead of Q.
+    `bonuses` has one array (n, N, A) for each step, or is (H, n, N, A). With `clip_values` V is clipped instead of Q.
     """
-    H, expected = len(bonuses), bellman.expectation(P)
+    H, expected, R = len(bonuses), bellman.expectation(P), bellman.ordered(R)
+    if isinstance(bonuses, np.ndarray):
+        bonuses = bellman.ordered(bonuses)
 
     def cut(values):
         return np.clip(values, low, float(H))

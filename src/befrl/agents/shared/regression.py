@@ -96,9 +96,18 @@ class OneHot:
         self.D = self.points * problem.model.n_actions
         self.R = cells.known_rewards(problem)
         self.counts = cells.Counts(problem, parameters.share)
+        self._scales = {}
 
     def update(self, trajectory):
         self.counts.add(trajectory)
+        self._scales.clear()
+
+    def scales(self, t):
+        """Lambda and |x|_{Lambda^-1} of table t, (n, C, A) each; found once for all steps that share the table."""
+        if t not in self._scales:
+            Lambda = self.lam[:, None, None] + self.counts.visits[:, t]
+            self._scales[t] = (Lambda, 1.0 / np.sqrt(Lambda))
+        return self._scales[t]
 
     def step(self, h, V):
         return OneHotStep(self, self.counts.table(h), V)
@@ -112,7 +121,7 @@ class OneHotStep:
 
     def __init__(self, owner, t, V):
         self.owner, self.t, self.V = owner, t, V
-        self.Lambda = owner.lam[:, None, None] + owner.counts.visits[:, t]
+        self.Lambda, self._width = owner.scales(t)
 
     def mean(self):
         """x' w(V), plus the reward if it is known."""
@@ -124,7 +133,7 @@ class OneHotStep:
 
     def width(self):
         """|x|_{Lambda^-1}."""
-        return 1.0 / np.sqrt(self.Lambda)
+        return self._width
 
     def noise(self, members=1):
         """The maximum over `members` independent draws of x' xi_m, xi_m ~ N(0, Lambda^-1); members is a number or (n,).
@@ -137,7 +146,9 @@ class OneHotStep:
             z = problem.normals.take(self.owner.D)
         else:
             z = largest_normal(problem.uniforms.take(self.owner.D), np.reshape(members, (-1, 1)))
-        return z.reshape(self.Lambda.shape) * self.width()
+        z = z.reshape(self._width.shape)
+        # In the memory order of the tables, as everything that it meets.
+        return (np.asfortranarray(z) if self._width.flags.f_contiguous else z) * self._width
 
 
 class RandomFeatures:

@@ -69,11 +69,13 @@ def measured(algorithm) -> list[str]:
 
 def study(name, instance, root_seed, sizes: list, horizons: list, episodes: int, seeds: int):
     """Plans and seconds of each problem and each setting that is not refused there, and the settings' exponents."""
-    points = [
-        {"instance": name, "role": "point", "varied": varied, **point}
-        for varied, problem in _problems(name, instance, sizes, horizons)
-        for point in _points(name, problem, root_seed, episodes, seeds)
-    ]
+    points, found = [], {}
+    for varied, problem in _problems(name, instance, sizes, horizons):
+        # The instance itself may be among the sizes and among the horizons: it is measured once.
+        key = repr(sorted(problem.parameters.items()))
+        if key not in found:
+            found[key] = _points(name, problem, root_seed, episodes, seeds)
+        points += [{"instance": name, "role": "point", "varied": varied, **point} for point in found[key]]
     return {
         "points": [{key: point[key] for key in TABLES["points"]} for point in points],
         "timings": [{key: row.get(key) for key in TIMINGS} for row in [*points, *_exponents(points)]],

@@ -1,4 +1,4 @@
-"""Draw a figure from tables."""
+"""Draw a figure from tables, or several figures that show the same things."""
 
 EXAMPLE = (
     "befrl figure regret --tables results/regret/chain-8_U/summary.csv results/regret/chain-8_U/curves.csv "
@@ -7,11 +7,20 @@ EXAMPLE = (
 
 
 def arguments(parser):
-    parser.add_argument("kind", help="a figure of `befrl list figures`")
-    parser.add_argument("--tables", nargs="+", required=True, help="the csv files that the figure reads")
-    parser.add_argument("--out", required=True, help="path without suffix: .svg, .png and .json are written")
-    parser.add_argument("--command", default="", help="the command that the report shows beside the figure")
-    parser.add_argument("--headline", action="store_true", help="show the figure first in the report")
+    parser.add_argument("kind", nargs="+", help="a figure of `befrl list figures`, or several")
+    parser.add_argument(
+        "--tables", nargs="+", required=True, help="the csv files that each figure reads, in this order"
+    )
+    parser.add_argument(
+        "--out",
+        nargs="+",
+        required=True,
+        help="for each figure a path without suffix: .svg, .png and .json are written",
+    )
+    parser.add_argument("--command", nargs="+", default=[], help="the command that the report shows beside each figure")
+    parser.add_argument(
+        "--headline", nargs="+", default=[], metavar="KIND", help="figures that come first in the report"
+    )
 
 
 def call(args):
@@ -19,6 +28,8 @@ def call(args):
     from befrl.common.storage import check_target
     from befrl.figures.support import render
 
-    check_target(args.out)
-    figures.catalogue.module_name(args.kind)
-    render.render(args.kind, args.tables, args.out, args.command, args.headline)
+    for out in args.out:
+        check_target(out)
+    for kind in args.kind:
+        figures.catalogue.module_name(kind)
+    render.render_all(args.kind, args.tables, args.out, args.command, args.headline)

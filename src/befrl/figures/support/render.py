@@ -1,4 +1,4 @@
-"""Drawing a figure to files: SVG, PNG and a JSON with its words and contents, the same bytes every time."""
+"""Drawing figures to files: SVG, PNG and a JSON with its words and contents, the same bytes every time."""
 
 import io
 from pathlib import Path
@@ -22,6 +22,20 @@ def read_tables(kind, paths) -> list[dict]:
     ]
 
 
+def render_all(kinds, paths, outs, commands=(), headlines=()):
+    """Draw several figures that show the same things; `paths` holds the tables of the first kind, then of the next."""
+    counts = [len(figures.catalogue.module(kind).TABLES) for kind in kinds]
+    things, left = divmod(len(paths), sum(counts))
+    if left:
+        tables = "; ".join(f"{', '.join(figures.catalogue.module(kind).TABLES)}" for kind in kinds)
+        raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
+    if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
+        raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
+    paths = iter(paths)
+    for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
+        render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines)
+
+
 def render(kind, paths, out, command, headline=False):
     """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
     module = figures.catalogue.module(kind)
@@ -35,8 +49,11 @@ def render(kind, paths, out, command, headline=False):
     ):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, **options)
+        # The layout, which takes as long as drawing, is found once and serves both files.
+        figure.set_layout_engine("none")
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = {"name": out.name, **module.describe(tables), "command": command, "headline": headline}
     about |= {"measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)
+    style.close(figure)

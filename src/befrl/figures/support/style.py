@@ -154,6 +154,13 @@ def subplots(*shape, **options):
     return plt.subplots(*shape, **options)
 
 
+def close(figure):
+    """Forget a figure, which pyplot would keep."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
+
+
 def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False) -> dict:
     """One line for each name in the column `key`: `column` over `size`, kept within the rims; handles by name."""
     handles = {}

@@ -124,10 +124,12 @@ class FiniteFamily(Family):
         """The inverse CDF for natural (N, A, p), as a function of (cell, action, u), (n,) each."""
         cumulative = np.cumsum(self.kernel(natural[None])[0], axis=-1)
         cumulative /= cumulative[..., -1:]
-        inner = np.ascontiguousarray(cumulative[..., :-1])
+        n_actions = cumulative.shape[1]
+        # By next state first: the sum then runs over contiguous memory.
+        inner = np.ascontiguousarray(cumulative[..., :-1].reshape(-1, cumulative.shape[-1] - 1).T)
 
         def draw(cell, action, u):
-            return (u[..., None] >= inner[cell, action]).sum(-1)
+            return (u >= inner.take(cell * n_actions + action, axis=1)).sum(0)
 
         return draw
 
