@@ -3,17 +3,15 @@
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import xlogy
 
-from befrl.claims.toolbox import laws
+from befrl.claims.toolbox import coins, laws
 from befrl.claims.toolbox.chances import LEVEL, lower_limit
-from befrl.claims.toolbox.region_cases import UNITS, B_phi, cases, integrals, simulated, trees
-from befrl.claims.toolbox.regions import Case, described, log_C
+from befrl.claims.toolbox.region_cases import B_phi, cases, heavy_coins, integrals, simulated, trees
+from befrl.claims.toolbox.regions import described, log_C
 from befrl.claims.toolbox.registry import Evidence, claim
 from befrl.claims.toolbox.search import Worst, listed, search
 
 DELTAS = (0.5, 0.1, 0.01)  # the failure rates that are tested
-TOSSES = 120  # of the coins that are enumerated
 REGION = (
     r"With probability at least $1-\delta$, for all k at once: $\sum_{t\le k}\operatorname{KL}_{s_t,a_t}(\hat\theta(k),"
     r"\theta)+\frac\eta2\|\theta-\hat\theta(k)\|^2_{\mathbb A}-\frac\eta2\|\theta\|^2_{\mathbb A}"
@@ -32,8 +30,7 @@ READINGS = {
     "mutants": {
         r"the repair with $\sqrt{C_{\mathbb A,k}}$ in place of $C_{\mathbb A,k}$": SQUARED | {"charge": 0.5},
         r"the repair with $\operatorname{KL}(\theta,\hat\theta(k))$, the other order": SQUARED | {"reverse": True},
-        r"the repair with $C_{\mathbb A,k}\le\det(\cdot)^{1/2}$ and $0.9\,\beta$": SQUARED
-        | {"power": 0.5, "share": 0.9},
+        r"the repair with $C\le\det(\cdot)^{1/2}$ and $0.9\,\beta$": SQUARED | {"power": 0.5, "share": 0.9},
     },
 }
 
@@ -48,21 +45,19 @@ READINGS = {
 def transition_region(rng, trials, squared=False, **reading):
     r"""The left side is $\log(C_{\mathbb A,k}M_k)$ for a mixture martingale $M_k$ of mean 1; then Ville's inequality.
 
-    $M_k$ is the mean of the likelihood ratio of $\theta'$ to $\theta$ over $\theta'\sim\mathcal N(0,(\eta\mathbb
-    A)^{-1})$. Its exponent is largest at $\hat\theta(k)$, where it is the left side, and differs from this by
-    $\sum\operatorname{KL}(\hat\theta,\theta') +\frac\eta2\|\theta'-\hat\theta\|^2$. All this needs the estimator of the
-    squared penalty. The printed one (L328, C12) can be 0 whatever the data, and then $\sum\operatorname{KL}(0,\theta)$
-    grows without bound.
+    $M_k$ is the mean likelihood ratio of $\theta'$ to $\theta$ over $\theta'\sim\mathcal N(0,(\eta\mathbb A)^{-1})$.
+    Its exponent is largest at $\hat\theta(k)$, where it is the left side; elsewhere it is smaller by
+    $\sum\operatorname{KL}(\hat\theta,\theta')+\frac\eta2\|\theta'-\hat\theta\|^2_{\mathbb A}$. This needs the squared
+    penalty. With the printed one (L328, C12) $\hat\theta$ can be 0 whatever the data, and then
+    $\sum\operatorname{KL}(0,\theta)$ grows without bound.
 
-    Correction: With the square the theorem is true. Strict convexity of $Z_{s,a}$ (C22) is not used. From
-    $\operatorname{KL}(\hat\theta,\theta')\le\frac\beta2\|\theta'-\hat\theta\|^2_G$ follows
-    $C\le\det(\cdot)^{1/2}\le\det(\cdot)$: the printed bound holds, but its logarithm is twice too large, since the
-    proof drops the exponent 1/2.
+    Correction: With the square the theorem is true; strict convexity of $Z_{s,a}$ (C22) is not used. From
+    $\operatorname{KL}(\hat\theta,\theta')\le\frac\beta2\|\theta'-\hat\theta\|^2_G$ follows $C\le\det(\cdot)^{1/2}\le
+    \det(\cdot)$. The proof drops the exponent 1/2, so the logarithm of the printed bound is twice too large.
 
-    Attack: First 100 coins with $\eta=200$ and the printed penalty. Then the region is counted over simulated runs with adaptive features (Gaussian, coins and mixtures, d up to 30,
-    p up to 30), uniformly over k, in exact binomial tests of joint level 1e-6. The integral is in closed form or by
-    quadrature, and is compared with the determinant for random designs and estimates in d = 1 and 2. The mean of $M_n$
-    is an enumeration of all outcomes of coins.
+    Attack: First 100 coins with $\eta=200$ and the printed penalty. Then adaptive runs (Gaussian, coins, mixtures; d, p
+    up to 30), counted uniformly over k in exact binomial tests of joint level 1e-6. C, exact or by quadrature, meets
+    the determinant for random designs in d = 1 and 2. The mean of $M_n$ is enumerated over all outcomes of coins.
     """
     return _theorem(rng, trials, "transition", squared, **reading)
 
@@ -78,23 +73,23 @@ def reward_region(rng, trials, squared=False, **reading):
     r"""The same proof with $X=B^\top(A_i\varphi)_i$ in place of $(A_i\varphi)_i$ holds for rewards.
 
     The Hessian is $\operatorname{Var}(r)X^\top X$, and $\|\Delta\|^2_{X^\top X}\le\|B\|^2\|\Delta\|^2_{G_{s,a}}$ gives
-    the bound on $C_{\mathbb A,k}$ for every p; only lower bounds need p = 1 (C27). The printed line for the
-    exponential moment omits r in the exponent, integrates over $\mathcal S$, and has the arguments of the Bregman
-    function wrong (C25); the martingale that is meant has mean 1. As in C23 the exponent 1/2 is lost.
+    the bound on $C_{\mathbb A,k}$ for every p; only lower bounds need p = 1 (C27). The printed penalty fails as
+    in C23. The printed exponential moment omits r in the exponent, integrates over $\mathcal S$, and has the arguments
+    of the Bregman function wrong (C25); the martingale that is meant has mean 1.
+
+    Correction: With the squared penalty the theorem is true, as in C23. The exponent 1/2 is lost here too.
 
     Attack: As for C23, with p = 1 and 2 and parameters that the rewards do not see.
     """
     return _theorem(rng, trials, "reward", squared, **reading)
 
 
-def _theorem(
-    rng, trials, kind, squared, *, power=1.0, share=1.0, charge=1.0, reverse=False, equality=False, mean=False
-):
+def _theorem(rng, trials, kind, squared, *, power=1, share=1, charge=1, reverse=False, equality=False, mean=False):
+    """Counts how often the region is missed, compares C with its bound, and enumerates the mean of M_n if asked."""
     seed = int(rng.integers(2**62))
     worst, counted = Worst(), []
-    if not squared:  # |sum of 100 signs| <= eta/2 |theta|_A/|theta|: the estimate is 0 whatever the data
-        case = Case(*UNITS, np.full(1, 2.0), 200.0, np.zeros(1), np.ones(1), np.ones(1) if kind == "reward" else None)
-        theta, counts = np.zeros((1, 1)), np.full((1, 1), 100.0)
+    if not squared:
+        case, theta, counts = heavy_coins(kind)
         missed = _left_side(case, theta, counts) - log_C(case, theta, counts) >= np.log(1 / DELTAS[-1])
         worst.see(missed[0] / DELTAS[-1] - 1, described(case) | {"estimate": theta, "counts": counts})
     for name, run in simulated(kind, seed, trials).items():
@@ -109,6 +104,9 @@ def _theorem(
         mixture = np.exp(_left_side(case, theta, counts, reverse) - log_C(case, theta, counts))
         worst.see(abs(chances @ mixture - 1), described(case))
     return _counted(worst, counted)
+
+
+UNIT = {"kind": "gaussian", "theta": [Fraction(0)], "other": [Fraction(1)]}  # Z(c) = c^2/2, in exact arithmetic
 
 
 @claim(
@@ -128,38 +126,47 @@ def _theorem(
 def bregman_function(rng, trials, first="sum", second="lambda", factor=1):
     r"""The second argument is misprinted: $\lambda$ for $\theta$.
 
-    $B_F(\theta+\lambda,\lambda)=F(\theta+\lambda)-F(\lambda)-\theta^\top\nabla F(\lambda)$. By the definition of $B_F$
-    this is what the second member of the printed chain says, and it is not the third: for $F(x)=x^2/2$ it is
-    $\theta^2/2$, the third member is $\lambda^2/2$. With the second member as definition (so L920) $e^{\lambda^\top
-    S_n-\sum B}$ is no martingale.
+    By the definition of $B_F$ the second member of the printed chain is $F(\theta+\lambda)-F(\lambda)-\theta^\top
+    \nabla F(\lambda)$, not the third: for $F(x)=x^2/2$ it is $\theta^2/2$, and the third is $\lambda^2/2$. With the
+    second member as definition (so L920) $e^{\lambda^\top S_n-\sum B}$ is no martingale.
 
     Correction: $\log\mathbb E_\theta e^{\lambda^\top T}=Z(\theta+\lambda)-Z(\theta)$ and $\mathbb E_\theta T=\nabla
-    Z(\theta)$, so the exponent is the third member, which is $B_Z(\theta+\lambda,\theta)$. The proof uses this one
-    throughout; the second argument is misprinted twice, and the exponent in L928 lacks its index and $\lambda$.
+    Z(\theta)$, so the exponent is the third member, $B_Z(\theta+\lambda,\theta)$. The proof uses this one throughout.
+    The second argument is misprinted twice, and the exponent in L928 lacks its index and $\lambda$.
 
     Attack: Random transition and reward laws; the moment by quadrature of the density, Z and its gradient by the
     package's formulas. First the Gaussian with $\theta=0$, $\lambda=1$ in exact arithmetic.
     """
 
     def gap(law):
-        theta, end = (np.asarray(law[key]) for key in ("theta", "other"))
+        theta, end = np.asarray(law["theta"]), np.asarray(law["other"])
         points = {"theta": theta, "lambda": end - theta, "sum": end}
-        a, b = points[first], points[second]
-        if law is UNIT:  # Z(c) = c^2/2
-            return abs(Fraction(factor) * (a - b)[0] ** 2 / 2 - (end - theta)[0] ** 2 / 2)
-        model, (T, weights) = laws.Model(law), laws.definition(law, theta)
-        chances = np.exp(T @ theta + weights - laws.log_sum(T, weights, theta))
-        moment = laws.log_sum(*laws.definition(law, end), end) - laws.log_sum(T, weights, theta)
-        moment -= (end - theta) @ (chances @ T)
-        bregman = model.log_partition(a) - model.log_partition(b) - (a - b) @ model.gradient(b)
-        return float(abs(float(factor) * bregman - moment) / (1 + abs(moment)))
+        moment, bregman = _log_moment(law, theta, end), _bregman(law, points[first], points[second])
+        return abs(factor * bregman - moment) / (1 + abs(moment))
 
     draw = lambda rng: laws.draw_reward(rng) if rng.random() < 0.5 else laws.draw_transition(rng)  # noqa: E731
     return search(rng, trials, draw, gap, edges=[UNIT], move=laws.moved)
 
 
+def _log_moment(law, theta, end):
+    """log E exp(lambda'(T - E T)) under theta for lambda = end - theta, by quadrature of the density."""
+    if law is UNIT:
+        return (end - theta)[0] ** 2 / 2
+    T, weights = laws.definition(law, theta)
+    log_partition = laws.log_sum(T, weights, theta)
+    mean = np.exp(T @ theta + weights - log_partition) @ T
+    return laws.log_sum(*laws.definition(law, end), end) - log_partition - (end - theta) @ mean
+
+
+def _bregman(law, a, b):
+    """B_Z(a, b), by the package's formulas for Z and its gradient."""
+    if law is UNIT:
+        return (a - b)[0] ** 2 / 2
+    model = laws.Model(law)
+    return float(model.log_partition(a) - model.log_partition(b) - (a - b) @ model.gradient(b))
+
+
 THEOREM = {"bias": "eta", "two": 1, "size": "gamma"}
-UNIT = {"kind": "gaussian", "theta": [Fraction(0)], "other": [Fraction(1)]}
 EUCLIDEAN = (
     r"With probability at least $1-\delta$, for all k: $\|\theta-\hat\theta(k)\|^2_{\bar G_k}\le\frac2\alpha"
     r"(\frac22B_{\mathbb A}^2+\log(2C_{\mathbb A,k}/\delta))$ with $\bar G_k=\frac\eta\alpha\mathbb A+\sum G$, "
@@ -187,24 +194,21 @@ EUCLIDEAN = (
 def transition_ellipsoid(rng, trials, bias="two", two=2, size="C", least="smallest", factor=1.0, lag=0):
     r"""The KL region of C23 gives $\frac\eta2B_{\mathbb A}^2$, not the printed $\frac22B_{\mathbb A}^2$.
 
-    Multiply by $\alpha/2$: $\frac\eta2\|\Delta\|^2_{\mathbb A}+\frac\alpha2\|\Delta\|^2_{\sum
-    G}\le\frac\eta2\|\Delta\|^2_{\mathbb A}+ \sum\operatorname{KL}(\hat\theta,\theta)\le\frac\eta2\|\theta\|^2_{\mathbb
-    A}+\log(C/\delta)$, by C38 and C23.
+    By C38 and C23, $\frac\alpha2\|\Delta\|^2_{\bar G_k}\le\frac\eta2\|\Delta\|^2_{\mathbb A}+
+    \sum\operatorname{KL}(\hat\theta,\theta)\le\frac\eta2\|\theta\|^2_{\mathbb A}+\log(C/\delta)$, as in Theorem 1. The
+    printed bias term is too small for $\eta>2$: with Gaussian s', d = 1, A = 1, one observation and $\eta\to\infty$ the
+    left side is about $\eta\theta^2$, the right side bounded. $\alpha$ is the one of Assumption 1; with the
+    table's $\lambda_{\max}$ the statement fails for p > 1 (C18). The same observations have to enter $\hat\theta$,
+    $\bar G$ and C (C10).
 
-    So the bias term is $\frac\eta2B_{\mathbb A}^2$, as in Theorem 1. The printed $\frac22B_{\mathbb A}^2$ is too small
-    for $\eta>2$: with Gaussian s', d = 1, A = 1, one observation and $\eta\to\infty$ the left side is about
-    $\eta\theta^2$, the right side bounded. $\alpha$ is the one of Assumption 1; with the table's $\lambda_{\max}$ it
-    fails for p > 1 (C18). The same observations have to enter $\hat\theta$, $\bar G$ and C (C10).
+    Correction: The chain above proves it. The 2 in $\log(2C/\delta)$ is not needed, and $\gamma_K$ or half of it may
+    replace $\log C$.
 
-    Correction: The chain above; the 2 in $\log(2C/\delta)$ is not needed, and $\gamma_K$ or half of it may replace
-    $\log C$.
-
-    Attack: Simulated runs as in C23, with $B_{\mathbb A}=\|\theta\|_{\mathbb A}$ and all laws for which $\alpha>0$,
-    counted in exact binomial tests of joint level 1e-6; among them a heavy penalty and a covariance with eigenvalues 1
-    and 0.01.
+    Attack: The runs of C23 with $\alpha>0$, and $B_{\mathbb A}=\|\theta\|_{\mathbb A}$, counted as there; among them a
+    heavy penalty and a covariance with eigenvalues 1 and 0.01.
     """
-    alphas = lambda case: getattr(case.variances, {"smallest": "min", "largest": "max"}[least])()  # noqa: E731
-    return _ellipsoid(rng, trials, "transition", alphas, bias, two, size, factor, lag)
+    alpha = lambda case: {"smallest": np.min, "largest": np.max}[least](case.variances)  # noqa: E731
+    return _ellipsoid(rng, trials, "transition", alpha, bias, two, size, factor, lag)
 
 
 @claim(
@@ -217,8 +221,7 @@ def transition_ellipsoid(rng, trials, bias="two", two=2, size="C", least="smalle
         r"$\frac\eta2B_{\mathbb A}^2$, for p = 1": {"bias": "eta", "p_one": True},
     },
     others={
-        r"multiplied by $\alpha=\lambda_{\min}(BB^\top)\inf\operatorname{Var}$, which is 0 for p > 1 and leaves "
-        r"$\eta\|\Delta\|^2_{\mathbb A}$ alone, with $\frac\eta2B_{\mathbb A}^2$": {"bias": "eta", "table": True},
+        r"times the table's $\alpha$ (0 if p > 1), with $\frac\eta2B_{\mathbb A}^2$": {"bias": "eta", "table": True},
         r"Theorem 1: $\frac\eta2B_{\mathbb A}^2+\gamma_K+\log(1/\delta)$, for p = 1": THEOREM | {"p_one": True},
     },
     mutants={
@@ -234,23 +237,26 @@ def reward_ellipsoid(rng, trials, bias="two", two=2, size="C", seen=False, p_one
 
     For p > 1 the rewards see $B^\top M_\theta\varphi$ only: $\sum\operatorname{KL}$ bounds $\|\Delta\|^2_{\sum
     xx^\top}$, not $\|\Delta\|^2_{\sum G}$. With $A_1=e_1$, $A_2=e_2$, $B=e_1$, $\varphi=1$ the estimate of $\theta_2$
-    stays 0 while $\bar G$ grows: the left side is at least $k\theta_2^2$, the right side logarithmic. With the table's
-    $\alpha=\lambda_{\min}(BB^\top) \inf\operatorname{Var}$ (L490) the statement divides by 0 for every p > 1.
+    stays 0 while $\bar G$ grows: the left side is at least $k\theta_2^2$, the right side logarithmic. The table's
+    $\alpha=\lambda_{\min}(BB^\top)\inf\operatorname{Var}$ (L490) is 0 for p > 1: $2/\alpha$ is not defined, and the
+    statement times $\alpha$ bounds $\eta\|\Delta\|^2_{\mathbb A}$ alone.
 
     Correction: $\frac\eta2\|\Delta\|^2_{\mathbb A}+\frac\alpha2\sum(x^\top\Delta)^2\le\frac\eta2\|\Delta\|^2_{\mathbb
     A}+\sum\operatorname{KL}$ for $\alpha=\inf\operatorname{Var}$, then C24. For p = 1, $xx^\top=B^2G$.
 
-    Attack: Simulated runs as in C24, for p = 1 and 2, with rewards whose variance is bounded below, counted as in C26.
+    Attack: The runs of C24 whose rewards have a variance bounded below, for p = 1 and 2, counted as in C26.
     """
-
-    def alphas(case):
-        square = 0.0 if table and len(case.B) > 1 else case.B @ case.B
-        return case.variances.min() * (1.0 if seen else square)
-
-    return _ellipsoid(rng, trials, "reward", alphas, bias, two, size, factor, 0, seen, p_one)
+    alpha = lambda case: _least_variance(case, seen, table)  # noqa: E731
+    return _ellipsoid(rng, trials, "reward", alpha, bias, two, size, factor, 0, seen, p_one)
 
 
-def _ellipsoid(rng, trials, kind, alphas, bias, two, size, factor, lag, seen=False, p_one=False):
+def _least_variance(case, seen, table):
+    """inf Var(r) alone, or times |B|^2, or times the table's lambda_min(BB'), which is 0 for p > 1."""
+    square = 0.0 if table and len(case.B) > 1 else case.B @ case.B
+    return case.variances.min() * (1.0 if seen else square)
+
+
+def _ellipsoid(rng, trials, kind, alpha, bias, two, size, factor, lag, seen=False, p_one=False):
     """Counts alpha/2 |Delta|^2_Gbar - bias - log(two) - log C >= log(1/delta) for some k."""
     worst, counted = Worst(), []
     for name, run in simulated(kind, int(rng.integers(2**62)), trials).items():
@@ -260,7 +266,7 @@ def _ellipsoid(rng, trials, kind, alphas, bias, two, size, factor, lag, seen=Fal
         last = len(run.counts) - lag
         difference, counts = run.theta[lag:] - case.theta, run.counts[:last]
         seen_change = np.einsum("fpd,knd->knfp", case.X if seen else case.U, difference)
-        left = _square(case.penalty, difference) + alphas(case) * (counts * (seen_change**2).sum(-1)).sum(-1)
+        left = _square(case.penalty, difference) + alpha(case) * (counts * (seen_change**2).sum(-1)).sum(-1)
         gamma = len(case.theta) * np.log1p(case.beta / case.eta * B_phi(case) * counts.sum(-1))
         sizes = {"C": run.log_C[:last], "gamma": gamma, "half gamma": gamma / 2, "none": 0.0}
         shrink = {"two": case.bias / case.eta, "eta": case.bias / 2, "none": 0.0}[bias]
@@ -291,12 +297,10 @@ def one_gamma(rng, trials, constant="beta", half=False, dimension=True, norm=Tru
     r"""The version with $\beta$ is the larger one, and it bounds both.
 
     $\log\det(I+\frac c\eta\mathbb A^{-1}\sum G)\le d\log(1+\frac c{\eta d}\operatorname{tr}(\mathbb A^{-1}\sum G))\le
-    d\log(1+\frac c\eta B_{\varphi,\mathbb A}HK)$ by the concavity of the logarithm; the eigenvalues of $\mathbb
-    A^{-1}G$ are at most its norm.
-
-    The elliptical lemma has $c=\alpha$, the confidence set $c=\beta\ge\alpha$. So the theorem may write $\gamma_K$
-    with $\beta$ for both, at a loss; the other way round is false, since C can exceed $(1+\frac\alpha\eta
-    B_{\varphi,\mathbb A}HK)^d$. For $\log C$ half of $\gamma_K$ suffices (C23).
+    d\log(1+\frac c\eta B_{\varphi,\mathbb A}HK)$: the logarithm is concave, and the eigenvalues of $\mathbb A^{-1}G$
+    are at most its norm. The elliptical lemma has $c=\alpha$, the confidence set $c=\beta\ge\alpha$. So $\beta$ serves
+    both, at a loss. $\alpha$ does not, since C can exceed $(1+\frac\alpha\eta B_{\varphi,\mathbb A}HK)^d$. For $\log
+    C$ half of $\gamma_K$ suffices (C23).
 
     Attack: The integral C and both determinants for random matrices $A_i$, features, counts and laws with
     $0<\alpha\le\beta$, d = 1 and 2, $\eta$ from $10^{-3}$ to $10^3$; first a law with $\alpha=1$, $\beta=101$.
@@ -329,60 +333,33 @@ def uniform_over_time(rng, trials, event="mixture", ease=1.0, mean=False, unifor
     r"""This is Ville's inequality: $M_{\min(N,n)}$ is a nonnegative martingale of mean 1.
 
     $\delta\ge\delta\,\mathbb E[M_N1_{N<\infty}]\ge P(N<\infty)$, since $M_N\ge1/\delta$ where $N<\infty$, with Fatou's
-    lemma for $n\to\infty$ as printed. The step is needed: Markov's inequality for each n alone (the printed line
-    before it) says nothing about all n at once.
+    lemma for $n\to\infty$ as printed. The stopping time is needed: Markov's inequality for each n alone (the printed
+    line before it) says nothing about all n at once.
 
-    Attack: For coins with one feature, $M_n$ depends on n and the number of heads, so the chance of a crossing up to n
-    = 120 is summed exactly over all $2^{120}$ sequences by recursion, for random coins, features, $\eta$ and $\delta$
+    Attack: For coins with one feature $M_n$ depends on n and the number of heads. So the chance of a crossing up to n
+    = 120 is summed exactly over all $2^{120}$ sequences by recursion, for random coins, features, $\eta$ and $\delta$,
     and for wide priors, where Ville's inequality is nearly an equality.
     """
 
     def violation(case):
-        heads = 1 / (1 + np.exp(-case["c"]))
-        log_M = _log_mixture(case["c"], case["x"], case["eta"])
-        h, n = np.arange(TOSSES + 1), np.arange(TOSSES + 1)[:, None]
-        tails = np.maximum(n - h, 0)
-        level = {"mixture": log_M[h, tails], "test": -np.log(_two_sided(heads))}.get(event)
-        if event == "best":  # the likelihood ratio of the most likely coin
-            level = xlogy(h, h / np.maximum(n, 1) / heads) + xlogy(tails, tails / np.maximum(n, 1) / (1 - heads))
-        crossed = (level >= -np.log(ease * case["delta"])) & (h <= n)
-        alive = alone = np.eye(1, TOSSES + 1)[0]
-        missed, stopped = np.zeros((2, TOSSES + 1))
-        for k in range(1, TOSSES + 1):
-            alive, alone = (heads * np.append(0.0, a[:-1]) + (1 - heads) * a for a in (alive, alone))
-            hit = np.flatnonzero(crossed[k])
-            missed[k] = (alive if uniform else alone)[hit].sum()
-            stopped[k] = alive[hit] @ np.exp(log_M[hit, k - hit])
-            alive[hit] = 0.0
+        heads, log_M = 1 / (1 + np.exp(-case["c"])), coins.log_mixture(case["c"], case["x"], case["eta"])
+        level = log_M if event == "mixture" else {"test": coins.log_test, "best": coins.log_best}[event](heads)
+        crossed = level >= -np.log(ease * case["delta"])
+        chances = coins.arrivals(heads, crossed if uniform else np.zeros_like(crossed))
         if mean:
-            return abs(stopped.sum() + alive @ np.exp(log_M[h, TOSSES - h]) - 1)
+            crossed[-1] = True  # the last toss stops all sequences
+            return abs((chances * crossed * np.exp(log_M)).sum() - 1)
+        missed = (chances * crossed).sum(1)
         return float((missed.sum() if uniform else missed.max()) / case["delta"] - 1)
 
-    def draw(rng):
-        delta = rng.uniform(0.01, 0.6)
-        return {"c": rng.uniform(-3, 3), "x": 10 ** rng.uniform(-1, 0), "eta": 10 ** rng.uniform(-2, 1), "delta": delta}
-
     edges = [{"c": c, "x": x, "eta": 0.01, "delta": 0.1} for c in (0.0, 1.0) for x in (0.3, 1.0)]
-    return search(rng, max(4, trials // 20), draw, violation, edges=edges, climb=False)
+    return search(rng, max(4, trials // 20), _draw_coin, violation, edges=edges, climb=False)
 
 
-def _log_mixture(c, x, eta):
-    """log M for h heads and t tails, (TOSSES + 1, TOSSES + 1), with the prior on a grid."""
-    theta = np.linspace(-9, 9, 1501) / np.sqrt(eta)
-    weights = np.exp(-eta * theta**2 / 2)
-    ratio = [np.logaddexp(0, -s * c) - np.logaddexp(0, -s * x * theta) for s in (1, -1)]
-    h = np.arange(TOSSES + 1)[:, None]
-    return np.log(np.exp(h * ratio[0]) @ (weights / weights.sum() * np.exp(h * ratio[1])).T)
-
-
-def _two_sided(heads):
-    """Two-sided p-values by the outcomes' chances, (n, h), for n tosses and h heads."""
-    values, chances = np.ones((TOSSES + 1, TOSSES + 1)), np.ones(1)
-    for n in range(1, TOSSES + 1):
-        chances = heads * np.append(0.0, chances) + (1 - heads) * np.append(chances, 0.0)
-        order = np.argsort(chances)
-        values[n, order] = np.cumsum(chances[order])
-    return values
+def _draw_coin(rng):
+    """A random coin c, its feature x, and the constants of the martingale."""
+    delta = rng.uniform(0.01, 0.6)
+    return {"c": rng.uniform(-3, 3), "x": 10 ** rng.uniform(-1, 0), "eta": 10 ** rng.uniform(-2, 1), "delta": delta}
 
 
 def _left_side(case, theta, counts, reverse=False):
@@ -392,6 +369,7 @@ def _left_side(case, theta, counts, reverse=False):
 
 
 def _square(matrix, x):
+    """|x|^2 in the norm of a matrix, (..., d) -> (...)."""
     return ((x @ matrix) * x).sum(-1)
 
 

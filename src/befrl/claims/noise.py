@@ -1,5 +1,6 @@
 """Appendix C.3: concentration and anti-concentration of the exploration noise."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -11,7 +12,9 @@ from befrl.claims.toolbox.registry import Evidence, claim
 from befrl.claims.toolbox.search import search
 
 DRAWS = 400  # simulated noises per trial
+ONE = Fraction(1)
 ROOT_TWO = math.sqrt(2)
+CUMULANTS = (1, 2, 8, 48)  # 2^(r-1) (r-1)!, those of the square of a standard normal
 
 
 @claim(
@@ -32,34 +35,38 @@ ROOT_TWO = math.sqrt(2)
 def gaussian_concentration(rng, trials, c=ROOT_TWO, least=1, d_inside=True, d_outside=True):
     r"""The constant is $\sqrt2$.
 
-    $\|\xi\|^2_\Sigma/(H\nu)=\sum_iz_i^2$ with d independent standard normals: H, $\nu$ and $\Sigma$ drop out.
-
-    $P(|z|>\sqrt{2L})\le e^{-L}$, so with $L=\log(d/\delta)$ all $z_i^2$ are at most $2L$ with probability $1-\delta$,
-    and their sum at most $2dL$: $c=\sqrt2$ serves every d and $\delta\le1$. It is the smallest such c: for d = 1 the
-    tail $P(|z|>c\sqrt L)$ is $e^{-c^2L/2}$ up to a power of L, above $e^{-L}$ for small $\delta$ if $c^2<2$. For
-    $\delta>d$ the root is not defined, and nothing is claimed. The paper leaves c open here and drops it in L851: c =
-    1 is enough for d > 1 (for d = 2 the chance is $\delta/2$), but not for d = 1.
+    $\|\xi\|^2_\Sigma/(H\nu)=\sum_iz_i^2$ with d independent standard normals: H, $\nu$ and $\Sigma$ drop out. Since
+    $P(|z|>\sqrt{2L})\le e^{-L}$, all $z_i^2$ are at most $2L$ with probability $1-\delta$ for $L=\log(d/\delta)$, and
+    their sum at most $2dL$: $c=\sqrt2$ serves every d and $\delta\le1$. It is the smallest such c: for d = 1 the tail
+    $P(|z|>c\sqrt L)$ is $e^{-c^2L/2}$ up to a power of L, above $e^{-L}$ for small $\delta$ if $c^2<2$. For $\delta>d$
+    the root is not defined, and nothing is claimed. The paper leaves c open here and drops it in L851: c = 1 is enough
+    for d > 1 (for d = 2 the chance is $\delta/2$), but not for d = 1.
 
     Attack: The exact tail of the sum of squares, by the incomplete gamma function, for d up to 1,000 and $\delta$ from
     1 to $10^{-200}$: a grid first, then random pairs and a climb.
     """
 
     def excess(case):
-        d = max(least, round(case["d"]))
-        log_delta = -abs(case["L"])
-        square = c**2 * (d if d_outside else 1) * ((math.log(d) if d_inside else 0.0) - log_delta)
-        if d == 1:
-            return float(math.log(2) + log_ndtr(-math.sqrt(square)) - log_delta)
-        tail = gammaincc(d / 2, square / 2)
-        return float(math.log(max(tail, 1e-300)) - log_delta)
+        d, log_delta = max(least, round(case["d"])), -case["L"]
+        log_ratio = (math.log(d) if d_inside else 0.0) - log_delta
+        return _log_tail(d, c**2 * (d if d_outside else 1) * log_ratio) - log_delta
 
     edges = [{"d": float(d), "L": L} for d in (1, 2, 3, 10, 100, 1000) for L in (0.0, 0.01, 0.5, 2.0, 30.0, 460.0)]
     draw = lambda rng: {"d": 10 ** rng.uniform(0, 3), "L": 10 ** rng.uniform(-2, 2.6)}  # noqa: E731
-    move = lambda rng, case, step: {  # noqa: E731
-        "d": min(1000.0, abs(case["d"] * math.exp(step * rng.standard_normal()))),
-        "L": min(460.0, case["L"] * math.exp(step * rng.standard_normal())),
-    }
-    return search(rng, trials, draw, excess, edges=edges, move=move)
+    return search(rng, trials, draw, excess, edges=edges, move=_scaled)
+
+
+def _log_tail(d, square):
+    """log P(z_1^2 + ... + z_d^2 > square) for standard normals."""
+    if d == 1:
+        return float(math.log(2) + log_ndtr(-math.sqrt(square)))
+    return math.log(max(gammaincc(d / 2, square / 2), 1e-300))
+
+
+def _scaled(rng, case, step):
+    """The case with d and L multiplied by random factors, within the range of the grid."""
+    largest = {"d": 1000.0, "L": 460.0}
+    return {key: min(largest[key], value * math.exp(step * rng.standard_normal())) for key, value in case.items()}
 
 
 @claim(
@@ -156,40 +163,37 @@ def squared_norm_of_noise(rng, trials, law="normal", extra=0, orders=4):
     """
 
     def gap(case):
-        G, x = case["G"], case["x"]
-        d = len(G)
-        product = _product(G, [[x * entry for entry in row] for row in _inverse(G)])
-        power, worst = product, Fraction(0)
-        for r in range(1, orders + 1):
-            factor = 2 ** (r - 1) * math.factorial(r - 1)
-            true = factor * sum(power[i][i] for i in range(d))
-            stated = {
-                "normal": {2: d * x}.get(r, Fraction(0)),
-                "shifted": {1: d * x, 2: 2 * d * x**2}.get(r, Fraction(0)),
-                "chi2": factor * (d + extra) * x**r,
-                "root": Fraction(math.sqrt(d)) * x,
-            }[law]
-            worst = max(worst, abs(true - stated) / max(abs(true), abs(stated)))
-            power = _product(power, product)
-        return worst
+        d, x = len(case["G"]), case["x"]
+        stated = {
+            "normal": [0, d * x, 0, 0],
+            "shifted": [d * x, 2 * d * x**2, 0, 0],
+            "chi2": [scale * (d + extra) * x ** (r + 1) for r, scale in enumerate(CUMULANTS)],
+            "root": [Fraction(math.sqrt(d)) * x],
+        }[law]
+        pairs = zip(_cumulants(case["G"], x, orders), stated, strict=False)
+        return max(abs(true - other) / max(true, other) for true, other in pairs)
 
-    def draw(rng):
-        d = int(rng.integers(1, 4))
-        root = [[Fraction(int(rng.integers(-9, 10)), 4) for _ in range(d)] for _ in range(d)]
-        G = _product(root, list(zip(*root, strict=True)))
-        return {
-            "G": [[G[i][j] + (i == j) for j in range(d)] for i in range(d)],
-            "x": Fraction(int(rng.integers(1, 50)), 7),
-        }
+    edges = [{"G": [[ONE]], "x": ONE}, {"G": [[2 * ONE, ONE], [ONE, 3 * ONE]], "x": 2 * ONE}]
+    return search(rng, trials, _draw_design, gap, edges=edges, climb=False, grade="identity")
 
-    edges = [
-        {"G": [[Fraction(1)]], "x": Fraction(1)},
-        {"G": [[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]], "x": Fraction(2)},
-    ]
-    return search(rng, trials, draw, gap, edges=edges, climb=False, grade="identity")
+
+def _draw_design(rng):
+    """A random positive definite matrix of fractions, of dimension 1 to 3, and a scale x."""
+    d = int(rng.integers(1, 4))
+    root = [[Fraction(int(rng.integers(-9, 10)), 4) for _ in range(d)] for _ in range(d)]
+    G = _product(root, list(zip(*root, strict=True)))
+    return {"G": [[G[i][j] + (i == j) for j in range(d)] for i in range(d)], "x": Fraction(int(rng.integers(1, 50)), 7)}
+
+
+def _cumulants(G, x, orders):
+    """The first cumulants of |xi|^2_G for xi ~ N(0, x G^-1)."""
+    product = _product(G, [[x * entry for entry in row] for row in _inverse(G)])
+    powers = itertools.accumulate([product] * orders, _product)
+    return [scale * sum(row[i] for i, row in enumerate(power)) for scale, power in zip(CUMULANTS, powers, strict=False)]
 
 
 def _product(a, b):
+    """The product of two matrices of fractions."""
     return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
 
 
