@@ -11,7 +11,7 @@ from befrl.claims.toolbox.search import search
 
 LARGEST = 1e6  # cap of alpha/eta and of c; also, negative, the score of what is not tried
 CONDITION = 1e5  # beyond it, rounding decides
-MOST = Fraction(95, 100)
+ALMOST = Fraction(95, 100)
 SHARE = "share of the left side that the right side leaves uncovered, 1 - right/left"
 REPAIR = {"shift": 0}
 
@@ -30,7 +30,7 @@ REPAIR = {"shift": 0}
     repairs={"with $N=TH$, the number of all steps, on the right": REPAIR},
     others={r"the repair with $\operatorname{tr}(\bar G_n^{-1}G)$ for the norm": REPAIR | {"norm": "traces"}},
     mutants={
-        "the repair with 0.95 times the right side": REPAIR | {"factor": MOST},
+        "the repair with 0.95 times the right side": REPAIR | {"factor": ALMOST},
         "the repair without d on the right": REPAIR | {"dimensions": False},
         "the repair without the minimum on the left": REPAIR | {"capped": False},
     },
@@ -94,7 +94,7 @@ def _excess_of_logarithms(x):
         r"with $\bar G$ updated after every step": {"updated": True},
     },
     mutants={
-        r"with $0.95\frac{H}{\log(1+H)}$ in place of 2": {"growth": "H/log(1+H)", "factor": MOST},
+        r"with $0.95\frac{H}{\log(1+H)}$ in place of 2": {"growth": "H/log(1+H)", "factor": ALMOST},
         r"with $1+\log H$ in place of 2": {"growth": "1+log(H)"},
     },
 )
@@ -138,7 +138,7 @@ def minimum_inside(rng, trials, growth="", factor=1, inside=True, updated=False)
         r"$\|\bar G_n^{-1/2}G_{s,a}\bar G_n^{-1/2}\|\le\frac\alpha\eta B_{\varphi,\mathbb A}$": {"part": "largest"},
     },
     mutants={
-        "with 0.95 times the repaired right side": {"repaired": True, "factor": MOST},
+        "with 0.95 times the repaired right side": {"repaired": True, "factor": ALMOST},
         "printed, if no norm exceeds 1": {"bounded": True},
     },
 )
@@ -164,8 +164,8 @@ def elliptical_without_minimum(rng, trials, repaired=False, factor=1, part="sum"
             return _uncovered(_spectral(sizes[part][0]), sizes[part][1] * x.bound)
         if bounded and _spectral(x.small) > 1:
             return 0
-        right = factor * _constant(x.kappa * x.bound * x.horizon) * x.d * _log_term(x, x.steps)
-        return _uncovered(_each_spectral(x.small).sum(), right if repaired else _second_result(x))
+        right = _first_result(x, x.kappa * x.bound * x.horizon) if repaired else _second_result(x)
+        return _uncovered(_each_spectral(x.small).sum(), factor * right)
 
     return _attack(rng, trials, violation, [_scalar([1], kappa=100), _scalar([1], horizon=6, A=Fraction(1, 100))])
 
@@ -183,7 +183,7 @@ def elliptical_without_minimum(rng, trials, repaired=False, factor=1, part="sum"
     },
     others={"the first line, with the squares of the norms": {"squared": True}},
     mutants={
-        "0.95 times the repaired right side": {"repaired": True, "factor": MOST},
+        "0.95 times the repaired right side": {"repaired": True, "factor": ALMOST},
         "the repair for imagined trajectories, whose features are not in G": {"repaired": True, "imagined": True},
     },
 )
@@ -206,8 +206,7 @@ def elliptical_unsquared(rng, trials, repaired=False, factor=1, squared=False, i
         x = _potentials(case)
         traces = x.imagined if imagined else x.traces
         sums = (traces if squared else _roots(traces)).sum(1)
-        printed = _constant(x.c) * x.d * _log_term(x, x.steps), _second_result(x)
-        first, second = _by_cauchy(x) if repaired else printed
+        first, second = _by_cauchy(x) if repaired else (_first_result(x, x.c), _second_result(x))
         share = _uncovered(np.minimum(sums, x.c).sum(), factor * first)
         return share if squared else max(share, _uncovered(sums.sum(), factor * second))
 
@@ -217,8 +216,8 @@ def elliptical_unsquared(rng, trials, repaired=False, factor=1, squared=False, i
 
 def _by_cauchy(x):
     """The two right sides of the repair: with the minimum and without it."""
-    constants = _constant(x.c**2 / x.horizon), _constant(x.kappa * x.bound * x.horizon * x.d)
-    return [root(float(x.steps * constant * x.d * _log_term(x, x.steps))) for constant in constants]
+    constants = x.c**2 / x.horizon, x.kappa * x.bound * x.horizon * x.d
+    return [root(float(x.steps * _first_result(x, c))) for c in constants]
 
 
 def _attack(rng, trials, violation, edges):
@@ -303,6 +302,11 @@ def _constant(c):
 def _roots(x):
     """Square roots of the entries, exact where they are squares of fractions."""
     return np.vectorize(root, otypes=[x.dtype])(x)
+
+
+def _first_result(x, c):
+    """The right side of the lemma's first result, with all steps, or a rational upper bound."""
+    return _constant(c) * x.d * _log_term(x, x.steps)
 
 
 def _second_result(x):

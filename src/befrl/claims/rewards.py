@@ -62,7 +62,7 @@ def _allowed(law, segment):
     return c1, c2, np.union1d(points, np.clip([c1, c2, 0.0], low, high))
 
 
-LINEAR = {"power": 1}
+ONCE = {"power": 1}  # the power of the norm of B
 
 
 @claim(
@@ -72,14 +72,11 @@ LINEAR = {"power": 1}
     r"$(A_i\varphi)^\top$; both sides are halved in the text.",
     meaning="share of the left side, squared, that the right side leaves uncovered, 1 - right/left",
     tolerance=1e-9,
-    repairs={
-        r"with $\|B\|\sup\operatorname{Var}(r)$ in place of $\beta^r$": LINEAR,
-        r"if $\|B\|\ge1$": {"smallest": 1},
-    },
+    repairs={r"with $\|B\|\sup\operatorname{Var}(r)$ in place of $\beta^r$": ONCE, r"if $\|B\|\ge1$": {"smallest": 1}},
     steps={r"$|B^\top M_\Delta\varphi|\le\|\Delta\|_{\bar G}\,\|aB\|_{\bar G^{-1}}$": {"power": None}},
-    others={r"the first repair with the spectral norm of $\bar G^{-1/2}a$": LINEAR | {"spectral": True}},
+    others={r"the first repair with the spectral norm of $\bar G^{-1/2}a$": ONCE | {"spectral": True}},
     mutants={
-        r"with $0.9\,\|B\|\sup\operatorname{Var}(r)$": LINEAR | {"factor": Fraction(9, 10)},
+        r"with $0.9\,\|B\|\sup\operatorname{Var}(r)$": ONCE | {"factor": Fraction(9, 10)},
         r"if $\|B\|\ge\frac12$": {"smallest": Fraction(1, 2)},
     },
 )
@@ -91,10 +88,10 @@ def reward_by_feature_norm(rng, trials, power=2, factor=1, smallest=0, spectral=
 
     Correction: $|B^\top M_\Delta\varphi|=|\Delta^\top aB|\le\|\Delta\|_{\bar G}\|aB\|_{\bar
     G^{-1}}\le\|\Delta\|_{\bar G}\|a\|_{\bar G^{-1}}\|B\|$ with $\|a\|^2_{\bar G^{-1}}=\operatorname{tr}(a^\top\bar
-    G^{-1}a)$, as in the paper. All are equal for $d=p=1$. The bounds of the reward terms then carry $\beta^r/\|B\|$.
+    G^{-1}a)$; equality holds for $d=p=1$. The bounds of the reward terms then carry $\beta^r/\|B\|$.
 
-    Attack: Random $\Delta$, a and B in one to five dimensions, then a climb. $\bar G=I$ and the largest variance, 1,
-    lose nothing, since $\bar G^{1/2}\Delta$ and $\bar G^{-1/2}a$ can be any; first the example, in exact arithmetic.
+    Attack: Random $\Delta$, a and B in one to five dimensions, then a climb; first the example, in exact arithmetic.
+    $\bar G=I$ and the largest variance, 1, lose nothing: $\bar G^{1/2}\Delta$ and $\bar G^{-1/2}a$ are arbitrary.
     """
 
     def violation(case):
