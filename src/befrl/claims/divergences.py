@@ -8,22 +8,22 @@ from scipy.special import xlog1py
 
 from befrl.claims.toolbox.calculus import directional_derivatives, nearest_to
 from befrl.claims.toolbox.exact import log1p_bounds
-from befrl.claims.toolbox.laws import Model, definition, draw_reward, draw_transition, log_sum, moved
+from befrl.claims.toolbox.laws import Model, definition, draw_law, draw_transition, log_sum, moved
+from befrl.claims.toolbox.legendre import LogSumExp, ascend
 from befrl.claims.toolbox.registry import Evidence, claim
 from befrl.claims.toolbox.search import listed, search
 
 NOISE = 1e-7  # a difference below this share of its terms counts as rounding
 TINY = 1e-100  # stands in for 0 in denominators
 THIRD = Fraction(1, 3)
-COIN = {"kind": "finite", "phi": [1.0], "A": [[[1.0]]], "psi": [[0.0], [1.0]], "theta": [0.0], "other": [1.0]}
+SHARE = "share of the square of (difference of means minus linear term) that the term under the root leaves uncovered"
 
 
 @claim(
     "C34",
     statement=r"For $Q\ll P$: $\mathbb E_Q[f]-\mathbb E_P[f]\le\sqrt{2\mathbb V_P[f]\,\mathrm{KL}(Q,P)}+"
     r"\frac{2S(f)}{3}\mathrm{KL}(Q,P)$.",
-    meaning="share of the square of (difference of means minus linear term) that the term under the root leaves "
-    "uncovered",
+    meaning=SHARE,
     tolerance=1e-6,
     others={r"with $\frac{S(f)}{3}$ in place of $\frac{2S(f)}{3}$": {"linear": THIRD}},
     mutants={
@@ -36,7 +36,7 @@ COIN = {"kind": "finite", "phi": [1.0], "A": [[[1.0]]], "psi": [[0.0], [1.0]], "
 def transport_upwards(rng, trials, linear=2 * THIRD, factor=2, swapped=False):
     r"""Bernstein's inequality gives it, even with $\frac13S(f)$ in the linear term, which is sharp.
 
-    With $g=f-\mathbb E_P[f]\le S$ and $0<\lambda<3/S$: $\log\mathbb E_P[e^{\lambda g}]\le \frac{\lambda^2\mathbb
+    Let $g=f-\mathbb E_P[f]\le S$ and $0<\lambda<3/S$. Then $\log\mathbb E_P[e^{\lambda g}]\le \frac{\lambda^2\mathbb
     V_P[f]}{2(1-\lambda S/3)}$. By the variational formula $\lambda\mathbb E_Q[g]\le\mathrm{KL}(Q,P)+ \log\mathbb
     E_P[e^{\lambda g}]$, and the best $\lambda$ gives $\sqrt{2\mathbb V_P[f]\,\mathrm{KL}}+\frac S3\mathrm{KL}$. For
     rare events, $P(f=1)\to0$, no smaller factor than 1/3 will do.
@@ -44,19 +44,13 @@ def transport_upwards(rng, trials, linear=2 * THIRD, factor=2, swapped=False):
     Attack: Laws P on two to six points, rare points included, and functions f are drawn, then moved uphill. For given P
     and f the worst Q of its mean is a tilt $Q\propto Pe^{\lambda f}$, so a scan of $\lambda$ exhausts Q.
     """
-
-    def bound(law):
-        kl = law.reverse if swapped else law.kl
-        return factor * law.variance * kl, linear * law.span * kl
-
-    return _transport(rng, trials, 1, bound)
+    return _transport(rng, trials, 1, linear=linear, factor=factor, swapped=swapped)
 
 
 @claim(
     "C35",
     statement=r"For $Q\ll P$: $\mathbb E_P[f]-\mathbb E_Q[f]\le\sqrt{2\mathbb V_P[f]\,\mathrm{KL}(Q,P)}$.",
-    meaning="share of the square of (difference of means minus linear term) that the term under the root leaves "
-    "uncovered",
+    meaning=SHARE,
     tolerance=1e-6,
     repairs={
         r"$\mathbb E_P[f]-\mathbb E_Q[f]\le\sqrt{2\mathbb E_P[(f-\min f)^2]\,\mathrm{KL}(Q,P)}$": {"spread": "square"},
@@ -75,7 +69,7 @@ def transport_upwards(rng, trials, linear=2 * THIRD, factor=2, swapped=False):
 def transport_downwards(rng, trials, spread="variance", factor=2, linear=0):
     r"""It is false: f and -f have the same variance and span, so it is the first line without its linear term.
 
-    Take $P(f=1)=\frac9{10}$, $P(f=0)=\frac1{10}$ and Q uniform. The difference of means is $\frac25$ and $2\mathbb
+    Take $P(f=1)=\frac9{10}$, $P(f=0)=\frac1{10}$ and Q uniform. The difference of means is $\frac25$, but $2\mathbb
     V_P[f]\,\mathrm{KL}(Q,P)=\frac9{50}\log\frac53<\frac{4}{25}$. A left tail is Gaussian with the second moment of a
     nonnegative f, not with its variance.
 
@@ -86,29 +80,26 @@ def transport_downwards(rng, trials, spread="variance", factor=2, linear=0):
 
     Attack: As for the first line, with tilts downwards; first the example above, with a rational upper bound of KL.
     """
-
-    def bound(law):
-        squares = {
-            "variance": law.variance,
-            "variance under Q": law.variance_q,
-            "square": law.square,
-            "pinsker": law.span**2 / 4,
-        }
-        return factor * squares[spread] * law.kl, linear * law.span * law.kl
-
-    tenth, half = Fraction(1, 10), Fraction(1, 2)
-    example = {"P": [1 - tenth, tenth], "Q": [half, half], "f": [Fraction(1), Fraction(0)]}
-    near = {"P": [1 - tenth**3, tenth**3], "Q": [1 - 9 * tenth**4, 9 * tenth**4], "f": [Fraction(0), Fraction(1)]}
-    return _transport(rng, trials, -1, bound, edges=[example, near])
+    return _transport(rng, trials, -1, edges=DOWNWARDS, spread=spread, factor=factor, linear=linear)
 
 
-def _transport(rng, trials, sign, bound, edges=()):
-    """Attack sign (E_Q f - E_P f) <= sqrt(under root) + linear, where bound(law) is the pair of these terms."""
+DOWNWARDS = [
+    {"P": [Fraction(9, 10), Fraction(1, 10)], "Q": [Fraction(1, 2)] * 2, "f": [Fraction(1), Fraction(0)]},
+    {
+        "P": [Fraction(999, 1000), Fraction(1, 1000)],
+        "Q": [Fraction(9991, 10000), Fraction(9, 10000)],
+        "f": [Fraction(0), Fraction(1)],
+    },
+]
+
+
+def _transport(rng, trials, sign, edges=(), spread="variance", factor=2, linear=0, swapped=False):
+    """Attack sign (E_Q f - E_P f) <= sqrt(factor spread KL) + linear span KL."""
 
     def violation(case):
         law = _tilted(case, sign) if "logits" in case else _stated(case)
-        under_root, linear = bound(law)
-        excess = sign * law.difference - linear
+        kl = law.reverse if swapped else law.kl
+        under_root, excess = factor * law.spreads[spread] * kl, sign * law.difference - linear * law.span * kl
         if "logits" not in case:
             return max(Fraction(0), 1 - under_root / excess**2) if excess > 0 else Fraction(0)
         with np.errstate(over="ignore"):
@@ -125,7 +116,7 @@ def _transport(rng, trials, sign, bound, edges=()):
 
 
 def _tilted(case, sign):
-    """P, with all Q ~ P exp(sign t f / S) for a range of t > 0: differences, variances and divergences, each (t,)."""
+    """P, with all Q ~ P exp(sign t f / S) for a range of t > 0: differences, spreads and divergences, each (t,)."""
     f, P = case["f"], np.exp(np.maximum(case["logits"] - case["logits"].max(), -30))
     P = P / P.sum()
     centred, span = f - P @ f, max(np.ptp(f), TINY)
@@ -133,31 +124,23 @@ def _tilted(case, sign):
     ratio = ratio - np.log(np.exp(ratio) @ P)[:, None]
     u = np.expm1(ratio)  # Q/P - 1, also where it is small
     difference = u @ (P * centred)
-    return SimpleNamespace(
-        difference=difference,
-        span=span,
-        variance=P @ centred**2,
-        variance_q=(1 + u) @ (P * centred**2) - difference**2,
-        square=P @ (f - f.min()) ** 2,
-        kl=(xlog1py(1 + u, u) - u) @ P,
-        reverse=(u - ratio) @ P,
-    )
+    variances = P @ centred**2, (1 + u) @ (P * centred**2) - difference**2
+    return _law(P, f, difference, span, variances, (xlog1py(1 + u, u) - u) @ P, (u - ratio) @ P)
 
 
 def _stated(case):
     """The same for one rational P and Q, exactly, but for KL, of which these are rational upper bounds."""
     P, Q, f = (np.array(case[key]) for key in ("P", "Q", "f"))
-    variance, variance_q = (law @ f**2 - (law @ f) ** 2 for law in (P, Q))
+    variances = [law @ f**2 - (law @ f) ** 2 for law in (P, Q)]
     kl, reverse = (sum(a * log1p_bounds(a / b - 1)[1] for a, b in zip(*pair, strict=True)) for pair in ((Q, P), (P, Q)))
-    return SimpleNamespace(
-        difference=Q @ f - P @ f,
-        span=f.max() - f.min(),
-        variance=variance,
-        variance_q=variance_q,
-        square=P @ (f - f.min()) ** 2,
-        kl=kl,
-        reverse=reverse,
-    )
+    return _law(P, f, Q @ f - P @ f, f.max() - f.min(), variances, kl, reverse)
+
+
+def _law(P, f, difference, span, variances, kl, reverse):
+    """What the transportation inequalities are made of; `reverse` is KL(P, Q)."""
+    spreads = {"variance": variances[0], "variance under Q": variances[1]}
+    spreads |= {"square": P @ (f - f.min()) ** 2, "pinsker": span**2 / 4}
+    return SimpleNamespace(difference=difference, span=span, spreads=spreads, kl=kl, reverse=reverse)
 
 
 @claim(
@@ -178,53 +161,33 @@ def _stated(case):
 def bregman_duality(rng, trials, curvature=1.0, swapped=False, sign=1, literal=False):
     r"""The supremum is attained where the gradient vanishes, at $\lambda=\theta-\theta'$.
 
-    $B^\star_{F,\theta'}(\nabla F(\theta)-\nabla F(\theta'))=\sup_\lambda\,[\lambda^\top\nabla
-    F(\theta)-F(\theta'+\lambda)+ F(\theta')]$. The bracket is concave and its gradient is $\nabla F(\theta)-\nabla
-    F(\theta'+\lambda)$, so $\lambda=\theta-\theta'$ is optimal, with the value $(\theta-\theta')^\top\nabla
-    F(\theta)-F(\theta)+F(\theta')= B_F(\theta',\theta)$. Strict convexity makes the maximiser unique, but is not
-    needed. The definition's first half, $B_F(\theta+\lambda,\lambda)$, is a slip for $B_F(\theta+\lambda,\theta)$: its
-    second half is the function used.
+    The dual is $\sup_\lambda\,[\lambda^\top\nabla F(\theta)-F(\theta'+\lambda)+F(\theta')]$. The bracket is concave
+    with gradient $\nabla F(\theta)-\nabla F(\theta'+\lambda)$. At $\lambda=\theta-\theta'$ its value is
+    $(\theta-\theta')^\top\nabla F(\theta)-F(\theta)+F(\theta')=B_F(\theta',\theta)$. Strict convexity makes the
+    maximiser unique, but is not needed. The definition's first half, $B_F(\theta+\lambda,\lambda)$, is a slip for
+    $B_F(\theta+\lambda,\theta)$: its second half is the function used.
 
     Attack: $F(\theta)=\log\sum_j\exp(t_j^\top\theta)+\frac\kappa2\|\theta\|^2$ with random $t_j$ and $\kappa$, in up to
-    three dimensions. The supremum comes from an ascent in Newton's and in random directions that starts from
-    $\lambda=0$ and does not know the maximiser.
+    three dimensions. An ascent from $\lambda=0$ that does not know the maximiser finds the supremum.
     """
-    n = max(40, trials)
-    t = rng.standard_normal((n, 5, 3)) * 10.0 ** rng.uniform(-1, 0.3, (n, 1, 1)) * (rng.random((n, 1, 3)) < 0.7)
-    kappa = curvature * 10.0 ** rng.uniform(-1, 1, (n, 1))
-    theta, other = rng.standard_normal((2, n, 3))  # theta and theta'
-
-    def F(x):
-        return np.logaddexp.reduce(np.einsum("njd,...nd->...nj", t, x), -1) + (kappa[:, 0] / 2) * (x**2).sum(-1)
-
-    def gradient(x):
-        logits = np.einsum("njd,...nd->...nj", t, x)
-        p = np.exp(logits - np.logaddexp.reduce(logits, -1)[..., None])
-        return np.einsum("...nj,njd->...nd", p, t) + kappa * x, p
-
-    def bregman(x, y):
-        return F(x) - F(y) - ((x - y) * gradient(y)[0]).sum(-1)
-
-    argument = sign * (gradient(theta)[0] - gradient(other)[0])
+    F, theta, other = _draw_potentials(rng, max(40, trials), curvature)
+    target = sign * (F.gradient(theta) - F.gradient(other))
 
     def inside(step):
-        return (step * argument).sum(-1) - bregman(other + step, step if literal else other)
+        return (step * target).sum(-1) - F.bregman(other + step, step if literal else other)
 
-    point, lengths = np.zeros_like(theta), np.append(4 * 0.5 ** np.arange(14), -1.0)
-    for _ in range(40):
-        slope, p = gradient(other + point)
-        mean = np.einsum("nj,njd->nd", p, t)
-        hessian = np.einsum("nj,njd,nje->nde", p, t, t) - mean[:, :, None] * mean[:, None]
-        damped = [hessian + (np.abs(kappa)[:, :, None] + damping) * np.eye(3) for damping in (1e-9, 1e-3, 0.1)]
-        newton = np.linalg.solve(damped, (argument + gradient(other)[0] - slope)[..., None])[..., 0]
-        ways = np.concatenate([newton, rng.standard_normal((1, n, 3))])
-        tried = np.concatenate([point[None], (point + lengths[:, None, None, None] * ways).reshape(-1, n, 3)])
-        point = tried[inside(tried).argmax(0), np.arange(n)]
-    value = bregman(theta, other) if swapped else bregman(other, theta)
-    error = np.abs(inside(point) - value) / (1 + np.abs(value))
+    found = ascend(rng, inside, lambda step: F.newton(other + step, target + F.gradient(other)), np.zeros_like(theta))
+    value = F.bregman(theta, other) if swapped else F.bregman(other, theta)
+    error = np.abs(inside(found) - value) / (1 + np.abs(value))
     worst = int(error.argmax())
-    instance = {"t": t[worst], "kappa": kappa[worst, 0], "theta": theta[worst], "theta'": other[worst]}
-    return Evidence(float(error[worst]), listed(instance), "search", n)
+    instance = {"t": F.t[worst], "kappa": F.kappa[worst, 0], "theta": theta[worst], "theta'": other[worst]}
+    return Evidence(float(error[worst]), listed(instance), "search", len(error))
+
+
+def _draw_potentials(rng, n, curvature):
+    """A batch of n functions F in up to three dimensions, with a point theta and a point theta' for each."""
+    t = rng.standard_normal((n, 5, 3)) * 10.0 ** rng.uniform(-1, 0.3, (n, 1, 1)) * (rng.random((n, 1, 3)) < 0.7)
+    return LogSumExp(t, curvature * 10.0 ** rng.uniform(-1, 1, (n, 1))), *rng.standard_normal((2, n, 3))
 
 
 @claim(
@@ -234,8 +197,7 @@ def bregman_duality(rng, trials, curvature=1.0, swapped=False, sign=1, literal=F
     r"$\operatorname{Var}(r)\,\varphi^\top A_i^\top BB^\top A_j\varphi$. $\mathrm{KL}(P_\theta,P_{\theta'})"
     r"=B_Z(\theta',\theta)=\frac12(\theta-\theta')^\top\nabla^2Z(\tilde\theta)(\theta-\theta')$ for some "
     r"$\tilde\theta$ in the hypercube $[\theta,\theta']$.",
-    meaning="largest relative difference between a formula and the definition: Cauchy's integral for derivatives, the "
-    "expected log ratio for KL",
+    meaning="largest relative error against the definition: Cauchy's integral, or the expected log ratio for KL",
     tolerance=1e-6,
     mutants={
         "gradient 1 % too large": {"gradient": 1.01},
@@ -250,47 +212,58 @@ def derivatives_and_divergences(rng, trials, gradient=1.0, hessian=1.0, taylor=0
     $Z(\theta)=\log\int\exp(T(x)^\top\theta)dx$ has gradient $\mathbb E[T]$ and Hessian $\operatorname{Cov}(T)$, with
     $T_i=\psi^\top A_i\varphi$ or $rB^\top A_i\varphi$. With $f(u)=Z(\theta+u(\theta'-\theta))$: $\mathrm{KL}=\mathbb
     E_\theta\log\frac{p_\theta}{p_{\theta'}}=f(1)-f(0)-f'(0)=\frac12f''(u)$ for some u in (0,1). The point lies on the
-    segment, hence in the hypercube. Its existence does not fix the order of the arguments, so the order is tested
-    separately. The index t in the proof of the gradients is a slip for i.
+    segment, hence in the hypercube. It exists for either order of the arguments, so the order is tested separately. The
+    index t in the proof of the gradients is a slip for i.
 
     Attack: Random transition laws (finite, cosine features, truncated normal) and reward laws of four families, close,
     distant and saturated parameters, $A_i$ of many scales; then a climb. The definitions use no formula for a moment.
     """
 
     def violation(law):
-        model = Model(law)
-        theta, other = np.asarray(law["theta"]), np.asarray(law["other"])
-        T, log_weights = definition(law, theta)
-        kl = _divergence(law, T, log_weights)
-        first, second = (other, theta) if swapped else (theta, other)
-        slope = (first - second) @ (gradient * model.gradient(first))
-        terms = np.array([slope, -model.log_partition(first), model.log_partition(second)])
-        size, delta = kl + NOISE * (1 + np.abs(terms).sum()), other - theta
-        _, distance = nearest_to(
-            kl,
-            lambda u: taylor * hessian * model.curvature(theta + u[:, None] * delta, delta),
-            np.linspace(0.0, 1.0, 129),
-        )
-        derivatives = _derivative_error(model, theta, T, log_weights, gradient, hessian)
-        return float(max(derivatives, abs(terms.sum() - kl) / size, distance / size))
+        kl, terms = _divergence(law), _bregman_terms(law, gradient, swapped)
+        size = kl + NOISE * (1 + np.abs(terms).sum())
+        errors = abs(terms.sum() - kl) / size, _distance_to_curvature(law, kl, taylor * hessian) / size
+        return float(max(*errors, _derivative_error(law, gradient, hessian)))
 
-    def draw(rng):
-        return draw_transition(rng) if rng.random() < 0.5 else draw_reward(rng)
-
-    return search(rng, max(5, trials // 4), draw, violation, edges=[COIN], move=moved)
+    return search(rng, max(5, trials // 4), draw_law, violation, edges=[COIN], move=moved)
 
 
-def _divergence(law, T, log_weights):
-    """KL(theta, other) as the expected log ratio; T and log_weights are the definition at theta."""
-    theta, other = np.asarray(law["theta"]), np.asarray(law["other"])
+COIN = {"kind": "finite", "phi": [1.0], "A": [[[1.0]]], "psi": [[0.0], [1.0]], "theta": [0.0], "other": [1.0]}
+
+
+def _divergence(law, swapped=False):
+    """KL(theta, other), or KL(other, theta) if swapped, as the expected log ratio."""
+    theta, other = _parameters(law, swapped)
+    T, log_weights = definition(law, theta)
     log_p = T @ theta + log_weights - log_sum(T, log_weights, theta)
     log_q = T @ other + log_weights - log_sum(*definition(law, other), other)
     return float(np.exp(log_p) @ (log_p - log_q))
 
 
-def _derivative_error(model, theta, T, log_weights, gradient, hessian):
+def _parameters(law, swapped=False):
+    """theta and other as arrays, in reverse order if swapped."""
+    return np.array([law["other"], law["theta"]] if swapped else [law["theta"], law["other"]])
+
+
+def _bregman_terms(law, gradient, swapped):
+    """The three terms of B_Z(other, theta), or of B_Z(theta, other) if swapped, with a factor of the gradient."""
+    model, (first, second) = Model(law), _parameters(law, swapped)
+    slope = (first - second) @ (gradient * model.gradient(first))
+    return np.array([slope, -model.log_partition(first), model.log_partition(second)])
+
+
+def _distance_to_curvature(law, kl, factor):
+    """The distance of KL from the values of factor (theta - other)' Hessian (theta - other) on the segment."""
+    model, (theta, other) = Model(law), _parameters(law)
+    delta = other - theta
+    points = np.linspace(0.0, 1.0, 129)
+    return nearest_to(kl, lambda u: factor * model.curvature(theta + u[:, None] * delta, delta), points)[1]
+
+
+def _derivative_error(law, gradient, hessian):
     """Error of gradient and Hessian against Cauchy's integral, in units of the statistic's size and spread."""
-    d = len(theta)
+    model, theta = Model(law), np.asarray(law["theta"])
+    d, (T, log_weights) = len(theta), definition(law, theta)
     size, spread = np.maximum(np.abs(T).max(0), TINY), np.ptp(T, axis=0)
     unit = np.where(spread > 1e-12 * size, spread, size)
     i, j = np.triu_indices(d, 1)
@@ -308,8 +281,8 @@ LEAST = {"low": "smallest"}
 
 @claim(
     "C38",
-    statement=r"With $\alpha=\inf\lambda_{\max}(\mathbb C^\theta_{s,a}[\psi])$ and $\beta=\sup\lambda_{\max}$ (table of "
-    r"notation): $\frac\alpha2\|\theta'-\theta\|^2_{G_{s,a}}\le\mathrm{KL}_{s,a}(\theta,\theta')\le"
+    statement=r"With $\alpha=\inf\lambda_{\max}(\mathbb C^\theta_{s,a}[\psi])$ and $\beta=\sup\lambda_{\max}$ (table "
+    r"of notation): $\frac\alpha2\|\theta'-\theta\|^2_{G_{s,a}}\le\mathrm{KL}_{s,a}(\theta,\theta')\le"
     r"\frac\beta2\|\theta'-\theta\|^2_{G_{s,a}}$.",
     meaning="larger excess of the two inequalities, as a share of KL or of the upper bound",
     tolerance=1e-6,
@@ -319,42 +292,45 @@ LEAST = {"low": "smallest"}
         r"the repair with $\alpha$ in place of $\frac\alpha2$": LEAST | {"left": 1.0},
         r"the repair with $\frac\beta4$ in place of $\frac\beta2$": LEAST | {"right": 0.25},
         r"the repair with $\mathbb A$ in place of $G_{s,a}$ on the left": LEAST | {"trace_norm": True},
-        r"the repair with $\beta=\sup_\theta\lambda_{\min}(\mathbb C^\theta)$": LEAST | {"high": "smallest"},
     },
 )
-def divergence_sandwich(
-    rng, trials, left=0.5, right=0.5, low="largest", high="largest", trace_norm=False, swapped=False
-):
+def divergence_sandwich(rng, trials, left=0.5, right=0.5, low="largest", trace_norm=False, swapped=False):
     r"""The lower bound is false with the table's $\inf\lambda_{\max}$.
 
-    Let $\psi$ be $(0,0)$ or $(1,0)$ and $A_1\varphi=(0,1)$: the law does not depend on $\theta$, so $\mathrm{KL}=0$, but
-    $\lambda_{\max}=\frac14$ throughout.
+    Let $\psi$ be $(0,0)$ or $(1,0)$ and $A_1\varphi=(0,1)$. The law does not depend on $\theta$, so $\mathrm{KL}=0$,
+    but $\lambda_{\max}=\frac14$ throughout.
 
     Correction: $\mathrm{KL}=\int_0^1(1-u)\,v^\top\mathbb C^{\theta_u}v\,du$ with $v=M_{\theta'-\theta}\varphi$, and
     $\|v\|^2=\|\theta'-\theta\|^2_{G_{s,a}}$. Bounds of $\mathbb C$ on the segment suffice, in either order of the
     arguments.
 
-    Attack: Random transition laws of three kinds and a climb of the excess, with the extreme eigenvalues on the segment;
-    first the example above, a coin, and a direction that the features do not see.
+    Attack: Random transition laws of three kinds and a climb of the excess, with the extreme eigenvalues on the
+    segment; first the example above, a coin, and a direction that the features do not see.
     """
 
     def violation(law):
-        model, theta, delta = Model(law), np.asarray(law["theta"]), np.subtract(law["other"], law["theta"])
-        pair = law | {"theta": law["other"], "other": law["theta"]} if swapped else law
-        kl = _divergence(pair, *definition(pair, np.asarray(pair["theta"])))
-        segment = model.features.natural(theta + np.linspace(0, 1, 65)[:, None] * delta)
-        eigenvalues = np.linalg.eigvalsh(model.family.moments(segment)[2][:, 0, 0])
-        position = {"smallest": 0, "largest": -1}
-        alpha, beta = eigenvalues[:, position[low]].min(), eigenvalues[:, position[high]].max()
-        A = np.asarray(law["A"])
-        square = ((np.einsum("i,ipq,q->p", delta, A, law["phi"])) ** 2).sum()
-        below = np.einsum("i,ipq,jpq,j->", delta, A, A, delta) if trace_norm else square
-        lower, upper = left * alpha * below, right * beta * square
-        size = max(kl, upper) + NOISE
-        return float(max(lower - kl, kl - upper) / size)
+        eigenvalues, (square, trace) = _eigenvalues(law), _square_and_trace(law)
+        alpha, beta = eigenvalues[:, 0 if low == "smallest" else -1].min(), eigenvalues[:, -1].max()
+        kl, upper = _divergence(law, swapped), right * beta * square
+        lower = left * alpha * (trace if trace_norm else square)
+        return float(max(lower - kl, kl - upper) / (max(kl, upper) + NOISE))
 
-    example = {"kind": "finite", "phi": [1.0], "A": [[[0.0], [1.0]]], "psi": [[0.0, 0.0], [1.0, 0.0]]}
-    example |= {"theta": [0.0], "other": [1.0]}
-    unseen = COIN | {"phi": [1.0, 0.0], "A": [[[1.0, 0.0]], [[0.0, 1.0]]], "theta": [0.0, 0.0], "other": [0.0, 1.0]}
-    edges = [COIN, example, example | {"A": [[[1.0], [0.0]]]}, unseen]
+    edges = [COIN, FLAT, FLAT | {"A": [[[1.0], [0.0]]]}, UNSEEN]
     return search(rng, max(5, trials // 4), draw_transition, violation, edges=edges, move=moved)
+
+
+FLAT = COIN | {"A": [[[0.0], [1.0]]], "psi": [[0.0, 0.0], [1.0, 0.0]]}
+UNSEEN = COIN | {"phi": [1.0, 0.0], "A": [[[1.0, 0.0]], [[0.0, 1.0]]], "theta": [0.0, 0.0], "other": [0.0, 1.0]}
+
+
+def _eigenvalues(law):
+    """The eigenvalues of the covariance of psi, ascending, at 65 points of the segment."""
+    model, (theta, other) = Model(law), _parameters(law)
+    segment = model.features.natural(theta + np.linspace(0, 1, 65)[:, None] * (other - theta))
+    return np.linalg.eigvalsh(model.family.moments(segment)[2][:, 0, 0])
+
+
+def _square_and_trace(law):
+    """Delta' G Delta and Delta' A Delta for the difference Delta of the parameters."""
+    delta, A = np.subtract(law["other"], law["theta"]), np.asarray(law["A"])
+    return (np.einsum("i,ipq,q->p", delta, A, law["phi"]) ** 2).sum(), np.einsum("i,ipq,jpq,j->", delta, A, A, delta)

@@ -14,28 +14,23 @@ from befrl.claims.toolbox.search import search
     "C39",
     statement=r"For some $\theta_3$ in the hypercube $[\theta_1,\theta_2]$: $\mathbb E_{\theta_1}[r]-\mathbb "
     r"E_{\theta_2}[r]=\frac12\operatorname{Var}_{\theta_3}(r)\,B^\top M_{\theta_1-\theta_2}\varphi$.",
-    meaning="smallest |E_1[r] - E_2[r] - factor Var_3(r) B'M phi| over all allowed theta_3, as a share of |E_1[r] - "
-    "E_2[r]|",
+    meaning="smallest distance of the two sides over all allowed theta_3, as a share of the left side",
     tolerance=1e-6,
     repairs={
         r"$\mathbb E_{\theta_1}[r]-\mathbb E_{\theta_2}[r]=\operatorname{Var}_{\theta_3}(r)\,B^\top "
         r"M_{\theta_1-\theta_2}\varphi$ for some $\theta_3$ on the segment": {"factor": 1, "segment": True}
     },
-    mutants={
-        "factor 2": {"factor": 2},
-        "factor 1/2 on the segment": {"segment": True},
-        "factor 0.99 on the segment": {"factor": Fraction(99, 100), "segment": True},
-    },
+    mutants={"factor 2": {"factor": 2}, "factor 0.99 on the segment": {"factor": Fraction(99, 100), "segment": True}},
 )
 def reward_transportation(rng, trials, factor=Fraction(1, 2), segment=False):
-    r"""$\mathbb E_\theta[r]=m(c)$ with $c=x^\top\theta$, $x_i=B^\top A_i\varphi$ and $m'=\operatorname{Var}$.
+    r"""It is false: $\mathbb E_\theta[r]=m(c)$ with $c=x^\top\theta$, $x_i=B^\top A_i\varphi$, $m'=\operatorname{Var}$.
 
-    The mean value theorem gives the factor 1. The factor 1/2 needs a $\theta_3$ whose variance is twice the mean
-    variance on the segment. There is none if the variance is constant, as for Gaussian rewards. The printed proof
-    expands to first order but divides by the 2 of a second-order term.
+    The factor 1/2 needs a $\theta_3$ whose variance is twice the mean variance on the segment. There is none if the
+    variance is constant, as for Gaussian rewards. The printed proof expands to first order but divides by the 2 of a
+    second-order term.
 
-    Correction: $m(c_1)-m(c_2)=m'(c_3)(c_1-c_2)$ for some $c_3$ between $c_1$ and $c_2$, and every such $c_3$ is
-    $x^\top\theta_3$ for a $\theta_3$ on the segment. The bounds that are derived from the lemma double.
+    Correction: By the mean value theorem $m(c_1)-m(c_2)=m'(c_3)(c_1-c_2)$ for some $c_3$ between $c_1$ and $c_2$, and
+    every such $c_3$ is $x^\top\theta_3$ for a $\theta_3$ on the segment. Bounds derived from the lemma double.
 
     Attack: The image of the hypercube under $x^\top$ is an interval, so a line search over $c_3$ is exhaustive. Random
     reward laws of four families, close, distant and saturated parameters, then a climb of the gap; first the unit
@@ -43,17 +38,12 @@ def reward_transportation(rng, trials, factor=Fraction(1, 2), segment=False):
     """
 
     def gap(law):
-        if law is EXAMPLE:  # E_1 - E_2 = 1 and Var = 1
-            return abs(1 - Fraction(factor))
-        family, x = REWARDS[law["kind"]], reward_vector(law)
-        ends = np.stack([x * np.asarray(law["theta"]), x * np.asarray(law["other"])])
-        c1, c2 = ends.sum(1)
+        if law is EXAMPLE:
+            return abs(1 - Fraction(factor))  # E_1 - E_2 = 1 and Var = 1
+        family, (c1, c2, points) = REWARDS[law["kind"]], _allowed(law, segment)
         difference = family.mean(c1) - family.mean(c2)
         if abs(c1 - c2) < 1e-4 or abs(difference) < 1e-8 * (1 + abs(family.mean(c1))):
             return 0.0  # rounding, or both sides saturated
-        low, high = (min(c1, c2), max(c1, c2)) if segment else (ends.min(0).sum(), ends.max(0).sum())
-        points = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 257))  # denser where the variance changes
-        points = np.union1d(points, np.clip([c1, c2, 0.0], low, high))
         _, distance = nearest_to(difference, lambda c: float(factor) * family.variance(c) * (c1 - c2), points)
         return float(distance / abs(difference))
 
@@ -63,48 +53,45 @@ def reward_transportation(rng, trials, factor=Fraction(1, 2), segment=False):
 EXAMPLE = {"kind": "gaussian", "phi": [1.0], "A": [[[1.0]]], "B": [1.0], "theta": [1.0], "other": [0.0]}
 
 
+def _allowed(law, segment):
+    """c_1, c_2 and a grid of all c_3 = x'theta_3 with theta_3 on the segment, or else in the hypercube."""
+    ends = reward_vector(law) * np.array([law["theta"], law["other"]])
+    c1, c2 = ends.sum(1)
+    low, high = (min(c1, c2), max(c1, c2)) if segment else (ends.min(0).sum(), ends.max(0).sum())
+    points = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 257))  # denser where the variance changes
+    return c1, c2, np.union1d(points, np.clip([c1, c2, 0.0], low, high))
+
+
+ONCE = {"power": 1}  # the power of the norm of B
+
+
 @claim(
     "C40",
-    statement=r"For every B: $\operatorname{Var}(r)\,|B^\top M_\Delta\varphi|\le\beta^r\|\Delta\|_{\bar "
-    r"G}\,\|(A_i\varphi)_i\|_{\bar G^{-1}}$ with $\beta^r=\|B\|^2\sup\operatorname{Var}(r)$, for "
-    r"$\Delta=\theta_1-\theta_2$; both sides are halved in the text.",
+    statement=r"For every B: $\operatorname{Var}(r)\,|B^\top M_\Delta\varphi|\le\beta^r\|\Delta\|_{\bar G}\,\|a\|_{\bar"
+    r" G^{-1}}$ with $\Delta=\theta_1-\theta_2$, $\beta^r=\|B\|^2\sup\operatorname{Var}(r)$ and a the matrix with rows "
+    r"$(A_i\varphi)^\top$; both sides are halved in the text.",
     meaning="share of the left side, squared, that the right side leaves uncovered, 1 - right/left",
     tolerance=1e-9,
-    repairs={
-        r"with $\|B\|\sup\operatorname{Var}(r)$ in place of $\beta^r$": {"power": 1},
-        r"if $\|B\|\ge1$": {"smallest": 1},
-    },
-    steps={
-        r"the first half of the step: $|B^\top M_\Delta\varphi|\le\|\Delta\|_{\bar G}\,\|(B^\top A_i\varphi)_i\|_{\bar "
-        r"G^{-1}}$": {"power": None}
-    },
-    others={
-        r"with $\|B\|\sup\operatorname{Var}(r)$ and the largest singular value of $\bar G^{-1/2}(A_i\varphi)_i$": {
-            "power": 1,
-            "spectral": True,
-        },
-    },
+    repairs={r"with $\|B\|\sup\operatorname{Var}(r)$ in place of $\beta^r$": ONCE, r"if $\|B\|\ge1$": {"smallest": 1}},
+    steps={r"$|B^\top M_\Delta\varphi|\le\|\Delta\|_{\bar G}\,\|aB\|_{\bar G^{-1}}$": {"power": None}},
+    others={r"the first repair with the spectral norm of $\bar G^{-1/2}a$": ONCE | {"spectral": True}},
     mutants={
-        r"with $0.9\,\|B\|\sup\operatorname{Var}(r)$": {"power": 1, "factor": Fraction(9, 10)},
-        r"with $\|B\|_\infty\sup\operatorname{Var}(r)$": {"power": 1, "largest_entry": True},
+        r"with $0.9\,\|B\|\sup\operatorname{Var}(r)$": ONCE | {"factor": Fraction(9, 10)},
         r"if $\|B\|\ge\frac12$": {"smallest": Fraction(1, 2)},
     },
 )
-def reward_by_feature_norm(rng, trials, power=2, factor=1, smallest=0, spectral=False, largest_entry=False):
+def reward_by_feature_norm(rng, trials, power=2, factor=1, smallest=0, spectral=False):
     r"""Cauchy's inequality gives $\|B\|$, not $\|B\|^2$, so the step is false for $\|B\|<1$.
 
-    Let a be the d by p matrix with rows $(A_i\varphi)^\top$. Then $B^\top M_\Delta\varphi=\Delta^\top aB$, and
-    $|\Delta^\top aB|\le\|\Delta\|_{\bar G}\|aB\|_{\bar G^{-1}}\le\|\Delta\|_{\bar G}\|a\|_{\bar G^{-1}}\|B\|$, with
-    $\|a\|^2_{\bar G^{-1}}=\operatorname{tr}(a^\top\bar G^{-1}a)$ as in the paper. All are equalities for $d=p=1$, and
-    then $B=\frac12$ refutes the printed step. With sB for B and $\theta/s$ for $\theta$ the left side stays and the
-    right side is multiplied by s.
+    For $d=p=1$ and $B=\frac12$ the left side is twice the right side. With sB for B and $\theta/s$ for $\theta$ the
+    left side stays and the right side is multiplied by s.
 
-    Correction: The chain above, times $\operatorname{Var}(r)\le\sup\operatorname{Var}(r)$. The bounds of the reward
-    terms then carry $\beta^r/\|B\|$.
+    Correction: $|B^\top M_\Delta\varphi|=|\Delta^\top aB|\le\|\Delta\|_{\bar G}\|aB\|_{\bar
+    G^{-1}}\le\|\Delta\|_{\bar G}\|a\|_{\bar G^{-1}}\|B\|$ with $\|a\|^2_{\bar G^{-1}}=\operatorname{tr}(a^\top\bar
+    G^{-1}a)$; equality holds for $d=p=1$. The bounds of the reward terms then carry $\beta^r/\|B\|$.
 
-    Attack: $\bar G^{1/2}\Delta$ and $\bar G^{-1/2}a$ can be any vector and matrix, and the variance can be the largest
-    one, so random $\Delta$, a and B with $\bar G=I$ and unit variance, in one to five dimensions, lose nothing; then a
-    climb. First $\Delta=a=1$, $B=\frac12$ and the like, in exact arithmetic.
+    Attack: Random $\Delta$, a and B in one to five dimensions, then a climb; first the example, in exact arithmetic.
+    $\bar G=I$ and the largest variance, 1, lose nothing: $\bar G^{1/2}\Delta$ and $\bar G^{-1/2}a$ are arbitrary.
     """
 
     def violation(case):
@@ -113,19 +100,19 @@ def reward_by_feature_norm(rng, trials, power=2, factor=1, smallest=0, spectral=
         if size < smallest**2:
             B, size = B * (smallest / np.sqrt(float(size))), smallest**2
         left = (delta @ (a @ B)) ** 2
-        if power is None:
-            right = (delta @ delta) * ((a @ B) ** 2).sum()
-        else:
-            of_B = max(abs(B)) ** 2 if largest_entry else size
-            of_a = np.linalg.norm(a.astype(float), 2) ** 2 if spectral else (a**2).sum()
-            right = factor**2 * of_B**power * (delta @ delta) * of_a
-        return 1 - right / left if left else 0
+        of_a = np.linalg.norm(a.astype(float), 2) ** 2 if spectral else (a**2).sum()
+        of_product = ((a @ B) ** 2).sum() if power is None else factor**2 * size**power * of_a
+        return 1 - (delta @ delta) * of_product / left if left else 0
 
-    def draw(rng):
-        d, p = rng.integers(1, 6, 2)
-        scale = 10.0 ** rng.uniform(-3, 3)
-        return {"delta": rng.standard_normal(d), "a": rng.standard_normal((d, p)), "B": scale * rng.standard_normal(p)}
+    return search(rng, trials, _draw_product, violation, edges=PRODUCTS)
 
-    half, one = Fraction(1, 2), Fraction(1)
-    edges = [{"delta": [one], "a": [[one]], "B": [half]}, {"delta": [one], "a": [[one, one]], "B": [one, one]}]
-    return search(rng, trials, draw, violation, edges=edges)
+
+ONE = Fraction(1)
+PRODUCTS = [{"delta": [ONE], "a": [[ONE]], "B": [ONE / 2]}, {"delta": [ONE], "a": [[ONE, ONE]], "B": [ONE, ONE]}]
+
+
+def _draw_product(rng):
+    """Random Delta, a and B in one to five dimensions, with B of many sizes."""
+    d, p = rng.integers(1, 6, 2)
+    scale = 10.0 ** rng.uniform(-3, 3)
+    return {"delta": rng.standard_normal(d), "a": rng.standard_normal((d, p)), "B": scale * rng.standard_normal(p)}

@@ -6,6 +6,8 @@ with T(x)_i = psi(x)'A_i phi for transitions and r B'A_i phi for rewards; `Model
 formulas for the derivatives of its log-partition function with the package's own families.
 """
 
+import functools
+
 import numpy as np
 
 from befrl.model.families.base import Family
@@ -54,11 +56,8 @@ def draw_transition(rng):
             psi = np.eye(p)
         law["psi"] = psi
     elif kind == "cosines":
-        law |= {
-            "frequency": rng.uniform(0, 6, p),
-            "phase": rng.uniform(0, 6, p),
-            "offset": float(rng.integers(2)),
-        }
+        frequency, phase = rng.uniform(0, 6, p), rng.uniform(0, 6, p)
+        law |= {"frequency": frequency, "phase": phase, "offset": float(rng.integers(2))}
     else:
         law["sigma"] = rng.uniform(0.2, 1.0)
     return _draw_parameters(rng, law)
@@ -69,6 +68,11 @@ def draw_reward(rng, families=REWARDS):
     phi, A = draw_features(rng)
     law = {"kind": str(rng.choice(list(families))), "phi": phi, "A": A, "B": rng.standard_normal(A.shape[1])}
     return _draw_parameters(rng, law)
+
+
+def draw_law(rng):
+    """A random transition law or reward law with two parameters."""
+    return draw_transition(rng) if rng.random() < 0.5 else draw_reward(rng)
 
 
 def _draw_parameters(rng, law):
@@ -154,9 +158,15 @@ def _reward_nodes(family, c):
 
 def _panels(edges, order):
     """Gauss-Legendre nodes and weights on each panel between consecutive edges."""
-    x, w = np.polynomial.legendre.leggauss(order)
+    x, w = _gauss(order)
     width = np.diff(edges)[:, None]
     return (edges[:-1, None] + width * (x + 1) / 2).ravel(), (w * width / 2).ravel()
+
+
+@functools.cache
+def _gauss(order):
+    """Gauss-Legendre nodes and weights on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(order)
 
 
 def cosines(law, s):
