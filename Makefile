@@ -69,7 +69,7 @@ references-study: ## make the tables and figures of the study what `make verify`
 references-full: ## copy the small tables of build/full to results/full
 	@test -e build/full/results/report.html || { echo "there are no results: run make full first"; exit 2; }
 	find results/full -name '*.csv' -delete
-	cd build/full/results && $(small_tables) | $(call copied_to,results/full)
+	cd build/full/results && $(subst -print0,! -name claims.csv -print0,$(small_tables)) | $(call copied_to,results/full)
 	mkdir -p workflow/seconds && cp .snakemake/seconds/full.csv workflow/seconds/
 
 lint: .venv/.ready ## check the style of Python and Snakemake files, and the direction of imports
