@@ -92,7 +92,7 @@ SUM_OF_NORMS, CONSTANT = {"norms": "sum", "power": 1}, {"constant": True, "power
 @claim(
     "C47",
     statement=r"$\Delta^\top\mathbb E[\sum_t\frac{v_t}2a_t]B\le\frac{\sqrt{\beta^r}}2\|\Delta\|_{\bar G}\|\mathbb E"
-    r"\sum_ta_t\|_{\bar G^{-1}}$ for variances $v_t$ of the rewards, $\beta^r=\|B\|^2\sup v$ and $a_t=(A_i\varphi_t)_i$.",
+    r"\sum_ta_t\|_{\bar G^{-1}}$, $v_t$ the variances of rewards, $\beta^r=\|B\|^2\sup v$ and $a_t=(A_i\varphi_t)_i$.",
     meaning="share of the squared left side that the right side does not cover, 1 - right/left; at 1 no constant helps",
     tolerance=1e-9,
     repairs={
@@ -162,8 +162,8 @@ def _draw_weights(rng):
     tolerance=1e-9,
     steps={
         r"KL $\le\frac{\beta^p}2\mathbb E_{\hat\theta}\sum_h\|\hat\theta^p-\theta^p\|^2_{G_h}$": {"step": "taylor"},
-        r"L757: the first left side is at most $H\sqrt{\frac{\beta^p}2}\|\hat\theta^p-\theta^p\|_{\bar G^p}\|u_k\|_{(\bar"
-        r" G^p)^{-1}}$": {"step": "conclusion"},
+        r"L746: the first left side is at most $H\sqrt{\frac{\beta^p}2}\|\hat\theta^p-\theta^p\|_{\bar G^p}\|u_k\|_{"
+        r"(\bar G^p)^{-1}}$": {"step": "conclusion"},
     },
     others={
         r"$(H-1)\sqrt{\frac12\operatorname{KL}}$": {"factor": HALF, "span": -1},
@@ -179,13 +179,13 @@ def transport_of_trajectories(rng, trials, **reading):
     r"""It is Pinsker's inequality for trajectories, with a factor $\sqrt2$ to spare; the cited lemma is not needed.
 
     Returns have a span of at most H: their means differ by at most $H\sqrt{\operatorname{KL}/2}$. (By C35 the lemma is
-    false in general.) By the chain rule KL is the expected sum to $H-1$, and the root in L734 is that of C37. Taylor's
-    formula for the averaged Z, and C38, give the first step. L757 rests on C46 and is false: $H=2$, $d=p=1$,
+    false in general.) By the chain rule KL is the expected sum to $H-1$, and the root in L731 is that of C37. Taylor's
+    formula for the averaged Z, and C38, give the first step. L746 rests on C46 and is false: $H=2$, $d=p=1$,
     $\psi(s)=s\in\{0,1\}$, $\varphi=(1,-3)$, reward s, $\hat\theta^p=0$, $\theta^p=\log2$ has $u_k=0$ and values that
     differ by $\frac23-\frac12$.
 
     Attack: Random kernels of two to four states, near and far, H up to 12, rewards of 0 and 1, then a climb; chains in
-    which one step decides, or a rare one. For L757 first the example, in exact arithmetic.
+    which one step decides, or a rare one. For L746 first the example, in exact arithmetic.
     """
     edges = [EXAMPLE, *WALKS] if reading.get("step") == "conclusion" else WALKS
     return search(rng, trials, _draw_walk, functools.partial(_excess_of_values, **reading), edges=edges)
@@ -220,7 +220,7 @@ WALKS = [  # log-odds of the next states 1, 2, ... against 0: one step decides; 
 
 
 def _first_term_of_example():
-    """V - V^ minus the right side of L757 at the example, where u_k = 0."""
+    """V - V^ minus the right side of L746 at the example, where u_k = 0."""
     p, q, (here, there) = EXAMPLE["P(1 | 0)"], EXAMPLE["estimate"], EXAMPLE["phi"]
     u = here + (1 - q) * here + q * there
     return p - q - (u and 2 * math.sqrt(1 / 8) * math.log(2) * abs(u))

@@ -1,7 +1,7 @@
 """Appendix B.2.1: the noise term, and the probability that the perturbed value is optimistic."""
 
-import functools
 import math
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -18,14 +18,14 @@ GAUSSIAN = NEEDED | {"right": "linear", "law": "gaussian"}
 
 @claim(
     "C50",
-    statement=r"With probability at least $\Phi(-1)$: $V_{\hat\theta^r}-V_{\tilde\theta^r}\ge\sqrt{x_k\alpha^r}\|\mathbb"
-    r" E\sum_t\frac12\operatorname{Var}^{\theta_t}(r)a_t\|_{(\bar G^p)^{-1}}$, as $\xi_k$ is Gaussian; V of $\pi^\star$ "
-    r"in $\hat\theta^p$.",
+    statement=r"With probability at least $\Phi(-1)$: $V_{\hat\theta^r}-V_{\tilde\theta^r}\ge\sqrt{x_k\alpha^r}"
+    r"\|\mathbb E\sum_t\frac12\operatorname{Var}^{\theta_t}(r)a_t\|_{(\bar G^p)^{-1}}$, as $\xi_k$ is Gaussian; "
+    r"V is the value of $\pi^\star$ in $\hat\theta^p$.",
     meaning="Phi(-1) minus the probability; for the median, distance of P(third term > 0) from 1/2",
-    tolerance=0.04,
+    tolerance=0.05,
     repairs={
-        r"for a constant variance v: $V_{\tilde\theta^r}-V_{\hat\theta^r}\ge\sqrt{x_k}\,v\|\mathbb E\sum_ta_tB\|_{(\bar "
-        r"G^p)^{-1}}$": GAUSSIAN
+        r"for a constant variance v: $V_{\tilde\theta^r}-V_{\hat\theta^r}\ge\sqrt{x_k}\,v\|\mathbb E\sum_ta_tB\|_{"
+        r"(\bar G^p)^{-1}}$": GAUSSIAN
     },
     steps={
         r"in the direction that optimism needs, $V_{\tilde\theta^r}-V_{\hat\theta^r}$": NEEDED,
@@ -35,7 +35,7 @@ GAUSSIAN = NEEDED | {"right": "linear", "law": "gaussian"}
     mutants={
         "only that it is not negative, for orthogonal features": NEEDED | {"right": "zero", "law": "orthogonal"},
         "for a constant variance, as printed": {"law": "gaussian"},
-        "the repair with a factor 1.3": GAUSSIAN | {"factor": 1.3},
+        "the repair with a factor 1.5": GAUSSIAN | {"factor": 1.5},
         "the repair with inf Var, for all laws": NEEDED | {"right": "linear"},
     },
 )
@@ -47,12 +47,13 @@ def third_term(rng, trials, **reading):
     is positive with probability $2^{-n}$. Gaussian rewards with $B=1$ refute the print for $\operatorname{Var}>4$, as
     $\sqrt{\alpha^r}$ is no $\|B\|$. For $p\ge2$ $\alpha^r=0$ (C19). Sign and missing expectation are slips.
 
-    Correction: With one v the term is $v\,\xi^\top\mathbb E\sum_ta_tB$, of standard deviation $\sqrt{x_k}v\|\cdot\|$: C31.
+    Correction: With one v the term is $v\,\xi^\top\mathbb E\sum_ta_tB$, of standard deviation $\sqrt{x_k}v\|\cdot\|$:
+    C31.
 
     Attack: $m(c)=vc+s\tanh(sc)$, of variance in $(v,v+s^2]$ for all $\theta$. The examples, random $a_tB$ in up to six
     dimensions ($\bar G^p=x_kI$, $B=1$), a climb; the same 4,000 noises for all, standard error 0.006.
     """
-    violation = functools.partial(_missing_chance, z=rng.standard_normal((4000, 6)), **reading)
+    violation = partial(_missing_chance, z=rng.standard_normal((4000, 6)), **reading)
     return search(rng, trials, _draw_third_term, violation, edges=THIRD_TERMS)
 
 
@@ -101,7 +102,7 @@ def _draw_third_term(rng):
         r"for Gaussian rewards if $\sqrt{x_k}\operatorname{Var}\|u_kB\|_{(\bar G^p)^{-1}}\ge V_1^\star-V^{\pi^\star}"
         r"_{\hat\theta^p,\hat\theta^r}$": {"x": "enough"},
         "the first repair for $H=1$, without its first root": {"x": "one step"},
-        "counted in the first six episodes, on five instances of the package": {"runs": "theory"},
+        "counted in six episodes, on five instances of the package": {"runs": "theory"},
     },
     mutants={
         r"with half of the $\sqrt{x_k}$ that is enough": {"x": "enough", "scale": 0.25},
@@ -112,12 +113,12 @@ def optimism(rng, trials, runs=None, **reading):
     r"""It is false in the first episode, where $\hat\theta=0$; and no power of the constants repairs $x_k$.
 
     Take one action, transitions $\mathcal N(M_{\theta^p}\varphi,I)$, so $\alpha^p=\beta^p=1$, and Gaussian rewards of
-    variance $\sigma^2$. Then $\tilde V_1\sim\mathcal N(0,\frac{x_k}\eta\|w\|^2_{\mathbb A^{-1}})$ with $w=\sigma^2u_1B$.
-    (1) $H=d=p=\varphi=\theta^r=1$, $B=\sigma^{-2}$: $V^\star=w=1$, $\alpha^r=\sigma^{-2}$, and $x_k\to0$ as $\sigma\to0$.
-    Its units are wrong by C47, C49, C50. (2) C46 refutes the corrected $x_k$. $H=2$, the reward is 1 if $s_2>m$, else 0;
-    $\theta^p=(m,0)$ moves $s_2$ to m: $V^\star=\frac12$. $p=1$, $\theta^r=e_2$, $a=e_1$ at the start, $e_2$ if $s>m$,
-    else $-e_1/\Phi(m)$: $w=\Phi(-m)e_2$ is less than any power of $1/m$, and $B_{\mathbb A}\le3m$. So it is for $p=2$,
-    $B\propto e_1$ and a start orthogonal to B, if $\alpha^r=\|B\|^2\sigma^2$.
+    variance $\sigma^2$. Then $\tilde V_1\sim\mathcal N(0,\frac{x_k}\eta\|w\|^2_{\mathbb A^{-1}})$ with
+    $w=\sigma^2u_1B$. (1) $H=d=p=\varphi=\theta^r=1$, $B=\sigma^{-2}$: $V^\star=w=1$, $\alpha^r=\sigma^{-2}$, and
+    $x_k\to0$ as $\sigma\to0$. Its units are wrong by C47, C49, C50. (2) Corrected, it fails by C46. Let $H=2$, $p=1$,
+    $\theta^r=e_2$, $a=e_1$ at the start, later $e_2$ if $s>m$, else $-e_1/\Phi(m)$: rewards 0, 1 and 0. Now
+    $\theta^p=(m,0)$ moves $s_2$ to m, so $V^\star=\frac12$, but $w=\Phi(-m)e_2$ is less than any power of $1/B_{\mathbb
+    A}\ge\frac1{2m}$. Likewise $p=2$, a start orthogonal to B, $\alpha^r=\|B\|^2\sigma^2$.
 
     Attack: These MDPs, exactly, for random $\sigma$, m, $\eta$, $\delta$, K. Counted: BEF-RLSVI on instances of the
     package, binomial limits of joint level 1e-6; the details have the shares at $x_k$ and less.
@@ -125,11 +126,10 @@ def optimism(rng, trials, runs=None, **reading):
     shares = counted_optimism.shares(int(rng.integers(2**32)), trials)
     if runs is not None:
         return _counted(*shares, runs)
-    violation = functools.partial(_lack_of_optimism, **reading)
-    return search(rng, trials, _draw_tiny, violation, edges=TINY, climb=False, details=_table(*shares))
+    return search(rng, trials, _draw_tiny, partial(_lack, **reading), edges=TINY, climb=False, details=_table(*shares))
 
 
-def _lack_of_optimism(case, x="theorem", scale=1.0):
+def _lack(case, x="theorem", scale=1.0):
     """Phi(-1) minus P(V~ >= V*) in the first episode of a tiny MDP."""
     mdp = _tiny("one step" if x == "one step" else case["MDP"], case["m"])
     deviation = math.sqrt(scale * _noise(mdp, x, case) / case["eta"]) * mdp["size"]
