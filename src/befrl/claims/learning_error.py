@@ -182,9 +182,7 @@ JOINT = {"right": "joint", "c": ROOT_TWO}  # a reading of C54 that others build 
     steps={
         r"L796: $V_1^\star\le\mathbb E[\bar V\mid\bar O_k]$": {"step": "upper"},
         r"L807: $\underline V_1\le\tilde V_1$ with probability $1-\delta$": {"step": "lower"},
-        r"L840: $\mathbb E_\xi[\|\xi-\underline\xi\|\sum_h\|a_h\|]$ is at most the product of means": {
-            "step": "product"
-        },
+        r"L840: $\mathbb E_\xi[\|\xi-\underline\xi\|\sum_h\|a_h\|]$ is at most the product": {"step": "product"},
         r"L846: $\mathbb E[\|\xi-\underline\xi\|\mid\bar O_k^c]\le\mathbb E\|\xi-\underline\xi\|$": {"step": "other"},
         r"L852: $\mathbb E\|\xi-\underline\xi\|\le\sqrt{x_kd}+\sqrt{x_kd\log(d/\delta)}$": {"step": "length"},
     },
@@ -194,9 +192,10 @@ JOINT = {"right": "joint", "c": ROOT_TWO}  # a reading of C54 that others build 
 def from_optimism_to_learning(rng, trials, **reading):
     r"""The policies behind $\bar V$ depend on $\xi$: their norms are not the episode's, nor can they leave the mean.
 
-    Example: $H=1$, $\hat\theta=0$, Gaussian rewards, a known arm with $\|a\|=10^{-3}$ and an unknown one with
-    $\|a\|=1$, $V^\star=1$. If $\xi_2<0$, the known one is played: left side 1, right 0.02. L807 needs c of C30 if
-    $d=1$.
+    $\bar V$ is the optimal value for $\hat\theta^r+\xi$, $\underline V$ its least value in the ball of L802, at
+    $\underline\xi$. Example: $H=1$, $\hat\theta=0$, Gaussian rewards, a known arm with $\|a\|=10^{-3}$ and an unknown
+    one with $\|a\|=1$, $V^\star=1$. If $\xi_2<0$, the known one is played: left side 1, right 0.03. L807 needs c of C30
+    if $d=1$. L846 is false, as bad noise is long, but the proof needs it only times $P(\bar O_k^c)$.
 
     Correction: If $\underline V\le\tilde V$, the left side is at most $\mathbb E[(\bar V-\underline V)1_{\bar
     O}]/P(\bar O)$; $\bar V-\underline V\le V^{\pi_\xi}_\xi-V^{\pi_\xi}_{\underline\xi}$, as $\underline V$ is a maximum

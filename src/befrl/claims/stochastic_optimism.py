@@ -118,7 +118,7 @@ def optimism(rng, trials, runs=None, **reading):
     $x_k\to0$ as $\sigma\to0$. Its units are wrong by C47, C49, C50. (2) Corrected, it fails by C46. Let $H=2$, $p=1$,
     $\theta^r=e_2$, $a=e_1$ at the start, later $e_2$ if $s>m$, else $-e_1/\Phi(m)$: rewards 0, 1 and 0. Now
     $\theta^p=(m,0)$ moves $s_2$ to m, so $V^\star=\frac12$, but $w=\Phi(-m)e_2$ is less than any power of $1/B_{\mathbb
-    A}\ge\frac1{2m}$. Likewise $p=2$, a start orthogonal to B, $\alpha^r=\|B\|^2\sigma^2$.
+    A}\ge\frac1{2m}$. Likewise $p=2$, $A_i\ge0$, a start orthogonal to B, $\alpha^r=\|B\|^2\sigma^2$.
 
     Attack: These MDPs, exactly, for random $\sigma$, m, $\eta$, $\delta$, K. Counted: BEF-RLSVI on instances of the
     package, binomial limits of joint level 1e-6; the details have the shares at $x_k$ and less.
