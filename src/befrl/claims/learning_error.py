@@ -1,0 +1,271 @@
+"""Appendix B.2.2: the noise scale x_k in its three forms, and the way from optimism to the learning error."""
+
+import functools
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from befrl.agents.bef_rlsvi import theorem_x
+from befrl.claims.toolbox.exact import root
+from befrl.claims.toolbox.registry import claim
+from befrl.claims.toolbox.search import search
+
+ONE = Fraction(1)
+OPTIMISM = float(ndtr(-1.0))
+SQUARED = {"between": ("theorem", "lemma squared")}  # a reading of C52 that others build on
+
+
+@claim(
+    "C52",
+    statement=r"Theorem 1, the lemma on the learning error (and L782) and the sketch (L401) state the same lower bound "
+    r"of $x_k$; n of the sketch is K.",
+    meaning="larger over smaller form, minus 1, of the theorem's and another one; of 'enough', needed/given - 1",
+    tolerance=1e-9,
+    repairs={"theorem and lemma, if the lemma's bound is squared and has K for k": SQUARED | {"last": True}},
+    steps={
+        "the theorem's is enough for the lemma": {"between": ("theorem", "lemma"), "enough": True},
+        "the theorem's is enough for the sketch": {"between": ("theorem", "sketch"), "enough": True},
+        "the sketch's is enough for the theorem": {"between": ("sketch", "theorem"), "enough": True},
+    },
+    others={"the theorem's is enough for the lemma's, squared": SQUARED | {"enough": True}},
+    mutants={
+        "theorem and lemma, if the lemma's bound is squared": SQUARED,
+        r"theorem and sketch, for $H=\alpha^r=1$": {"between": ("theorem", "sketch"), "units": True},
+    },
+)
+def forms_of_x(rng, trials, between=("theorem", "lemma", "sketch"), enough=False, last=False, units=False):
+    r"""All three differ.
+
+    With $P=\beta^p\beta^p(K,\delta)/\alpha^p$ and $R=\beta^r\beta^r(K,\delta)\min\{1,\alpha^p/\alpha^r\}$ the theorem
+    has $X_K^2$, $X_K=H\sqrt{P/\alpha^r}+\sqrt R/(2\alpha^r)$. The lemma has $X_k$, not squared, with k for K. The
+    sketch has $H^2(\sqrt P+\sqrt{R/(2\alpha^r)})^2$: no $\alpha^r$ in the first root, the 2 inside of the second, and H
+    on both. For $X_K<1$, as with large $\alpha^r$, the theorem does not imply the lemma.
+
+    Correction: $\sqrt{x_k}$ multiplies a norm, so the square is needed. As $\beta(k,\delta)$ grows with k, $X_K^2\ge
+    X_k^2$ serves every k. (That none of the forms suffices is C51.)
+
+    Attack: Random constants over many decades, $\beta(k,\delta)\le\beta(K,\delta)$; first all constants 1, $H=10$,
+    $\beta^p(K,\delta)=100$, and $\alpha^r=16$ and $\frac1{16}$, in exact arithmetic.
+    """
+
+    def violation(case):
+        forms = _forms(case | ({"share": 1} if last else {}) | ({"H": 1, "alpha_r": 1} if units else {}))
+        first, *others = (forms[name] for name in between)
+        return max((other / first if enough else max(first / other, other / first)) - 1 for other in others)
+
+    return search(rng, trials, _draw_constants, violation, edges=CONSTANTS, climb=False)
+
+
+NAMES = ("alpha_p", "beta_p", "alpha_r", "beta_r", "radius_p", "radius_r", "share")
+CONSTANTS = [
+    {"H": 10, **dict.fromkeys(NAMES, ONE), "radius_p": 100 * ONE},
+    {"H": 1, **dict.fromkeys(NAMES, ONE), "alpha_r": 16 * ONE, "beta_r": 16 * ONE, "share": ONE / 4},
+    {"H": 1, **dict.fromkeys(NAMES, ONE), "alpha_r": ONE / 16, "beta_r": ONE / 16},
+]
+
+
+def _draw_constants(rng):
+    """Constants over many decades; beta(k) is the share of beta(K), for both radii."""
+    values = dict(zip(NAMES, 10.0 ** rng.uniform(-3, 3, 7), strict=True))
+    return {"H": int(rng.integers(1, 100)), **values, "share": rng.uniform(0.01, 1)}
+
+
+def _forms(case):
+    """x_k of the theorem, the lemma and the sketch."""
+    H, a_p, b_p, a_r, b_r, P, R, share = (case[key] for key in ("H", *NAMES))
+    least = min(1, a_p / a_r)
+    X, Y = (H * root(b_p * s * P / (a_p * a_r)) + root(b_r * s * R * least) / (2 * a_r) for s in (1, share))
+    sketch = (H * (math.sqrt(b_p * P / a_p) + math.sqrt(b_r * R * least / (2 * a_r)))) ** 2
+    return {"theorem": X**2, "lemma": Y, "lemma squared": Y**2, "sketch": sketch}
+
+
+@claim(
+    "C53",
+    statement=r"The lower bound of $x_k$ in Theorem 1 is proportional to $dH^2$, all other constants fixed.",
+    meaning="relative change of x/(d H^2) between two pairs (d,H); for bounds, by how much they are missed, relative",
+    tolerance=1e-9,
+    repairs={
+        r"$c\,dH^2\ell_p\le x\le C\,dH^2(1+\ell)$, $\ell_i=\log(1+\frac{\beta^i}\eta B_{\varphi,\mathbb A}HK)$, $\ell="
+        r"\max\ell_i$, $c=\frac{\beta^p}{\alpha^p\alpha^r}$, $C=(2c+\frac{\beta^r}{2(\alpha^r)^2})(\frac\eta2"
+        r"B_{\mathbb A}^2+\log\frac1\delta+1)$": {"bounds": True}
+    },
+    others={"x does not decrease in d nor in H": {"monotone": True}},
+    mutants={
+        "within a factor of 30": {"within": 30.0},
+        r"the repair without $\ell$ on the right": {"bounds": True, "log": 0},
+        r"the repair with $\sqrt d$ on the right": {"bounds": True, "power": 0.5},
+        r"the repair with H for $H^2$ on the right": {"bounds": True, "steps": 1},
+    },
+)
+def growth_of_x(rng, trials, **reading):
+    r"""It is up to logarithms, and for large d only.
+
+    As $\beta^i(K,\delta)=\frac\eta2B_{\mathbb A}^2+d\ell_i+\log\frac1\delta$, $x/(dH^2)$ grows as $\log H$ (and $\log
+    K$), and falls as $1/d$ while the two other terms exceed $d\ell$. The second root has no H. The lemma's form without
+    the square (C52) would grow as $\sqrt dH$. That $B_{\mathbb A}$, $\alpha$ and $\beta$ do not change with d is an
+    assumption: $B_{\mathbb A}$ grows as $\sqrt d$ if the entries of $\theta$ keep their size.
+
+    Correction: $x\ge(H\sqrt{c\,d\ell_p})^2$ on one side; $(a+b)^2\le2a^2+2b^2$, $\min\{1,\cdot\}\le1$ and
+    $\beta^i(K,\delta)\le d(1+\ell)(\frac\eta2B_{\mathbb A}^2+\log\frac1\delta+1)$ on the other.
+
+    Attack: The formula that the agent uses, for random constants and pairs (d,H) up to $10^6$ each; first pairs that
+    differ in d alone and in H alone.
+    """
+    return search(rng, trials, _draw_growth, functools.partial(_growth, **reading), edges=GROWTHS, climb=False)
+
+
+def _growth(case, within=1.0, bounds=False, monotone=False, log=1, power=1.0, steps=2):
+    """The violation of C53 at two pairs (d, H)."""
+    d, H = case["d"], case["H"]
+    x = _x_of(case, d, H)
+    if monotone:
+        return x / min(_x_of(case, 2 * d, H), _x_of(case, d, 2 * H)) - 1
+    if bounds:
+        low, high = _bounds_of_x(case, log, power, steps)
+        return max(low / x, x / high) - 1
+    ratio = x / (d * H**2) / _x_of(case, case["d2"], case["H2"]) * case["d2"] * case["H2"] ** 2
+    return max(ratio, 1 / ratio) / within - 1
+
+
+ORDINARY = dict.fromkeys(("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A", "eta"), 1.0) | {"K": 100.0}
+GROWTHS = [
+    ORDINARY | {"delta": 0.05, "d": d, "H": H, "d2": 1.0, "H2": 1.0, "B_A": B_A}
+    for d, H, B_A in ((1.0, 1e6, 1.0), (1e6, 1.0, 100.0), (1.0, 1e60, 0.01), (1e6, 1e6, 1.0))
+]
+
+
+def _draw_growth(rng):
+    """Constants over many decades and two pairs (d, H)."""
+    values = {key: 10.0 ** rng.uniform(-2, 2) for key in ORDINARY} | {"K": 10.0 ** rng.uniform(1, 6)}
+    sizes = {key: float(np.floor(10.0 ** rng.uniform(0, 6))) for key in ("d", "H", "d2", "H2")}
+    values |= {beta: values[alpha] * 10.0 ** rng.uniform(0, 2) for alpha, beta in ALPHAS}
+    return values | sizes | {"delta": 10.0 ** rng.uniform(-4, -0.1)}
+
+
+ALPHAS = (("alpha_p", "beta_p"), ("alpha_r", "beta_r"))
+
+
+def _x_of(case, d, H):
+    """x of Theorem 1."""
+    return float(theorem_x(case, d, H, case["K"], case["eta"], case["delta"], known_reward=False))
+
+
+def _bounds_of_x(case, log, power, steps):
+    """The two bounds of the repair of C53."""
+    d, H, eta = case["d"], case["H"], case["eta"]
+    logs = [math.log1p(case[beta] / eta * case["B_phi_A"] * H * case["K"]) for _, beta in ALPHAS]
+    c = case["beta_p"] / (case["alpha_p"] * case["alpha_r"])
+    C = (2 * c + case["beta_r"] / (2 * case["alpha_r"] ** 2)) * (
+        eta / 2 * case["B_A"] ** 2 - math.log(case["delta"]) + 1
+    )
+    return c * d * H**2 * logs[0], C * d**power * H**steps * (1 + log * max(logs))
+
+
+ROOT_TWO = math.sqrt(2)
+JOINT = {"right": "joint", "c": ROOT_TWO}  # a reading of C54 that others build on
+
+
+@claim(
+    "C54",
+    statement=r"If $P(\bar O_k)\ge\Phi(-1)$, then with probability $1-\delta$ over $\xi_k$: $V_1^\star-\tilde V_1\le"
+    r"\frac{\beta^r}{\Phi(-1)}(\sqrt{x_kd}+\sqrt{x_kd\log(d/\delta)})\mathbb E[\sum_h\|a_h\|_{(\bar G^p)^{-1}}]$ under "
+    r"$\hat\theta^p$ and the policy of episode k.",
+    meaning="probability that the inequality fails, minus delta; for L796 to L852 but L807, left minus right side",
+    tolerance=0.004,
+    repairs={
+        r"with $\frac{\|B\|\sup\operatorname{Var}}{\Phi(-1)}\mathbb E_\xi[\|\xi-\underline\xi\|_{\bar G^p}\mathbb E_{"
+        r"\pi_\xi}\sum_h\|a_h\|]$ on the right, $\pi_\xi$ greedy for $\xi$, and c of C30 for $\underline\xi$": JOINT
+    },
+    steps={
+        r"L796: $V_1^\star\le\mathbb E[\bar V\mid\bar O_k]$": {"step": "upper"},
+        r"L807: $\underline V_1\le\tilde V_1$ with probability $1-\delta$": {"step": "lower"},
+        r"L840: $\mathbb E_\xi[\|\xi-\underline\xi\|\sum_h\|a_h\|]$ is at most the product": {"step": "product"},
+        r"L846: $\mathbb E[\|\xi-\underline\xi\|\mid\bar O_k^c]\le\mathbb E\|\xi-\underline\xi\|$": {"step": "other"},
+        r"L852: $\mathbb E\|\xi-\underline\xi\|\le\sqrt{x_kd}+\sqrt{x_kd\log(d/\delta)}$": {"step": "length"},
+    },
+    others={r"L846 with $P(\bar O_k^c)$ on the left, as it is used": {"step": "other", "weighted": True}},
+    mutants={"as printed, with c of C30": {"c": ROOT_TWO}, r"the repair without $\Phi(-1)$": JOINT | {"chance": 1.0}},
+)
+def from_optimism_to_learning(rng, trials, **reading):
+    r"""The policies behind $\bar V$ depend on $\xi$: their norms are not the episode's, nor can they leave the mean.
+
+    $\bar V$ is the optimal value for $\hat\theta^r+\xi$, $\underline V$ its least value in the ball of L802, at
+    $\underline\xi$. Example: $H=1$, $\hat\theta=0$, Gaussian rewards, a known arm with $\|a\|=10^{-3}$ and an unknown
+    one with $\|a\|=1$, $V^\star=1$. If $\xi_2<0$, the known one is played: left side 1, right 0.03. L807 needs c of C30
+    if $d=1$. L846 is false, as bad noise is long, but the proof needs it only times $P(\bar O_k^c)$.
+
+    Correction: If $\underline V\le\tilde V$, the left side is at most $\mathbb E[(\bar V-\underline V)1_{\bar
+    O}]/P(\bar O)$; $\bar V-\underline V\le V^{\pi_\xi}_\xi-V^{\pi_\xi}_{\underline\xi}$, as $\underline V$ is a maximum
+    over policies; then C39 and C40, corrected. Sums over k need a further martingale, for the norms of $\pi_\xi$.
+
+    Attack: Bandits with up to four arms, d = 1 or 2, unit variance and the largest $V^\star$ that the chance of
+    optimism allows; noises on a grid of equal weights. First the example, and one arm.
+    """
+    return search(rng, trials, _draw_bandit, functools.partial(_shortfall, **reading), edges=BANDITS, move=_moved)
+
+
+def _shortfall(case, right="printed", c=1.0, chance=OPTIMISM, step="", weighted=False):
+    """The violation of C54 at one bandit."""
+    e, delta, d = _episode(case, c), case["delta"], case["a"].shape[1]
+    length = math.sqrt(d) + c * math.sqrt(d * math.log(d / delta))
+    joint = (e.distance * e.norm).mean()
+    steps = {
+        "upper": e.best - e.V[e.optimistic].mean(),
+        "lower": (e.V < e.lowest - 1e-9).mean() - delta,
+        "product": joint / (e.distance.mean() * e.norm.mean()) - 1,
+        "length": e.distance.mean() - length,
+    }
+    if step == "other":
+        low = ~e.optimistic
+        part = e.distance[low].sum() / (len(low) if weighted else max(1, low.sum()))
+        return float(part - e.distance.mean())
+    if step:
+        return float(steps[step])
+    limit = (joint if right == "joint" else length * e.norm) / chance
+    return float((e.best - e.V > limit + 1e-9).mean() - delta)
+
+
+BANDITS = [
+    {"a": np.array([[0.001, 0.0], [0.0, 1.0]]), "hat": np.zeros(2), "delta": 0.05, "optimism": OPTIMISM},
+    *({"a": np.ones((1, 1)), "hat": np.zeros(1), "delta": delta, "optimism": OPTIMISM} for delta in (0.05, 0.01)),
+    {"a": np.ones((1, 1)), "hat": np.zeros(1), "delta": 0.5, "optimism": 0.99},
+]
+
+
+def _draw_bandit(rng):
+    """Arms a (n, d) of many lengths, the estimate, delta, and the chance of optimism."""
+    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 3))
+    a = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0.5, (n, 1))
+    delta, chance = 10.0 ** rng.uniform(-2.3, -0.3), OPTIMISM + (1 - OPTIMISM) * rng.integers(2) * rng.random()
+    return {"a": a, "hat": rng.standard_normal(d), "delta": delta, "optimism": chance}
+
+
+def _moved(rng, case, step):
+    """The case with other arms and another estimate."""
+    return case | {key: case[key] * np.exp(step * rng.standard_normal(case[key].shape)) for key in ("a", "hat")}
+
+
+@functools.cache
+def _noises(d):
+    """A grid of standard normal noises (N, d) of equal weights, and directions."""
+    if d == 1:
+        return ndtri((np.arange(2000) + 0.5) / 2000)[:, None], np.array([[-1.0], [1.0]])
+    radius, angle = np.sqrt(-2 * np.log((np.arange(48) + 0.5) / 48)), 2 * np.pi * (np.arange(48) + 0.5) / 48
+    circle = np.stack([np.cos(angle), np.sin(angle)], -1)
+    return (radius[:, None, None] * circle).reshape(-1, 2), circle
+
+
+def _episode(case, c):
+    """Values, norms of the greedy arm, optimism and the distance to the worst noise of the ball, for all noises."""
+    a, (z, directions) = case["a"], _noises(case["a"].shape[1])
+    d, share = z.shape[1], min(max(case["optimism"], OPTIMISM), 0.999)
+    reach = c * math.sqrt(d * math.log(d / case["delta"]))
+    ball = np.concatenate([z[(z**2).sum(1) <= reach**2], reach * directions])
+    values, of_ball = (z + case["hat"]) @ a.T, ((ball + case["hat"]) @ a.T).max(1)
+    V, worst = values.max(1), ball[of_ball.argmin()]
+    best = np.sort(V)[math.floor((1 - share) * len(V))]
+    norm, distance = np.linalg.norm(a, axis=1)[values.argmax(1)], np.linalg.norm(z - worst, axis=1)
+    return SimpleNamespace(V=V, norm=norm, distance=distance, best=best, optimistic=V >= best, lowest=of_ball.min())
