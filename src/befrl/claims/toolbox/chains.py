@@ -1,0 +1,62 @@
+"""Small Markov chains, true and estimated: values, laws of paths and divergences, for claims about one fixed policy.
+
+Shapes: P (..., S, S), rewards or norms r (..., S), values V (..., H + 1, S). Arrays of fractions stay exact. The first
+state is 0. Zeros in P are limits of members of the family.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import rel_entr
+
+from befrl.claims.toolbox.exact import log1p_bounds
+
+
+def draw_chains(rng, n, S=3, models=1):
+    """n true chains (n, S, S), models of each of them at many distances (n, models, S, S), and rewards in [0, 1]."""
+    P = rng.dirichlet(np.full(S, 0.7), (n, S)) + 1e-6
+    P /= P.sum(-1, keepdims=True)
+    away = 10.0 ** rng.uniform(-2, 0.7, (n, 1, 1, 1)) * rng.standard_normal((n, models, S, S))
+    Q = P[:, None] * np.exp(away)
+    r = rng.random((n, S))
+    return P, Q / Q.sum(-1, keepdims=True), np.where(rng.random((n, 1)) < 0.5, np.round(r), r)
+
+
+def fork(p, q, wrong, low=0):
+    """The chain 0 -> 1 or 2, 1 -> 3, 2 -> 4 and its model, in which 1 leads to 4 with chance `wrong`, and 2 to 3.
+
+    p and q are the chances of 1 in truth and in the model; 3 pays `low` forever and 4 pays 1.
+    """
+    P, Q = np.full((2, 5, 5), 0 * wrong)
+    P[0, 1:3], Q[0, 1:3] = (p, 1 - p), (q, 1 - q)
+    P[1, 3] = P[2, 4] = P[3, 3] = P[4, 4] = Q[3, 3] = Q[4, 4] = wrong**0
+    Q[1, 3:] = Q[2, :2:-1] = 1 - wrong, wrong
+    return P, Q, np.array([low, low, low, low, 1]) + 0 * wrong
+
+
+def values(P, r, H):
+    """The values of the steps 1 to H + 1."""
+    V = [np.zeros_like(r + P[..., 0])]
+    for _ in range(H):
+        V.append(r + (P @ V[-1][..., None])[..., 0])
+    return np.stack(V[::-1], -2)
+
+
+def divergences(P, Q):
+    """KL(P, Q) of every state; an upper bound 1e-12 away for fractions."""
+    if P.dtype != object:
+        return rel_entr(P, Q).sum(-1)
+    return np.array([sum(p * log1p_bounds(p / q - 1)[1] for p, q in zip(*rows) if p) for rows in zip(P, Q)])  # noqa: B905
+
+
+def root_above(x):
+    """The square root; for a fraction, a rational number up to 1e-12 above it."""
+    return Fraction(math.isqrt(math.floor(x * 10**24)) + 1, 10**12) if isinstance(x, Fraction) else math.sqrt(x)
+
+
+def paths(P, length):
+    """All paths of so many states from state 0, (length, paths), and their chances, (..., paths)."""
+    found = np.indices((P.shape[-1],) * (length - 1)).reshape(length - 1, -1)
+    found = np.vstack([np.zeros_like(found[:1]), found])
+    return found, P[..., found[:-1], found[1:]].prod(-2)
