@@ -1,14 +1,16 @@
-"""Appendix B.1: the terms of the regret bound, their martingales, the bad rounds' cost, and the rate."""
+"""Appendix B.1: the terms of the regret bound, their martingales, and what clipping has to do with them."""
 
-import functools
 import itertools
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import gammaincinv
+from scipy.optimize import brentq
+from scipy.special import expit, gammaincinv
 
 from befrl.agents.bef_rlsvi import theorem_x
-from befrl.claims.toolbox import chains, printed_terms
+from befrl.claims.toolbox import chains
 from befrl.claims.toolbox.batches import evidence_of, see_largest
 from befrl.claims.toolbox.chances import LEVEL, lower_limit, upper_limit
 from befrl.claims.toolbox.designs import draw_designs, norms_of
@@ -17,13 +19,17 @@ from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import Worst
 from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
 
-HALF = Fraction(1, 2)
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+LAWS = {"gaussian": gaussian.Law(), "bernoulli": bernoulli.Law(), "truncated exponential": truncated_exponential.Law()}
+GAUSSIAN, BOUNDED = {"laws": ("gaussian",)}, {"laws": ("bernoulli", "truncated exponential")}
+UNROOTED = {"drift": 1, "power": 1}  # a mutant of C57
+GROWN = {"bound": "grown", "good": False}  # a bound for all norms in C58
 
 
 @claim(
     "C55",
-    statement=r"$\zeta_{hk}$ is a martingale difference sequence with $|\zeta_{hk}|\le2H$, so that $\sum_{k,h}\zeta_{hk}"
-    r"\le2H\sqrt{2KH\log(1/\delta)}$ with probability $1-\delta$.",
+    statement=r"$\zeta_{hk}$ is a martingale difference sequence with $|\zeta_{hk}|\le2H$, so that with probability "
+    r"$1-\delta$ $\sum_{k,h}\zeta_{hk}\le2H\sqrt{2KH\log(1/\delta)}$.",
     meaning="largest of |conditional mean|, |increment| - bound, P(sum >= v) - delta where v is the bound at delta",
     tolerance=1e-9,
     others={r"$|\zeta_{hk}|\le2(H-h-1)^+$": {"size": "rest"}},
@@ -51,10 +57,11 @@ def transition_martingale(rng, trials, size="2H", scale="2H", low=0.0, own=False
     for P, models, r, H, K in _games(rng, trials, low):
         sizes = {"2H": 2 * H, "H": H, "rest": 2 * np.arange(H - 2, -1, -1)}[size]
         states, chances = chains.paths(P, H)
-        zeta = _zetas(P, models, r, states, own)
+        zeta = chains.zetas(P, models, r, states, own)
         over = np.abs(np.where(chances[:, None, None] > 0, zeta, 0.0)).max((1, 3)) - sizes
-        tail = _excess_of_tail(zeta.sum(2), chances, states[-1], K, 2 * K * H * {"2H": 2 * H, "1": 1}[scale] ** 2)
-        over = np.maximum(over.max(1), np.maximum(_largest_mean(zeta, chances, P.shape[-1]), tail))
+        spread = 2 * K * H * {"2H": 2 * H, "1": 1}[scale] ** 2
+        tail = chains.excess_of_tail(zeta.sum(2), chances, states[-1], K, spread)
+        over = np.maximum(over.max(1), np.maximum(chains.largest_mean(zeta, chances, P.shape[-1]), tail))
         see_largest(worst, over, {"P": P, "models": models, "r": r, "H": H, "K": K})
     return evidence_of(worst)
 
@@ -68,70 +75,34 @@ def _games(rng, trials, low):
         yield P, Q, low + (1 - low) * r, H, 2
 
 
-def _zetas(P, models, r, states, own):
-    """zeta of every model, step and path, (n, models, H - 1, paths); `own`: the model of the path's own last state."""
-    H = len(states)
-    D = chains.values(models, r[:, None], H) - chains.values(P, r, H)[:, None]
-    expected = (P[:, None, None] @ D[..., None])[..., 0]
-    steps = np.arange(1, H)[:, None]
-    zeta = expected[:, :, steps, states[:-1]] - D[:, :, steps, states[1:]]
-    return np.moveaxis(zeta[:, states[-1], :, np.arange(len(states[-1]))], 0, -1)[:, None] if own else zeta
-
-
-def _largest_mean(zeta, chances, S):
-    """The largest |E[zeta_h | s_1, ..., s_h]|, (n,)."""
-    found = []
-    for h in range(zeta.shape[2]):
-        weights = chances.reshape(len(chances), 1, S**h, -1)
-        means = (weights * zeta[:, :, h].reshape(*zeta.shape[:2], S**h, -1)).sum(-1) / (weights.sum(-1) + 1e-300)
-        found.append(np.abs(means).max((1, 2)))
-    return np.max(found, 0)
-
-
-def _excess_of_tail(sums, chances, last, K, spread):
-    """The largest P(sum >= v) - exp(-v^2/spread) over v > 0, for K = 1 or 2 episodes; sums (n, models, paths)."""
-    total = sums[:, 0]
-    if K == 2:
-        second = sums[:, last] if sums.shape[1] > 1 else sums
-        total, chances = total[:, :, None] + second, chances[:, :, None] * chances[:, None]
-        total, chances = (table.reshape(len(total), -1) for table in (total, chances))
-    order = np.argsort(-total, 1)
-    v, tail = np.take_along_axis(total, order, 1), np.take_along_axis(chances, order, 1).cumsum(1)
-    return np.where(v > 1e-9, tail - np.exp(-(v**2) / spread), 0.0).max(1)
-
-
 @claim(
     "C56",
-    statement=r"$\sum_k(V_{\hat\theta^p,\theta^r}-V_{\theta^p,\theta^r})(s_1^k)\le H\sum_k\min\{1,\sum_h\sqrt{2\operatorname"
-    r"{KL}_{s_h,a_h}(\theta^p,\hat\theta^p)}\}$ + Azuma's term, for any $\hat\theta^p$: the minimum over a whole episode.",
+    statement=r"$\sum_k(V_{\hat\theta^p,\theta^r}-V_{\theta^p,\theta^r})(s_1^k)\le H\sum_k\min\{1,\sum_h\sqrt{2"
+    r"\operatorname{KL}_{s_h,a_h}(\theta^p,\hat\theta^p)}\}$ + Azuma's term: the minimum over a whole episode.",
     meaning="left minus right side of one episode in the mean, divided by H; Azuma's term vanishes in the mean over K",
     tolerance=1e-9,
-    repairs={
-        r"with $\frac32H$ for H": {"factor": Fraction(3, 2)},
-        r"with the minimum inside the sum over h": {"inside": True},
-    },
-    steps={r"L557: $\mathbb E^{\hat\theta^p}[V]-\mathbb E^{\theta^p}[V]\le H\min\{1,\sqrt{2\operatorname{KL}}\}$ in one "
-           r"step": {"one_step": True}},
+    repairs={r"with $\frac32H$ for H": {"factor": 3 * HALF}, "with the minimum inside the sum": {"inside": True}},
+    steps={r"L557, one step: $\mathbb E^{\hat\theta^p}V-\mathbb E^{\theta^p}V\le H\min\{1,c_h\}$": {"one_step": True}},
     mutants={
         r"with $\frac{51}{50}H$ for H": {"factor": Fraction(51, 50)},
-        r"with KL in place of $\sqrt{2\operatorname{KL}}$": {"root": False, "factor": Fraction(3, 2)},
-        "with a quarter of the right side, the minimum inside": {"inside": True, "factor": Fraction(1, 4)},
+        r"with KL for $\sqrt{2\operatorname{KL}}$, and $\frac32H$": {"root": False, "factor": 3 * HALF},
+        r"with the minimum inside the sum, and $\frac H4$": {"inside": True, "factor": QUARTER},
     },
 )
 def minimum_over_an_episode(rng, trials, factor=Fraction(1), inside=False, root=True, one_step=False):
-    r"""The minimum may be taken over an episode, but not for free: the rounds in which it is 1 are chosen by the path.
+    r"""The minimum may be taken over an episode, but at a price: the path decides where it is 1.
 
-    $V_{\hat\theta^p}-V_{\theta^p}=\sum_h(\Delta_h+\zeta_h)\le H$ with $\Delta_h\le Hc_h/2$, $c_h=\sqrt{2\operatorname
-    {KL}}$ (Pinsker). Where $\sum_hc_h>1$ the proof drops the $\zeta_h$ and uses the bound H. But what is left of
-    $\sum\zeta$ is no martingale, since $\sum_hc_h$ depends on the path. With $\hat\theta^p$ fixed and K large, the claim
-    is $V_{\hat\theta^p}-V_{\theta^p}\le H\,\mathbb E\min\{1,\sum_hc_h\}$. Example: the first step leads to a with
-    chance 4/5, in the model 14/15. From a the true chain goes where rewards are 0, the model where they are 1; without
-    a both are 0. Left: about $\frac{14}{15}H$; right: $(\frac45+\frac15\cdot0.42)H$.
+    $V_{\hat\theta^p}-V_{\theta^p}=\sum_h(\Delta_h+\zeta_h)\le H$, with $\Delta_h\le Hc_h/2$ for
+    $c_h=\sqrt{2\operatorname{KL}}$ (Pinsker). Where $\sum_hc_h>1$ the proof drops the $\zeta_h$. What is left of
+    $\sum\zeta$ is no martingale. Judged as in the proof, for any $\hat\theta^p$ known before the episode: if it is
+    fixed and K large, the claim is $V_{\hat\theta^p}-V_{\theta^p}\le H\,\mathbb E\min\{1,\sum_hc_h\}$. Example: state 0
+    leads to 1 with chance 4/5, in the model 14/15. From 1 the true chain goes where rewards are 0, the model where they
+    are 1; all else has 0. Left: about $\frac{14}{15}H$; right: about $(\frac45+\frac15\cdot0.42)H$.
 
     Correction: Stop at the first h with $c_1+\cdots+c_h>1$, which is known before $s_{h+1}$. Before it
     $\sum\Delta\le\frac H2\sum c\le\frac H2$, and what remains is at most H. The stopped $\zeta$ are a martingale.
 
-    Attack: The example with H = 200, and a fork with a small error, in rational numbers; random chains of three states, all paths.
+    Attack: The example with H = 200 and a fork with a small error, in rational numbers; random chains, all paths.
     """
     worst = Worst()
     for P, Q, r, H in _transports(rng, trials):
@@ -140,7 +111,8 @@ def minimum_over_an_episode(rng, trials, factor=Fraction(1), inside=False, root=
         if one_step:
             over = max((((Q - P) @ model[1]) - H * np.minimum(c, 1)) / H)
         else:
-            over = (model[0, 0] - chains.values(P, r, H)[0, 0]) / H - factor * _expected_minimum(P, c, H, inside)
+            gap = model[0, 0] - chains.values(P, r, H)[0, 0]
+            over = gap / H - factor * chains.expected_minimum(P, c, H, inside)
         worst.see(over, {"P": P, "model": Q, "r": r, "H": H})
     return evidence_of(worst)
 
@@ -150,76 +122,55 @@ def _transports(rng, trials):
     P, Q, r = chains.fork(Fraction(4, 5), Fraction(14, 15), Fraction(99, 100))
     P[2], Q[2] = P[1], P[1]  # the second branch never pays, in truth and in the model
     yield P, Q, r, 200
-    yield *chains.fork(Fraction(11, 20), Fraction(1, 2), Fraction(0)), 20
+    yield *chains.fork(Fraction(11, 20), HALF, Fraction(0)), 20
     P, Q, r = chains.draw_chains(rng, trials)
     for i in range(trials):
         yield P[i], Q[i, 0], r[i], 2 + i % 4
 
 
-def _expected_minimum(P, c, H, inside):
-    """E min{1, sum_h c(s_h)}, or E sum_h min{1, c(s_h)}, by a recursion on states and sums so far."""
-    found = {(0, 0): 1}
-    for _ in range(H):
-        after = {}
-        for (s, total), chance in found.items():
-            total = total + min(c[s], 1) if inside else min(1, total + c[s])
-            for t in np.flatnonzero(P[s]):
-                after[t, total] = after.get((t, total), 0) + chance * P[s, t]
-        found = after
-    return sum(total * chance for (_, total), chance in found.items())
-
-
 @claim(
     "C57",
-    statement=r"$\zeta'_k=\operatorname{traj}_k-\mathbb E_{\tilde s\sim\hat\theta^p}[\widetilde{\operatorname{traj}}_k]$ is a "
-    r"martingale difference sequence: $\mathbb E[\zeta'_k\mid\operatorname{past}]=0$.",
-    meaning="|E[zeta'_k | past]| minus what the statement allows, divided by H; all feature norms are at most 1",
+    statement=r"$\zeta'_k=\operatorname{traj}_k-\mathbb E_{\tilde s\sim\hat\theta^p}[\widetilde{\operatorname{traj}}_k]"
+    r"$ is a martingale difference sequence: its mean, given the past, is 0.",
+    meaning="|mean of zeta'_k given the past| minus what the statement allows, divided by H; norms are at most 1",
     tolerance=1e-9,
     repairs={
-        r"$|\mathbb E[\zeta'_k\mid\operatorname{past}]|\le H\sqrt{\frac12\mathbb E\sum_h\operatorname{KL}_{s_h,a_h}"
-        r"(\theta^p,\hat\theta^p)}$": {"drift": 1.0},
+        r"its mean is at most $H\sqrt{\frac12\mathbb E\sum_h\operatorname{KL}_{s_h,a_h}(\theta^p,\hat\theta^p)}$ in "
+        r"absolute value": {"drift": 1},
         r"with the expectation under $\theta^p$": {"model": "true"},
     },
     others={r"for $H=1$": {"horizons": (1,)}},
-    mutants={
-        "the first repair, halved": {"drift": 0.5},
-        r"the first repair with $\frac12\mathbb E\sum\operatorname{KL}$ in place of its root": {"drift": 1.0, "power": 1.0},
-    },
+    mutants={"half the first repair": {"drift": 0.5}, "the first repair without its root": UNROOTED},
 )
-def reward_martingale(rng, trials, model="estimated", drift=0.0, power=0.5, horizons=(1, 2, 5, 20)):
+def reward_martingale(rng, trials, model="estimated", drift=0, power=0.5, horizons=(1, 2, 5, 20)):
     r"""The two parts of $\zeta'_k$ follow different laws, so that its mean is not zero.
 
-    $\operatorname{traj}_k$ is a sum of norms $g(s_h)$ along the played path, which follows $\theta^p$; the expectation
-    is under $\hat\theta^p$. So $\mathbb E[\zeta'_k\mid\operatorname{past}]=\mathbb E^{\theta^p}[\sum_hg]-
-    \mathbb E^{\hat\theta^p}[\sum_hg]$. Example: H = 2, norms 1/2 and 1/4, $P(1\mid0)=\frac12$, $\hat P(1\mid0)=\frac34$:
-    the mean is 1/16. Two more faults: the proof needs a bound of $-\sum\zeta'_k$, and prints one of $\sum\zeta'_k$; and
-    good rounds depend on the path, so that a sum over them alone is no martingale either.
+    $\operatorname{traj}_k=\sum_hg(s_h)$, with norms g, follows $\theta^p$, and the expectation is under
+    $\hat\theta^p$. So the mean is $\mathbb E^{\theta^p}[\sum_hg]-\mathbb E^{\hat\theta^p}[\sum_hg]$. Example: H = 2,
+    norms 1/2 and 1/4, $P(1\mid0)=\frac12$, $\hat P(1\mid0)=\frac34$: the mean is 1/16. Two more faults: the proof needs
+    a bound of $-\sum\zeta'_k$, and prints one of $\sum\zeta'_k$; and good rounds depend on the path, so that a sum over
+    them alone is no martingale either.
 
     Correction: $0\le\sum_hg\le H$; Pinsker's inequality for the laws of the path, whose KL is
-    $\mathbb E^{\theta^p}\sum_h\operatorname{KL}_{s_h,a_h}$. These drifts add up to a new term of the regret, of
-    order $\|\tilde\theta-\theta\|_{\bar G}\,H\sqrt{K\sum_k\mathbb E\sum_h\operatorname{KL}}$. With $\theta^p$ in the
-    expectation $\zeta'_k$ is a martingale, but L627 has $\hat\theta^p$.
+    $\mathbb E^{\theta^p}\sum_h\operatorname{KL}_{s_h,a_h}$. These drifts are a new term of the regret, of order
+    $\|\tilde\theta-\theta\|_{\bar G}\,H\sqrt{K\sum_k\mathbb E\sum_h\operatorname{KL}}$. With $\theta^p$ in the
+    expectation there is no drift, but L627 has $\hat\theta^p$.
 
     Attack: Random chains, models at many distances and norms, H up to 20; the example first, in exact arithmetic.
     """
     worst = Worst()
-    for P, Q, g in _norms_on_chains(rng, trials, exact=not drift):
-        for H in horizons:
-            gap = chains.values(P, g, H) - chains.values(P if model == "true" else Q, g, H)
-            allowed = 0
-            if drift:
-                KL = chains.values(P, chains.divergences(P, Q), max(H - 1, 0))[..., 0, 0]
-                allowed = drift * (KL / 2) ** power
-            see_largest(worst, abs(gap[..., 0, 0]) / H - allowed, {"P": P, "model": Q, "norms": g, "H": H})
+    for (P, Q, g), H in itertools.product(_norms_on_chains(rng, trials), horizons):
+        gap = chains.values(P, g, H) - chains.values(P if model == "true" else Q, g, H)
+        KL = chains.values(P, chains.divergences(P, Q), H - 1)[..., 0, 0]
+        allowed = drift and drift * (KL / 2) ** power
+        see_largest(worst, abs(gap[..., 0, 0]) / H - allowed, {"P": P, "model": Q, "norms": g, "H": H})
     return evidence_of(worst)
 
 
-def _norms_on_chains(rng, trials, exact):
+def _norms_on_chains(rng, trials):
     """Chains, models and norms of their states: the example, a chain that its first step decides, and random ones."""
-    if exact:
-        quarter = Fraction(1, 4)
-        P, Q = np.array([[[HALF, HALF], [HALF, HALF]], [[quarter, 3 * quarter], [HALF, HALF]]])
-        yield P, Q, np.array([HALF, quarter])
+    P, Q = np.array([[[HALF, HALF], [HALF, HALF]], [[QUARTER, 3 * QUARTER], [HALF, HALF]]])
+    yield P, Q, np.array([HALF, QUARTER])
     P, Q = np.array([[[0.0, p, 1 - p], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] for p in (0.5, 0.51)])
     yield P[None], Q[None], np.array([[1.0, 1.0, 0.0]])
     P, Q, g = chains.draw_chains(rng, 2 + trials)
@@ -233,10 +184,7 @@ def _norms_on_chains(rng, trials, exact):
     meaning="1 - (right side / left side)^2",
     tolerance=1e-9,
     repairs={r"$|\zeta'_k|\le H$": {"bound": "H"}},
-    others={
-        r"for all norms: $|\zeta'_k|\le\sqrt{(1+\frac{\alpha^rBH}\eta)Hd\log(1+\frac{\alpha^rBH}\eta)}$":
-            {"bound": "grown", "good": False},
-    },
+    others={r"$|\zeta'_k|\le\sqrt{(1+y)Hd\log(1+y)}$ for all norms, $y=\alpha^rBH/\eta$": GROWN},
     mutants={
         r"$|\zeta'_k|\le H$ for all norms": {"bound": "H", "good": False},
         r"$|\zeta'_k|\le\frac H2$": {"bound": "H", "factor": HALF},
@@ -244,16 +192,16 @@ def _norms_on_chains(rng, trials, exact):
     },
 )
 def increments_of_norms(rng, trials, bound="printed", good=True, factor=1):
-    r"""Norms below 1 bound the sum over an episode by H; the printed bound belongs to a sum over all episodes.
+    r"""Norms below 1 bound the sum over an episode by H, and no better.
 
     $\bar G_k$ is fixed during episode k. If all its steps visit one (s,a) of norm $g<1$, then
-    $\operatorname{traj}_k=Hg$, which is larger than $\sqrt{Hd\log(\cdot)}$ for large H. The elliptical lemma bounds sums
-    over k of squares, not each of them. Example: $d=1$, $\varphi(0)=1$, $\varphi(1)\approx0$, $\eta/\alpha=1.21$,
-    first episode, K = 1: norms 10/11 and 0, and $\hat\theta^p=0$ expects half of the steps in state 0. If the path stays
-    in 0, $\zeta'_1=\frac{10}{11}\cdot\frac{H-1}2$: 28.6 for H = 64, against 16.
+    $\operatorname{traj}_k=Hg$, more than $\sqrt{Hd\log(\cdot)}$ for large H. Example: $d=1$, $\varphi(0)=1$,
+    $\varphi(1)\approx0$, $\eta/\alpha=1.21$, first episode, K = 1. Norms are 10/11 and 0, and $\hat\theta^p=0$ expects
+    half of the steps in state 0. If the path stays in 0, $\zeta'_1=\frac{10}{11}\cdot\frac{H-1}2$: 28.6 for H = 64,
+    against 16.
 
     Correction: Both parts of $\zeta'_k$ lie in $[0,H]$. Azuma's inequality then gives $H\sqrt{2K\log(1/\delta)}$, a
-    factor $\sqrt H$ more. For all norms, C45e bounds each part by the grown root.
+    factor $\sqrt H$ more. For all norms, C45e bounds each part by the root with $1+y$.
 
     Attack: The example, exactly; random designs, where the path stays at the largest norm and the model expects the
     smallest, after the common first step, H up to 10,000.
@@ -262,9 +210,9 @@ def increments_of_norms(rng, trials, bound="printed", good=True, factor=1):
     for case in itertools.chain(_exact_increments(), _increments(rng, trials)):
         if case["largest"] >= 1 and good:
             continue
-        H, d, y = case["H"], case["d"], case["y"]
-        logs = log1p_bounds(y * H * (case["K"] if bound == "printed" else 1))[1]
-        right = {"printed": H * d * logs, "H": H * H, "grown": (1 + y * H) * H * d * logs}[bound]
+        H, d, y = case["H"], case["d"], case["y"] * case["H"]
+        logs = H * d * log1p_bounds(y * case["K"] if bound == "printed" else y)[1]
+        right = {"printed": logs, "H": H * H, "grown": (1 + y) * logs}[bound]
         worst.see(1 - factor**2 * right / case["left"] ** 2 if case["left"] else 0, case)
     return evidence_of(worst)
 
@@ -284,3 +232,121 @@ def _increments(rng, trials):
             H = int(10 ** rng.uniform(0, 4))
             sizes = {"d": d, "H": H, "K": 1 + -(-int(visits) // H), "y": float(y), "largest": float(g.max())}
             yield sizes | {"left": float((H - 1) * (g.max() - g.min()))}
+
+
+@claim(
+    "C60",
+    statement=r"Bad rounds are why clipping is necessary (L382): if all feature norms are less than 1, the perturbed "
+    r"values stay in $[0,H]$ without it, with probability $1-\delta$.",
+    meaning="log of ((1 - delta)-quantile of the largest value / H); for optimism, 0.01 minus what clipping costs",
+    tolerance=1e-9,
+    repairs={"for bounded rewards, in all rounds": BOUNDED | {"good": False}},
+    steps={"L343, L382: clipping can lower the chance of optimism; for Gaussian rewards": GAUSSIAN | {"clip": True}},
+    mutants={
+        "for Gaussian rewards": GAUSSIAN,
+        r"for bounded rewards, $[0,\frac H2]$": BOUNDED | {"scale": 0.5},
+        "clipping can lower the chance of optimism with bounded rewards": BOUNDED | {"clip": True},
+    },
+)
+def free_of_clipping(rng, trials, laws=tuple(LAWS), good=True, scale=1.0, clip=False):
+    r"""For bounded rewards there is nothing to clip; for Gaussian rewards, good rounds need it too.
+
+    Bounded: the mean of r is in [0,1] for every $\tilde\theta^r$, so that clipping changes nothing. Gaussian: a feature
+    of norm g moves the mean of r by up to $g\|\xi\|_{\bar G}\approx gdH$. Values leave $[0,H]$ until
+    $g\approx\frac1{dH}$, not until $g<1$. What is gained without clipping is optimism. H states in a row, mean rewards
+    1, small independent noise: the sum is optimistic with chance 1/2. If $Q_h$ is cut to $[0,H-h+1]$, excess is lost
+    and deficits stay: the chance is that of a symmetric random walk that is never negative,
+    $\frac{(2H)!}{H!^24^H}\approx\frac1{\sqrt{\pi H}}$, less than $\Phi(-1)$ for $H\ge13$.
+
+    Correction: The mean of a law on [0,1] is in [0,1].
+
+    Attack: State 1 of C61, with norms below 1 or up to 10 and Theorem 1's $x_k$: exact quantiles for three laws of
+    rewards. Optimism is counted, with exact binomial limits of joint level 1e-6.
+    """
+    worst = Worst()
+    if clip:
+        cost, runs = _cost_of_clipping(rng, trials, LAWS[laws[0]])
+        worst.see(0.01 - cost, {"rewards": laws[0], "cost": cost})
+        return replace(evidence_of(worst), grade="test", number=runs)
+    for case in _perturbed_values(rng, trials, laws, largest=0.99 if good else 10.0):
+        worst.see(math.log(max(case["V"], 1e-9) / (scale * case["H"])), case)
+    return evidence_of(worst)
+
+
+def _cost_of_clipping(rng, trials, law):
+    """By how much clipping lowers the chance of optimism for H states in a row, at least; and the number of runs."""
+    runs, costs = 1000 + 10 * trials, []
+    for H, m in itertools.product((1, 2, 16), (0.5, 1 - 1e-6)):
+        r = law.mean(law.natural(m) + 10.0 ** rng.uniform(-2, -1) * rng.standard_normal((H, runs)))
+        free, cut = np.zeros((2, runs))
+        for h in reversed(range(H)):
+            free, cut = r[h] + free, np.clip(r[h] + cut, 0.0, H - h)
+        hits = [int((V >= H * m).sum()) for V in (free, cut)]
+        costs.append(lower_limit(hits[0], runs, LEVEL / 12) - upper_limit(hits[1], runs, LEVEL / 12))
+    return max(costs), runs * len(costs)
+
+
+def _perturbed_values(rng, trials, laws, largest):
+    """Value V of state 1 and span S in the example of C61, at their (1 - delta)-quantiles, and E of its repair."""
+    edges = [(d, H, 1e4, 0.1, 0.99) for d, H in ((1, 1), (2, 100), (3, 10**4), (1000, 10))]
+    draws = (10 ** rng.uniform((0, 0, 0.5, -3, -2), (3, 4, 6, -0.5, 1), (trials, 5))).tolist()
+    for kind, (d, H, K, delta, g) in itertools.product(laws, edges + draws):
+        d, law, g = math.floor(d), LAWS[kind], min(g, largest)
+        H, B = math.floor(H) if d > 1 else 1, g**2 / 0.1  # eta = 1
+        alpha_r, beta_r = (float(end) for end in law.variance_range(abs(law.natural(0.75))))
+        constants = {"alpha_p": 0.1, "beta_p": 0.25, "alpha_r": alpha_r, "beta_r": beta_r, "B_A": 1.0, "B_phi_A": B}
+        x = theorem_x(constants, d, H, K, 1.0, delta, known_reward=False)
+        top = float(law.mean(g * math.sqrt(2 * x * gammaincinv(max(d - 1, 1) / 2, 1 - delta))))
+        kept = _kept((K - 1) * H, H)
+        radius = 0.5 + d * math.log1p(beta_r * B * H * K) - math.log(delta)
+        error = beta_r * (math.sqrt(2 * radius * B) + g * math.sqrt(2 * x * d * math.log(d / delta)))
+        sizes = {"rewards": kind, "d": d, "H": H, "K": K, "delta": delta, "norm": g, "x": float(x)}
+        yield sizes | {"V": H / 4 + (top - 0.25) * (H + kept) / 2, "S": kept * abs(top - 0.25), "E": error}
+
+
+def _kept(n, H):
+    """sum_{j<H} (2q - 1)^j, where q = 1/(1 + e^-theta), n (1 - q) = 2 theta, is the estimated chance after n stays."""
+    theta = brentq(lambda theta: n * expit(-theta) - 2 * theta, 0.0, n)
+    return -math.expm1(H * math.log1p(-2 * expit(-theta))) / (2 * expit(-theta))
+
+
+@claim(
+    "C61",
+    statement=r"With probability $1-\delta$, the span of $V_{\hat\theta^p,\tilde\theta^r,h}$ is at most $dH^{3/2}$.",
+    meaning="log of ((1 - delta)-quantile of the span / its bound)",
+    tolerance=1e-9,
+    repairs={
+        r"$H(1+2E)$ for it, $E=\beta^r(\sqrt{2\beta^r(K,\delta)B_{\varphi,\mathbb A}/\eta}+g\sqrt{2x_kd\log(d/\delta)})"
+        r"\propto dH$, g the largest norm": {"bound": "noise"},
+        "H for it, for bounded rewards": BOUNDED | {"bound": "range"},
+    },
+    others={"the printed bound, for bounded rewards": BOUNDED},
+    mutants={
+        r"the first repair with $E/\sqrt H$": {"bound": "shorter"},
+        r"the first repair with $E/\sqrt d$": {"bound": "one direction"},
+        "the printed bound, for Gaussian rewards and norms below 1": GAUSSIAN | {"largest": 0.99},
+        r"$\frac H2$ for it, for bounded rewards": BOUNDED | {"bound": "half"},
+    },
+)
+def span_of_values(rng, trials, bound="printed", laws=tuple(LAWS), largest=10.0):
+    r"""True for bounded rewards, where H is enough; for Gaussian rewards the order is $dH^2$, not $dH^{3/2}$.
+
+    $\sqrt H$ would come from $\sum_h\|a_h\|_{\bar G^{-1}}\le\sqrt{Hd\log(\cdot)}$, false for single episodes (C58).
+    Example: two states, $\psi(s)=e_s$, $M_\theta\varphi=\theta_1e_s$, in state 1 plus $\sum_{j\ge2}\theta_ja_jv$ with
+    $B^\top v=1$ and unit vectors a as actions. Episodes start and stay in 0. So $\hat\theta_1$ is large, both states
+    seem to keep the path, and norms in state 1 remain at g. Its value is
+    $H\max_aa^\top\xi=Hg\sqrt{x_k}\chi_{d-1}\approx gdH^2$. There are no constants either: for $d=H=1$ the bound is 1.
+
+    Correction: $\|\theta-\tilde\theta\|_{\bar G}$ is at most the sum of two radii (C27, C30), so that Gaussian mean
+    rewards, $|B|=1$, lie in $[-E,1+E]$. Bounded rewards have means in [0,1].
+
+    Attack: The example (one step for $d=1$), with $\hat\theta_1$ after $K-1$ episodes and Theorem 1's $x_k$, for random
+    sizes, norms and $\delta$ and three laws of rewards. The span grows with $\chi_{d-1}$: its quantile is exact.
+    """
+    worst = Worst()
+    for case in _perturbed_values(rng, trials, laws, largest):
+        H, d, E = case["H"], case["d"], case["E"]
+        limits = {"printed": d * H**1.5, "range": H, "half": H / 2, "noise": H * (1 + 2 * E)}
+        limits |= {"shorter": H * (1 + 2 * E / H**0.5), "one direction": H * (1 + 2 * E / d**0.5)}
+        worst.see(math.log(max(case["S"], 1e-9) / limits[bound]), case)
+    return evidence_of(worst)

@@ -60,3 +60,48 @@ def paths(P, length):
     found = np.indices((P.shape[-1],) * (length - 1)).reshape(length - 1, -1)
     found = np.vstack([np.zeros_like(found[:1]), found])
     return found, P[..., found[:-1], found[1:]].prod(-2)
+
+
+def zetas(P, models, r, states, own):
+    """zeta of every model, step and path, (n, models, H - 1, paths); `own`: the model of the path's own last state."""
+    H = len(states)
+    D = values(models, r[:, None], H) - values(P, r, H)[:, None]
+    expected = (P[:, None, None] @ D[..., None])[..., 0]
+    steps = np.arange(1, H)[:, None]
+    zeta = expected[:, :, steps, states[:-1]] - D[:, :, steps, states[1:]]
+    return np.moveaxis(zeta[:, states[-1], :, np.arange(len(states[-1]))], 0, -1)[:, None] if own else zeta
+
+
+def largest_mean(zeta, chances, S):
+    """The largest |E[zeta_h | s_1, ..., s_h]|, (n,)."""
+    found = []
+    for h in range(zeta.shape[2]):
+        weights = chances.reshape(len(chances), 1, S**h, -1)
+        means = (weights * zeta[:, :, h].reshape(*zeta.shape[:2], S**h, -1)).sum(-1) / (weights.sum(-1) + 1e-300)
+        found.append(np.abs(means).max((1, 2)))
+    return np.max(found, 0)
+
+
+def excess_of_tail(sums, chances, last, K, spread):
+    """The largest P(sum >= v) - exp(-v^2/spread) over v > 0, for K = 1 or 2 episodes; sums (n, models, paths)."""
+    total = sums[:, 0]
+    if K == 2:
+        second = sums[:, last] if sums.shape[1] > 1 else sums
+        total, chances = total[:, :, None] + second, chances[:, :, None] * chances[:, None]
+        total, chances = (table.reshape(len(total), -1) for table in (total, chances))
+    order = np.argsort(-total, 1)
+    v, tail = np.take_along_axis(total, order, 1), np.take_along_axis(chances, order, 1).cumsum(1)
+    return np.where(v > 1e-9, tail - np.exp(-(v**2) / spread), 0.0).max(1)
+
+
+def expected_minimum(P, c, H, inside):
+    """E min{1, sum_h c(s_h)}, or E sum_h min{1, c(s_h)}, by a recursion on states and sums so far."""
+    found = {(0, 0): 1}
+    for _ in range(H):
+        after = {}
+        for (s, total), chance in found.items():
+            total = total + min(c[s], 1) if inside else min(1, total + c[s])
+            for t in np.flatnonzero(P[s]):
+                after[t, total] = after.get((t, total), 0) + chance * P[s, t]
+        found = after
+    return sum(total * chance for (_, total), chance in found.items())
