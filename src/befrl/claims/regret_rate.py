@@ -57,8 +57,8 @@ def cost_of_bad_rounds(rng, trials, rate=(1.5, 2, 0), of=ALL_BAD):
     Up to logarithms $x_K\propto dH^2$ and $\gamma,C_d\propto d$, so that $\sqrt{x_Kd}\propto dH$. The reward lemma has
     $\sqrt{x_Kd}\cdot\sqrt{C_dH}\cdot\sqrt{Hd}\propto d^2H^2$, and so has the learning lemma. The estimation lemma and
     Theorem 1 have $C_d$ for $\sqrt{C_dH}$, hence $d^{5/2}H^{3/2}$. Theorem 1's learning error is $\sqrt{H\gamma}\cdot
-    d\sqrt{x_K}\sqrt{C_dH}\propto d^{5/2}H^2$. Its labels should be $d^2H$ and $d^2H^{3/2}$. All contain $\log K$: free of
-    K is true of powers only.
+    d\sqrt{x_K}\sqrt{C_dH}\propto d^{5/2}H^2$. Its labels should be $d^2H$ and $d^2H^{3/2}$. All contain $\log K$:
+    free of K is true of powers only.
 
     Correction: $d^{5/2}H^2$ is the largest printed order. $d^2H^2$ would follow from the lemmas; their root of $C_d$ is
     right by Cauchy-Schwarz over played bad rounds, but imagined ones are not covered (C45c).
@@ -121,8 +121,8 @@ def rate_of_the_formula(
     meaning="largest |log| of the ratio of two statements of a term; for sums, log of (lemmas / theorem)",
     tolerance=1e-9,
     repairs={
-        r"Theorem 1 and the last three lemmas, if Theorem 1 gets $\sqrt{\log(e/\delta^2)}$ in reward and noise, $\sqrt{C_d"
-        r"(1+\alpha^rBH/\eta)}$ for $C_d$, $\sqrt d$ for d in its last line, no $\sqrt\gamma$ in its first": AGREE
+        r"Theorem 1 and the last three lemmas, if Theorem 1 gets $\sqrt{\log(e/\delta^2)}$ in reward and noise, $\sqrt{"
+        r"C_d(1+\alpha^rBH/\eta)}$ for $C_d$, $\sqrt d$ for d in its last line, no $\sqrt\gamma$ in its first": AGREE
     },
     steps=APART | {"Theorem 1 covers the sum of its lemmas": {"summed": True}, "end of the transition's proof": END},
     others={"transition, with $N=HK$": {"names": TERMS[:1]}, "learning": {"names": ("learning",)}},

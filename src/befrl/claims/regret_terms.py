@@ -1,12 +1,10 @@
 """Appendix B.1: the terms of the regret bound, their martingales, and what clipping has to do with them."""
 
 import itertools
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, gammaincinv
 
 from befrl.agents.bef_rlsvi import theorem_x
@@ -269,7 +267,7 @@ def free_of_clipping(rng, trials, laws=tuple(LAWS), good=True, scale=1.0, clip=F
         worst.see(0.01 - cost, {"rewards": laws[0], "cost": cost})
         return replace(evidence_of(worst), grade="test", number=runs)
     for case in _perturbed_values(rng, trials, laws, largest=0.99 if good else 10.0):
-        worst.see(math.log(max(case["V"], 1e-9) / (scale * case["H"])), case)
+        see_largest(worst, np.log(np.maximum(case["V"], 1e-9) / (scale * case["H"])), case)
     return evidence_of(worst)
 
 
@@ -289,25 +287,29 @@ def _cost_of_clipping(rng, trials, law):
 def _perturbed_values(rng, trials, laws, largest):
     """Value V of state 1 and span S in the example of C61, at their (1 - delta)-quantiles, and E of its repair."""
     edges = [(d, H, 1e4, 0.1, 0.99) for d, H in ((1, 1), (2, 100), (3, 10**4), (1000, 10))]
-    draws = (10 ** rng.uniform((0, 0, 0.5, -3, -2), (3, 4, 6, -0.5, 1), (trials, 5))).tolist()
-    for kind, (d, H, K, delta, g) in itertools.product(laws, edges + draws):
-        d, law, g = math.floor(d), LAWS[kind], min(g, largest)
-        H, B = math.floor(H) if d > 1 else 1, g**2 / 0.1  # eta = 1
+    draws = 10 ** rng.uniform((0, 0, 0.5, -3, -2), (3, 4, 6, -0.5, 1), (trials, 5))
+    d, H, K, delta, g = np.concatenate([edges, draws]).T
+    d, g = np.floor(d), np.minimum(g, largest)
+    H, B = np.where(d > 1, np.floor(H), 1.0), g**2 / 0.1  # eta = 1
+    kept, chi = _kept((K - 1) * H, H), np.sqrt(2 * gammaincinv(np.maximum(d - 1, 1) / 2, 1 - delta))
+    for kind in laws:
+        law = LAWS[kind]
         alpha_r, beta_r = (float(end) for end in law.variance_range(abs(law.natural(0.75))))
         constants = {"alpha_p": 0.1, "beta_p": 0.25, "alpha_r": alpha_r, "beta_r": beta_r, "B_A": 1.0, "B_phi_A": B}
         x = theorem_x(constants, d, H, K, 1.0, delta, known_reward=False)
-        top = float(law.mean(g * math.sqrt(2 * x * gammaincinv(max(d - 1, 1) / 2, 1 - delta))))
-        kept = _kept((K - 1) * H, H)
-        radius = 0.5 + d * math.log1p(beta_r * B * H * K) - math.log(delta)
-        error = beta_r * (math.sqrt(2 * radius * B) + g * math.sqrt(2 * x * d * math.log(d / delta)))
-        sizes = {"rewards": kind, "d": d, "H": H, "K": K, "delta": delta, "norm": g, "x": float(x)}
-        yield sizes | {"V": H / 4 + (top - 0.25) * (H + kept) / 2, "S": kept * abs(top - 0.25), "E": error}
+        top, radius = law.mean(g * np.sqrt(x) * chi), 0.5 + d * np.log1p(beta_r * B * H * K) - np.log(delta)
+        error = beta_r * (np.sqrt(2 * radius * B) + g * np.sqrt(2 * x * d * np.log(d / delta)))
+        sizes = {"rewards": kind, "d": d, "H": H, "K": K, "delta": delta, "norm": g, "x": x}
+        yield sizes | {"V": H / 4 + (top - 0.25) * (H + kept) / 2, "S": kept * np.abs(top - 0.25), "E": error}
 
 
 def _kept(n, H):
     """sum_{j<H} (2q - 1)^j, where q = 1/(1 + e^-theta), n (1 - q) = 2 theta, is the estimated chance after n stays."""
-    theta = brentq(lambda theta: n * expit(-theta) - 2 * theta, 0.0, n)
-    return -math.expm1(H * math.log1p(-2 * expit(-theta))) / (2 * expit(-theta))
+    low, high = np.zeros_like(n), np.full_like(n, 50.0)
+    for _ in range(60):
+        theta = (low + high) / 2
+        low, high = np.where(n * expit(-theta) > 2 * theta, (theta, high), (low, theta))
+    return -np.expm1(H * np.log1p(-2 * expit(-theta))) / (2 * expit(-theta))
 
 
 @claim(
@@ -348,5 +350,5 @@ def span_of_values(rng, trials, bound="printed", laws=tuple(LAWS), largest=10.0)
         H, d, E = case["H"], case["d"], case["E"]
         limits = {"printed": d * H**1.5, "range": H, "half": H / 2, "noise": H * (1 + 2 * E)}
         limits |= {"shorter": H * (1 + 2 * E / H**0.5), "one direction": H * (1 + 2 * E / d**0.5)}
-        worst.see(math.log(max(case["S"], 1e-9) / limits[bound]), case)
+        see_largest(worst, np.log(np.maximum(case["S"], 1e-9) / limits[bound]), case)
     return evidence_of(worst)
