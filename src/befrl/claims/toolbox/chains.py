@@ -24,9 +24,10 @@ def draw_chains(rng, n, S=3, models=1):
 
 
 def fork(p, q, wrong, low=0):
-    """The chain 0 -> 1 or 2, 1 -> 3, 2 -> 4 and its model, in which 1 leads to 4 with chance `wrong`, and 2 to 3.
+    """A chain, its model and the rewards: 0 leads to 1 or 2, 1 to 3 and 2 to 4, where the path stays.
 
-    p and q are the chances of 1 in truth and in the model; 3 pays `low` forever and 4 pays 1.
+    p and q are the chances of 1 in truth and in the model. In the model 1 leads to 4, and 2 to 3, with chance `wrong`.
+    State 4 pays 1, all others `low`.
     """
     P, Q = np.full((2, 5, 5), 0 * wrong)
     P[0, 1:3], Q[0, 1:3] = (p, 1 - p), (q, 1 - q)
@@ -47,7 +48,8 @@ def divergences(P, Q):
     """KL(P, Q) of every state; an upper bound 1e-12 away for fractions."""
     if P.dtype != object:
         return rel_entr(P, Q).sum(-1)
-    return np.array([sum(p * log1p_bounds(p / q - 1)[1] for p, q in zip(*rows) if p) for rows in zip(P, Q)])  # noqa: B905
+    rows = (zip(*pair, strict=True) for pair in zip(P, Q, strict=True))
+    return np.array([sum(p * log1p_bounds(p / q - 1)[1] for p, q in row if p) for row in rows])
 
 
 def root_above(x):
