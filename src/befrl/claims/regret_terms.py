@@ -211,7 +211,8 @@ def increments_of_norms(rng, trials, bound="printed", good=True, factor=1):
         H, d, y = case["H"], case["d"], case["y"] * case["H"]
         logs = H * d * log1p_bounds(y * case["K"] if bound == "printed" else y)[1]
         right = {"printed": logs, "H": H * H, "grown": (1 + y) * logs}[bound]
-        worst.see(1 - factor**2 * right / case["left"] ** 2 if case["left"] else 0, case)
+        over = 1 - factor**2 * right / case["left"] ** 2 if case["left"] else 0.0
+        see_largest(worst, over if isinstance(over, Fraction) else np.array([over]), case)
     return evidence_of(worst)
 
 
