@@ -100,6 +100,7 @@ def _mean_product(psi, v, sigma, phases):
 
 STEP = 128  # the grid of the products has steps of 1/128
 KERNEL, COIN, SCALED = {"target": "kernel"}, {"target": "coin"}, {"target": "factors"}
+TEN = {"psi": np.zeros((10, 1)), "v": np.zeros(1)}  # P = 1/10, and the kernel is 1
 ERRORS = np.linspace(0.02, 2.0, 60)
 
 
@@ -133,16 +134,16 @@ def pointwise_rate(rng, trials, target="law", divisor=4, scaled=True):
     Ee^{\lambda\cos U}\le e^{\lambda^2/4}$, and $\mathbb Ee^{\lambda(\cos\Delta-k)}\le e^{\lambda^2/2}$ (range 2):
     together the variance proxy 3/2, and $2\exp(-N\epsilon^2/3)$ for the kernel. The error of P is c times larger.
 
-    Attack: The law of the mean for N up to 16 by N-fold convolution on a grid, for random finite laws and 60 values of
-    $\epsilon$; the edge cases are $\psi=M_\theta\varphi=0$ and distant points.
+    Attack: The law of the mean for N up to 32 by N-fold convolution on a grid, for random finite laws and 60 values of
+    $\epsilon$; the edge cases are $\psi=M_\theta\varphi=0$ for ten states, and distant points.
     """
 
     def violation(case):
         centre, c, mass = _product_law(case["psi"], case["v"], target)
         squares = (ERRORS * (1.0 if scaled else c)) ** 2
-        return float(max((_tails(mass, centre, N) - 2 * np.exp(-N * squares / divisor)).max() for N in (1, 4, 16)))
+        return float(max((_tails(mass, centre, N) - 2 * np.exp(-N * squares / divisor)).max() for N in (1, 4, 32)))
 
-    return search(rng, 2 + trials // 16, draw_law, violation, edges=[ZERO, _distant(3.0), _distant(6.0)], climb=False)
+    return search(rng, 2 + trials // 16, draw_law, violation, edges=[TEN, _distant(3.0), _distant(6.0)], climb=False)
 
 
 def _product_law(psi, v, target):
