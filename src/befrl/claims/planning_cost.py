@@ -44,10 +44,10 @@ def error_recursion(rng, trials, size="sup", values="printed", form="linear", fa
     $\int|\hat P-P|$ is $\epsilon|S|$ if only the density is $\epsilon$-close. As $\hat P$ is not normalised, it errs on
     constant V too. Ten states, d = 1, $\theta=0$, $\hat P=P+\epsilon$, reward 1 and H = 2: span 0, error $10\epsilon$.
     And $e_h\le\epsilon(D+e_{h+1})+e_{h+1}$ has the solution $D((1+\epsilon)^n-1)$ after n transitions, more than
-    $n\epsilon D$. ($\frac{1-\epsilon^n}{1-\epsilon}\le1$ is false for n > 1; $V_H$ has no transition; h for 1.)
+    $n\epsilon D$. ($\frac{1-\epsilon^n}{1-\epsilon}\le1$ is false for n > 1. $V_H$ takes no transition.)
 
     Correction: With $e_H=0$ this is $D((1+\epsilon)^{H-1}-1)$, at most $(e-1)\epsilon HD$ if $\epsilon H\le1$: the
-    printed order is right for $\int|\hat P-P|\le\epsilon$. A fixed $\pi$ and no sign of $\hat P$ is used.
+    printed order is right for $\int|\hat P-P|\le\epsilon$. Neither signs nor masses of $\hat P$ matter.
 
     Attack: Random chains with signed errors; first one state, the example, and ten states in a row, exactly.
     """
