@@ -216,8 +216,8 @@ RATES = {"columns": ("rate",)}
 def table_1(rng, trials, columns=("rate", "exploration", "planning"), turned=frozenset(), steps="KH"):
     r"""The rates are right, but six of the sixteen marks do not follow from any one criterion.
 
-    UCRL-VTR and UC-MatrixRL have an $\mathbb E_\theta V$ that is linear in $\theta$: its maximum over an ellipsoid is
-    explicit, $X^\top\hat\theta+\rho\|X\|_{V^{-1}}$. Thompson sampling with a linear mean, to which the printed rate
+    In UCRL-VTR and UC-MatrixRL $\mathbb E_\theta V$ is linear in $\theta$: at each step its maximum over an ellipsoid
+    is explicit, $X^\top\hat\theta+\rho\|X\|_{\Sigma^{-1}}$. Thompson sampling with a linear mean, to which its rate
     belongs, draws from a normal law, as BEF-RLSVI does. Planning is tractable, says Section 2, where $s'$ is decoupled
     from $(s,a)$: so it is in $\varphi^\top M\psi$ of UC-MatrixRL and, if at all, in the family that EXP-UCRL and SMRL
     share with BEF-RLSVI. Besides, d counts parameters, base models or features, and UCRL-VTR and UC-MatrixRL clip at H.
@@ -230,12 +230,12 @@ def table_1(rng, trials, columns=("rate", "exploration", "planning"), turned=fro
     $10^{-6}$, of random transition matrices of 40 and 80 states, for the model of each row.
     """
     marks, wrong = table1.measured_marks(int(rng.integers(2**31)), trials), []
-    for row, entry in table1.PRINTED.items():
-        if "rate" in columns and table1.printed_powers(row) != table1.powers(table1.SOURCES[row], steps):
+    for row, (rate, *stated) in table1.PRINTED.items():
+        if "rate" in columns and table1.powers(rate) != table1.powers(table1.SOURCES[row], steps):
             wrong.append([row, "rate"])
-        for column in {"exploration", "planning"} & set(columns):
-            stated = (getattr(entry, f"tractable_{column}") == "yes") != ((row, column) in turned)
-            wrong += [[row, column]] if stated != marks[column][row] else []
+        for column, mark in zip(("exploration", "planning"), stated, strict=True):
+            if column in columns and (mark != ((row, column) in turned)) != marks[column][row]:
+                wrong.append([row, column])
     return Evidence(float(len(wrong)), {"entries": sorted(wrong)}, number=trials)
 
 

@@ -21,6 +21,7 @@ CASES = {
 }
 EPISODES, STEPS, ETA = 20, 100, 0.01
 UNWEIGHTED = "score-matching without weights"
+LEFT_OUT = {("shah", "gaussian"), (UNWEIGHTED, "sharp"), (UNWEIGHTED, "gaussian")}
 
 
 def uses() -> list[str]:
@@ -36,7 +37,8 @@ def errors(seed, repetitions):
     found = {}
     for case, (name, values) in CASES.items():
         instance = replace(instances.build(name, values), horizon=STEPS)
-        fitted = {key: _made(key, instance, seed, repetitions) for key in (*estimators.catalogue.names(), UNWEIGHTED)}
+        keys = [key for key in (*estimators.catalogue.names(), UNWEIGHTED) if (key, case) not in LEFT_OUT]
+        fitted = {key: _made(key, instance, seed, repetitions) for key in keys}
         data = Data(instance.model, repetitions)
         for trajectory in random_play(instance, name, range(repetitions), EPISODES, seed):
             data.add(trajectory)

@@ -10,8 +10,17 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import softmax
 
-from befrl.analysis.printed import PRINTED
-
+# Of each row as printed: the rate, for linear models where there are two, and the marks of exploration and planning.
+PRINTED = {
+    "ren-ts": ("sqrt(d^2 H^3 K)", False, True),
+    "exp-ucrl": ("sqrt(d^2 H^4 K)", False, False),
+    "smrl": ("sqrt(d^2 H^4 K)", False, False),
+    "ucrl-vtr": ("sqrt(d^2 H^4 K)", False, False),
+    "lsvi-phe": ("sqrt(d^3 H^4 K)", True, False),
+    "uc-matrixrl": ("sqrt(d^2 H^5 K)", False, False),
+    "opt-rlsvi": ("sqrt(d^4 H^5 K)", True, True),
+    "bef-rlsvi": ("sqrt(d^3 H^3 K)", True, True),
+}
 # The bounds as their sources state them; that of BEF-RLSVI is the leading term of Theorem 1.
 SOURCES = {
     "ren-ts": "H d sqrt(T)",
@@ -51,14 +60,9 @@ def powers(rate, steps="KH"):
     return dict(found)
 
 
-def printed_powers(row):
-    """The powers of d, H and K in the printed rate of a row; of two rates, in that for linear models."""
-    return powers(PRINTED[row].rate.split(",")[0])
-
-
 def squared(row, case):
     """The square of the printed rate of a row at d, H and K, exactly."""
-    return math.prod(Fraction(case[letter]) ** int(2 * power) for letter, power in printed_powers(row).items())
+    return math.prod(Fraction(case[letter]) ** int(2 * power) for letter, power in powers(PRINTED[row][0]).items())
 
 
 def quotient(case, stages):
