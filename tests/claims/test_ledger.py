@@ -145,13 +145,14 @@ def test_all_readings_meet_the_same_random_numbers(invented):
     assert made["instance"] == made["repairs"][0]["instance"] == made["mutants"][0]["instance"]
 
 
-def test_unknown_claims_readings_and_senseless_trials_are_refused():
+def test_unknown_claims_readings_and_senseless_trials_are_refused(monkeypatch):
     with pytest.raises(InputError, match=r"unknown claim 'C999': choose one of .*C31"):
         claims.evaluate("C999", 1, 0)
     with pytest.raises(InputError, match="trials = 0"):
         claims.evaluate("C31", 0, 0)
     with pytest.raises(ValueError, match="not a claim id"):
         claim("31", statement="", meaning="")
+    monkeypatch.delitem(CLAIMS, "C47")
     with pytest.raises(ValueError, match="reading 'r': its keywords must be some of"):
         claim("C47", statement="", meaning="", repairs={"r": {"x": 1}})(lambda rng, trials, y=0: None)
     with pytest.raises(ValueError, match="C31 is defined twice"):
@@ -191,6 +192,7 @@ def test_a_new_module_is_found_by_itself(tmp_path, monkeypatch):
         "    'So.'\n"
         "    return Evidence(-float(trials), {})\n"
     )
+    monkeypatch.delitem(CLAIMS, "C81")
     monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(tmp_path)])
     monkeypatch.setattr(claims.catalogue, "path", claims.__path__)
     claims._load.cache_clear()
