@@ -37,7 +37,7 @@ def draw(tables):
         words = "Theorem 1" if id == THEOREM else f"{id} {mark}".strip()
         box = {"boxstyle": "round,pad=0.3", "facecolor": colour, "edgecolor": "none"}
         axis.text(x, y, words, ha="center", va="center", fontsize=6, color=ink, bbox=box, zorder=2, in_layout=False)
-    for verdict in table["verdict"].drop_duplicates():
+    for verdict in [verdict for verdict in LOOKS if (table.loc[list(place), "verdict"] == verdict).any()]:
         axis.plot([], [], marker="s", linestyle="none", color=LOOKS[verdict][0], label=verdict)
     axis.set_axis_off()
     axis.margins(x=0.05, y=0.04)
