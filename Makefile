@@ -64,6 +64,7 @@ references-study: ## make the tables and figures of the study what `make verify`
 	rm -rf results/reference
 	cd results && $(small_tables) | $(call copied_to,results/reference)
 	cd figures && grep -lZ '"plotted"' $$(grep -l '"measured": false' *.json) | $(call copied_to,results/reference/figures)
+	cp results/errata.md docs/errata.md
 	mkdir -p workflow/seconds && cp .snakemake/seconds/study.csv workflow/seconds/
 
 references-full: ## copy the small tables of build/full to results/full

@@ -31,6 +31,12 @@ def test_the_counted_verdicts_are_those_of_the_reference():
     assert counted.strip() == ledger.counts(tidy.read(PROJECT / table, ledger.COLUMNS))
 
 
+def test_the_errata_are_those_of_the_reference():
+    listed = re.findall(r"^## \d+\. (\w+):", (PROJECT / "docs/errata.md").read_text(), re.MULTILINE)
+    table = tidy.read(PROJECT / "results/reference/claims.csv", ledger.COLUMNS)
+    assert listed == list(table["id"][table["verdict"].isin(["corrected", "fails", "open"])])
+
+
 @pytest.mark.parametrize("path", re.findall(r"\]\(((?:figures|docs|results)/[^)]+)\)", README))
 def test_what_it_shows_is_there(path):
     assert (PROJECT / path).exists()

@@ -3,6 +3,7 @@
 import csv
 import inspect
 import json
+import re
 import sys
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from befrl import claims
 from befrl.claims import second
 from befrl.claims.toolbox import ledger
 from befrl.claims.toolbox.chances import lower_limit, upper_limit
+from befrl.claims.toolbox.errata import errata
 from befrl.claims.toolbox.judge import judge, verdict_of
 from befrl.claims.toolbox.registry import CLAIMS, UNTRIED, Evidence, claim, number_of, paper
 from befrl.claims.toolbox.search import Worst, search
@@ -176,6 +178,17 @@ def test_the_table_has_every_claim_of_the_paper(records):
             assert float(row["worst_case"]) == record["worst_case"] and row["verdict"] == record["verdict"]
         else:
             assert row["verdict"] == UNTRIED and row["worst_case"] == ""
+
+
+def test_the_errata_are_the_statements_that_do_not_hold(records):
+    text = errata(reversed(records.values()))
+    wrong = [record for record in records.values() if record["verdict"] != "holds"]
+    assert re.findall(r"^## (\d+)\. (\w+):", text, re.MULTILINE) == [
+        (str(number), record["id"]) for number, record in enumerate(wrong, start=1)
+    ]
+    for record in wrong:
+        assert " ".join(record["statement"].split()) in text and record["where"] in text
+        assert " ".join(record["correction"].split()) in text
 
 
 def test_what_does_not_hold_is_named_where_a_proof_rests_on_it():

@@ -62,7 +62,7 @@ TUNED = "results/runs/tiny/U/bef-rlsvi/tuning.json"
 LAYOUT = Layout()
 CASE = ("tiny", "U")
 TABLES = {*(LAYOUT.regret(table, *CASE) for table in REGRET_TABLES), LAYOUT.regret_timings(*CASE)}
-CLAIM, LEDGER, REPORT = LAYOUT.claim("C31"), LAYOUT.ledger(), LAYOUT.report()
+CLAIM, LEDGER, ERRATA, REPORT = LAYOUT.claim("C31"), LAYOUT.ledger(), LAYOUT.errata(), LAYOUT.report()
 COMPONENTS = {
     kind: {
         LAYOUT.component_timings(kind, "tiny") if table == "timings" else LAYOUT.component(kind, table, "tiny")
@@ -75,7 +75,9 @@ COVERAGE = LAYOUT.coverage()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = {INSTANCE, TUNED, INSTANCES, COVERAGE, CLAIM, LEDGER, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+EVERYTHING = (
+    {INSTANCE, TUNED, INSTANCES, COVERAGE, CLAIM, LEDGER, ERRATA, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+)
 EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
@@ -266,7 +268,7 @@ EDITS = {
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
     "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
     "befrl.analysis.coverage": {COVERAGE},
-    claims.describe("C31")["module"]: FIGURES["claims-map"] | {CLAIM, LEDGER, REPORT},
+    claims.describe("C31")["module"]: FIGURES["claims-map"] | {CLAIM, LEDGER, ERRATA, REPORT},
     # What the study does not use.
     "befrl.learning.estimators.shah befrl.agents.ucbvi befrl.instances.lds befrl.model.rewards.gaussian"
     " befrl.analysis.components.densities befrl.figures.densities": set(),

@@ -45,7 +45,8 @@ rule ledger:
     input:
         [LAYOUT.claim(name) for name in STUDY.claim_ids()],
     output:
-        LAYOUT.ledger(),
+        table=LAYOUT.ledger(),
+        errata=LAYOUT.errata(),
     log:
         LAYOUT.log("claims"),
     conda:
@@ -53,4 +54,4 @@ rule ledger:
     params:
         code=code_hash("befrl.claims"),
     shell:
-        "python -m befrl ledger {input:q} --out {output:q} > {log:q} 2>&1"
+        "python -m befrl ledger {input:q} --out {output.table:q} --errata {output.errata:q} > {log:q} 2>&1"

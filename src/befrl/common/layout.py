@@ -55,6 +55,9 @@ class Layout:
     def ledger(self):
         return f"{self.results}/claims.csv"
 
+    def errata(self):
+        return f"{self.results}/errata.md"
+
     def regret_timings(self, instance="{instance}", track="{track}"):
         return f"{self.results}/timings/regret/{instance}_{track}.csv"
 

@@ -26,7 +26,7 @@ COLUMNS = {
 
 def record(value, where) -> dict:
     """The value read from the file `where`; raise if it is not the record of a claim."""
-    needed = ("id", "verdict", "grade", "worst_case", "instance", "correction", "second", "statement")
+    needed = ("id", "verdict", "grade", "worst_case", "instance", "correction", "second", "statement", "steps")
     if not isinstance(value, dict) or any(name not in value for name in needed):
         raise InputError(f"{where}: not the record of a claim, which has the keys {', '.join(needed)}")
     if value["id"] not in paper():
