@@ -29,6 +29,7 @@ rule all:
     input:
         LAYOUT.report(),
         LAYOUT.ledger(),
+        LAYOUT.errata(),
         LAYOUT.instances(),
         LAYOUT.table1(),
         LAYOUT.coverage(),

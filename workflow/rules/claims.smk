@@ -52,6 +52,6 @@ rule ledger:
     conda:
         ENVIRONMENT
     params:
-        code=code_hash("befrl.claims"),
+        code=code_hash("befrl.claims", "befrl.claims.toolbox.errata"),
     shell:
         "python -m befrl ledger {input:q} --out {output.table:q} --errata {output.errata:q} > {log:q} 2>&1"

@@ -9,8 +9,8 @@ HEAD = """# Errata
 
 Statements of *Bilinear Exponential Family of MDPs: Frequentist Regret Bound with Tractable Exploration & Planning* that
 the ledger of claims finds false or ill-posed as printed. Labels and sections are those of the paper's source. This list
-is made by the workflow from the records of the claims. `befrl claim C39 --explain` prints derivation, attack and evidence
-of one of them, and `docs/claims.md` says how the verdicts are earned.
+is made by the workflow from the records of the claims. `befrl claim C39 --explain` prints derivation, attack and
+evidence of one of them, and `docs/claims.md` says how the verdicts are earned.
 """
 
 
