@@ -9,9 +9,9 @@ from dataclasses import asdict
 
 from befrl.analysis import regret_columns
 from befrl.analysis.components import scaling
-from befrl.analysis.printed import PRINTED, Printed
 from befrl.common import tidy
 from befrl.common.errors import InputError
+from befrl.common.printed import PRINTED, Printed
 
 KEYS = {name: regret_columns.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "optimistic", "tied")

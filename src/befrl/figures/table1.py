@@ -1,7 +1,7 @@
 """Table 1 of the paper, measured: its marks beside the regret, optimism and plans of our runs."""
 
-from befrl.analysis.printed import PRINTED
 from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
+from befrl.common.printed import PRINTED
 from befrl.figures.support import style
 
 SCOPE = "table"

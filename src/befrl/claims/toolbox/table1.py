@@ -10,16 +10,12 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import softmax
 
-# Of each row as printed: the rate, for linear models where there are two, and the marks of exploration and planning.
+from befrl.common import printed
+
+# The rate of each row as printed, for linear models where there are two, and the marks of exploration and planning.
 PRINTED = {
-    "ren-ts": ("sqrt(d^2 H^3 K)", False, True),
-    "exp-ucrl": ("sqrt(d^2 H^4 K)", False, False),
-    "smrl": ("sqrt(d^2 H^4 K)", False, False),
-    "ucrl-vtr": ("sqrt(d^2 H^4 K)", False, False),
-    "lsvi-phe": ("sqrt(d^3 H^4 K)", True, False),
-    "uc-matrixrl": ("sqrt(d^2 H^5 K)", False, False),
-    "opt-rlsvi": ("sqrt(d^4 H^5 K)", True, True),
-    "bef-rlsvi": ("sqrt(d^3 H^3 K)", True, True),
+    name: (row.rate.split(",")[0], row.tractable_exploration == "yes", row.tractable_planning == "yes")
+    for name, row in printed.PRINTED.items()
 }
 # The bounds as their sources state them; that of BEF-RLSVI is the leading term of Theorem 1.
 SOURCES = {
