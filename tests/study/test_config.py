@@ -436,7 +436,7 @@ def values_of(field):
     """Allowed values of one parameter, as a config writes them."""
     meta = field.metadata
     if meta["kind"] is str:
-        return st.sampled_from(meta["choices"])
+        return st.sampled_from([*meta["choices"]])
     if meta["kind"] is int:
         return st.integers(meta["low"], meta["high"])
     return st.floats(meta["low"], meta["high"])
