@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from befrl import plugins
+from befrl.common import plugin_variable
 from befrl.model.model import Model
 from befrl.planning import induction
 
@@ -26,7 +27,7 @@ def unplugged(monkeypatch):
         monkeypatch.setattr(catalogue, "added", {})
     for name, nothing in (("_sources", []), ("_files", {}), ("_packages", {})):
         monkeypatch.setattr(plugins, name, nothing)
-    monkeypatch.delenv(plugins.VARIABLE, raising=False)
+    monkeypatch.delenv(plugin_variable.NAME, raising=False)
     yield
     for name in [name for name in sys.modules if name.split(".")[0] == plugins.PACKAGE]:
         del sys.modules[name]

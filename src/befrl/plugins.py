@@ -12,7 +12,6 @@ Files of a folder whose names start with an underscore are no plug-ins; the othe
 
 import ast
 import importlib.util
-import os
 import re
 import sys
 from importlib.machinery import ModuleSpec
@@ -25,8 +24,6 @@ from befrl.model import rewards
 from befrl.planning import planners
 
 CATALOGUES = {c.kind: c for c in (room.catalogue for room in (agents, instances, rewards, estimators, planners))}
-# The environment variable with the plug-ins of a workflow's jobs, separated like the folders of PATH.
-VARIABLE = "BEFRL_PLUGINS"
 GROUP = "befrl.plugins"
 PACKAGE = "befrl_plugins"
 
@@ -59,19 +56,9 @@ def load(source, folder="."):
     return [(kind, name) for kind, name, _ in found.values()]
 
 
-def load_all(sources, folder="."):
-    for source in sources:
-        load(source, folder)
-
-
-def from_environment() -> list[str]:
-    """The sources that the environment variable names."""
-    return [source for source in os.environ.get(VARIABLE, "").split(os.pathsep) if source]
-
-
-def for_environment() -> str:
-    """The value of the environment variable with which another process loads the same sources."""
-    return os.pathsep.join(_sources)
+def sources() -> list[str]:
+    """The folders, files and names that have been loaded, in their order; folders and files are absolute."""
+    return list(_sources)
 
 
 def state():
@@ -82,13 +69,14 @@ def state():
         for name, module in catalogue.added.items()
         if not isinstance(module, str)
     ]
-    return list(_sources), in_memory
+    return sources(), in_memory
 
 
 def restore(known):
     """Load and add the components of a `state` of another process."""
-    sources, in_memory = known
-    load_all(sources)
+    places, in_memory = known
+    for place in places:
+        load(place)
     for kind, name, module in in_memory:
         CATALOGUES[kind].add(name, module, replace=True)
 

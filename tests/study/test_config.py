@@ -581,7 +581,7 @@ def test_valid_configs_are_accepted_and_filled_once(config):
     assert config == before
     assert check(study.config, SCHEMA).config == study.config
     assert check(study.config, SCHEMA).hash == study.hash
-    assert set(study.config) == set(SCHEMA["properties"]) - {"include", "groups"}
+    assert set(study.config) == set(SCHEMA["properties"]) - {"include", "groups", "plugins"}
 
 
 @fixed

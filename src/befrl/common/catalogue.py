@@ -3,7 +3,6 @@
 import importlib
 import importlib.util
 import pkgutil
-import traceback
 
 from befrl.common.errors import InputError, unknown
 
@@ -102,6 +101,10 @@ def _place(error, module):
     """The file and line of a user's module at which an exception was raised."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}"
-    file = importlib.util.find_spec(module).origin
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f"{file}, line {lines[-1]}" if lines else file
+    place = file = importlib.util.find_spec(module).origin
+    step = error.__traceback__
+    while step:
+        if step.tb_frame.f_code.co_filename == file:
+            place = f"{file}, line {step.tb_lineno}"
+        step = step.tb_next
+    return place
