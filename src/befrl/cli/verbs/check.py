@@ -24,7 +24,8 @@ def call(args):
         for sentence in found or ["  all hold"]:
             print(sentence)
     if broken:
-        raise Broken(f"{args.file} breaks {len(broken)} properties of the contract")
+        count = "1 property" if len(broken) == 1 else f"{len(broken)} properties"
+        raise Broken(f"{args.file} breaks {count} of the contract")
 
 
 def _sentences(outcomes):
