@@ -78,7 +78,7 @@ def _curve(axis, row, label, curve, bottom):
     layer = 3 if row.agent == "bef-rlsvi" else 2
     look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
     mean, low, high = (curve[name].clip(lower=bottom) for name in ("mean", "low", "high"))
-    axis.plot(curve["episode"], mean, label=label, markevery=0.2, markersize=3, clip_on=False, **look)
+    axis.plot(curve["episode"], mean, label=label, markevery=0.2, clip_on=False, **{"markersize": 3} | look)
     axis.fill_between(curve["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
 
 
