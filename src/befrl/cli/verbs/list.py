@@ -1,4 +1,4 @@
-"""List the available components: agents, instances, estimators, planners, claims or figures."""
+"""List the available components: agents, instances, estimators, planners, rewards, claims or figures."""
 
 import json
 
@@ -64,6 +64,12 @@ def _planners():
     return _described(planners.catalogue)
 
 
+def _rewards():
+    from befrl.model import rewards
+
+    return _described(rewards.catalogue)
+
+
 def _claims():
     from befrl import claims
 
@@ -81,6 +87,7 @@ KINDS = {
     "agents": _agents,
     "estimators": _estimators,
     "planners": _planners,
+    "rewards": _rewards,
     "claims": _claims,
     "figures": _figures,
 }

@@ -10,8 +10,8 @@ from itertools import count
 # Nothing known has one of these. Their contrast with white is at least 3, and colour-blind readers tell them apart.
 BROWN, VIOLET, FOREST = "#772200", "#7766FF", "#117733"
 COLOURS = (BROWN, VIOLET, FOREST)
-# Not the markers of known agents and their variants; when they run out, there are letters and then numbers.
-SYMBOLS = ("P", "X", "<", "d", "*", ">")
+# Not the markers of what is known, nor of its variants; when they run out, there are letters and then numbers.
+SYMBOLS = ("<", "*", ">", "d", "+", "p")
 
 # The numbers of the study, those given out in the present picture, and the first variant of each algorithm in it.
 _given, _met, _first = {}, {}, {}
