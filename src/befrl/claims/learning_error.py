@@ -174,7 +174,7 @@ JOINT = {"right": "joint", "c": ROOT_TWO}  # a reading of C54 that others build 
     r"\frac{\beta^r}{\Phi(-1)}(\sqrt{x_kd}+\sqrt{x_kd\log(d/\delta)})\mathbb E[\sum_h\|a_h\|_{(\bar G^p)^{-1}}]$ under "
     r"$\hat\theta^p$ and the policy of episode k.",
     meaning="probability that the inequality fails, minus delta; for L796 to L852 but L807, left minus right side",
-    tolerance=0.004,
+    tolerance=1e-9,
     repairs={
         r"with $\frac{\|B\|\sup\operatorname{Var}}{\Phi(-1)}\mathbb E_\xi[\|\xi-\underline\xi\|_{\bar G^p}\mathbb E_{"
         r"\pi_\xi}\sum_h\|a_h\|]$ on the right, $\pi_\xi$ greedy for $\xi$, and c of C30 for $\underline\xi$": JOINT

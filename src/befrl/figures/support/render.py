@@ -5,7 +5,7 @@ from pathlib import Path
 
 from befrl import figures
 from befrl.common import storage, tidy
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, unknown
 from befrl.figures.support import style
 from befrl.figures.support.contents import contents
 
@@ -31,6 +31,9 @@ def render_all(kinds, paths, outs, commands=(), headlines=()):
         raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
     if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
         raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
+    for headline in headlines:
+        if headline not in kinds:
+            raise unknown("headline", headline, kinds)
     paths = iter(paths)
     for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
         render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines)
