@@ -265,7 +265,8 @@ BANDS = {"regret", "regret-theory", "noise-scale", "optimism"}
 @pytest.mark.parametrize("kind", figures.catalogue.names())
 def test_the_sidecar_says_what_is_drawn(rendered, kind):
     about = storage.read_json(f"{rendered(kind)}.json")
-    assert set(about) == {"name", "title", "caption", "command", "headline", "seeds", "measured", "plotted"}
+    keys = {"name", "title", "caption", "command", "headline", "section", "seeds", "measured", "plotted"}
+    assert set(about) == keys
     assert (about["name"], about["command"], about["headline"]) == (kind, "make reproduce", True)
     with_intervals = "interval of the mean" if kind in THICK | BANDS else ""
     seeds, words, bands = CAPTIONS.get(kind, (SEEDS, f"{SEEDS} seeds", with_intervals))

@@ -57,6 +57,6 @@ def render(kind, paths, out, command, headline=False):
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = {"name": out.name, **module.describe(tables), "command": command, "headline": headline}
-    about |= {"measured": figures.measured(kind), "plotted": contents(figure)}
+    about |= {"section": figures.section(kind), "measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)
     style.close(figure)
