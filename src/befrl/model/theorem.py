@@ -97,3 +97,15 @@ def terms(z):
     }
     proof = {"transition": transition / math.sqrt(2)}
     return {"theorem": theorem, "lemma": lemma, "estimation": estimation, "proof": proof, "repaired": repaired}
+
+
+def first_below(bound, slope):
+    """The smallest whole K with bound(K) < slope K, by bisection; bound(K)/K must decrease in K, towards 0."""
+    high = 1
+    while bound(float(high)) >= slope * high:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bound(float(middle)) >= slope * middle else (low, middle)
+    return high
