@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from befrl.claims.toolbox import traps
+from befrl.claims.toolbox import bounded_trap, traps
 from befrl.claims.toolbox.chances import lower_limit, upper_limit
 
 HIDDEN = {"trap": "hidden", "m": 0.5, "M": 2.0, "eta": 1.0}
@@ -71,6 +71,22 @@ def test_the_bound_on_later_trials_grows_with_K_and_is_small_for_long_ways():
     values = [traps.later(CANCELLING | {"m": 20.0}, 30, K) for K in (1e2, 1e6, 1e12, 1e18)]
     assert values == sorted(values) and values[-1] < 1e-20
     assert traps.later(HIDDEN, 30, 1e18) == 0.0
+
+
+def test_with_bounded_laws_the_agent_of_the_package_plays_new_in_episode_1_or_never():
+    runs, episodes = 300, 12
+    first = bounded_trap.first_trials(1e4, 1.0, runs, episodes, seed=3)
+    assert set(first) == {1, episodes + 1}
+    hits = int((first == 1).sum())
+    assert lower_limit(hits, runs) < 1 / 3 < upper_limit(hits, runs)
+
+
+def test_the_bounded_trap_has_nonnegative_features_and_new_is_best():
+    made = bounded_trap.instance()
+    assert made.model.family.psi.min() >= 0 and made.R.min() >= 0 and made.R.max() <= 1
+    chances = 1 / (1 + np.exp(-(bounded_trap.FAVOUR + np.array([0.8, -0.8 * bounded_trap.PART, 2.5]))))
+    rewarded = 1 / (1 + math.exp(-2.2)) - 0.5
+    assert bounded_trap.gap() == pytest.approx(rewarded * (chances[2] - chances[0]), rel=1e-9)
 
 
 def test_with_one_step_new_is_soon_played():

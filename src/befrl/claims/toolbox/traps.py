@@ -9,13 +9,16 @@ designs are diagonal.
     cancelling  p = 1: F(y) = -w e_2 if |y| <= 1, w = 1/P(|N(0,1)| <= 1), and e_3 if y > 2m - 2
     one step    p = 1, H = 1: no second step
 
-Bold A = I, all alpha and beta are 1, and the mean rewards of the true parameters lie in [0,1].
+Bold A = I, all alpha and beta are 1, and the mean rewards of the true parameters lie in [0,1]. `bounded` is the hidden
+trap with other laws, in `bounded_trap.py`.
 """
 
 import math
 
 import numpy as np
 from scipy.special import ndtr
+
+from befrl.claims.toolbox import bounded_trap
 
 ARMS = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 NEW = 2
@@ -31,6 +34,8 @@ def theta_p(case):
 
 def constants(case):
     """The constants of Theorem 1, as `befrl.model.theorem` names them."""
+    if case["trap"] == bounded_trap.NAME:
+        return bounded_trap.printed_constants()
     norms = {"B_A": max(1.0, float(np.linalg.norm(theta_p(case)))), "A": 1.0}
     norms |= {"B_phi_A": WEIGHT**2 if case["trap"] == "cancelling" else 1.0}
     unit = dict.fromkeys(("alpha_p", "beta_p", "alpha_r", "beta_r"), 1.0)
@@ -51,6 +56,8 @@ def second_feature(case, y, spread=0.0):
 
 def gap(case):
     """The regret of an episode without the action new, at least: V* minus the larger value of up and down."""
+    if case["trap"] == bounded_trap.NAME:
+        return bounded_trap.gap()
     theta_r, means = np.array(THETA_R[case["trap"]]), ARMS @ theta_p(case)
     start = 0.0 if case["trap"] == "hidden" else ARMS @ theta_r
     values = start + second_feature(case, means, 1.0) @ theta_r
@@ -83,13 +90,13 @@ def later(case, after, K):
     """A bound on the chance that new is played first in one of the episodes after + 1, ..., K.
 
     one step: 1, no bound.
-    hidden: 0. The values of up and down lie on both sides of that of new, since the estimate that they share is not 0.
+    hidden, bounded: 0. The values of up and down lie on both sides of that of new, as their estimate is not 0.
     cancelling: while F(y) was 0 in n = k - 1 episodes, the estimate of m is N(mu, v), mu = mn/(n+eta), v = n/(n+eta)^2;
     new needs |theta~_1| <= a |theta~_3| + b |theta~_2|, a and b being chances that an imagined y has F(y) != 0. The
     density of theta~_1 is at most sqrt((n+eta)/(2 pi x)), so the chance is at most 2/pi (E a + E b) sqrt((n+eta)/eta).
     """
     if case["trap"] != "cancelling":
-        return 0.0 if case["trap"] == "hidden" else 1.0
+        return 1.0 if case["trap"] == "one step" else 0.0
     m, eta = case["m"], case["eta"]
 
     def chances(n):
