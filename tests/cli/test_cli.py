@@ -215,6 +215,7 @@ def test_aggregate_and_figure_write_their_files(good, tmp_path):
 COMPONENTS = {
     "exploration": "episodes=3 tuning=2 evaluation=2",
     "densities": "transitions=20",
+    "theorem": "decades=3 episodes=10",
     "estimators": "sizes=[100] repetitions=2",
     "planners": "'features=[4, 8]' repetitions=2",
     "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",

@@ -1,6 +1,7 @@
 """Figures: the same bytes every time, captions that say what is drawn, and one look for each thing that is drawn."""
 
 import functools
+import math
 import os
 import subprocess
 import sys
@@ -132,6 +133,18 @@ def published_tables():
     return values, curves
 
 
+def theorem_tables(first):
+    """A bound that falls as the root of K and is 1 at K = first."""
+    bound = [
+        {"K": 10.0**power, "term": term, "value": 1.0, "trivial": 2.0, "ratio": share * math.sqrt(first / 10.0**power)}
+        for power in range(13)
+        for term, share in (("noise", 0.25), ("all", 1.0))
+    ]
+    facts = {"first K, trivial": first, "first K, random": 8 * first, "share, noise": 0.25, "share, learning": 0.5}
+    facts |= {"x, theorem": 9e4, "x, lemma": 300.0, "x, sketch": 5e3, "K of x": 1000, "eta": 1.0, "delta": 0.05}
+    return {"bound": bound, "facts": [{"quantity": key, "value": value} for key, value in facts.items()]}
+
+
 REPETITIONS = 5
 
 
@@ -145,6 +158,7 @@ def sources(results, case_tables, tmp_path_factory):
         "densities": [density_tables("density", 3, rng), density_tables("probability", 2, rng)],
         "estimators": [estimator_tables(names, 6, rng), estimator_tables(names[3:5], REPETITIONS, rng)],
         "planners": [planner_tables(planned, REPETITIONS, rng), planner_tables(["exact", "rff"], 8, rng)],
+        "theorem": [theorem_tables(1e9), theorem_tables(1e7)],
     }
     layout = Layout(tmp_path_factory.mktemp("components"))
     for study, both in made.items():
@@ -252,6 +266,9 @@ CAPTIONS = {
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
     "claims-map": (None, "85 claims", "Coloured lines"),
+    # Formulas alone.
+    "bound": (None, "No seeds", "from 1.0e+07 on second to 1.0e+09 on first"),
+    "noise-forms": (None, "No seeds", "3.0e+02 to 3.0e+02 times as large"),
     # Measured seconds are of the machine, not of seeds.
     "estimators-cost": (None, "Seconds of one update", "Flat lines"),
     "planners-cost": (None, "Median seconds of one plan", "Dashed: exact planning"),
@@ -637,6 +654,25 @@ def test_exploration_shows_shares_of_the_regret_of_random_play(sources):
         assert (to_hex(point.get_markerfacecolor()) == "#ffffff") == (row.agent == "greedy")
     # Exploration matters on the first instance alone.
     assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second (no)"]
+
+
+def test_the_bound_of_theorem_1_is_that_of_the_table(sources):
+    """In the order of the first K, with a dot where the curve meets the line at 1."""
+    (axes,) = drawn("bound", sources["bound"]).axes
+    bounds = [table for table in frames(sources["bound"]) if "ratio" in table]
+    curves, dots = lines_of(axes, 13), lines_of(axes, 1)
+    assert [line.get_label() for line in curves] == ["second: 1.0e+07", "first: 1.0e+09"]
+    for line, dot, table in zip(curves, dots, reversed(bounds), strict=True):
+        whole = table[table["term"] == "all"]
+        assert np.array_equal(line.get_xdata(), whole["K"]) and np.array_equal(line.get_ydata(), whole["ratio"])
+        assert np.interp(math.log(dot.get_xdata()[0]), np.log(whole["K"]), whole["ratio"]) == dot.get_ydata()[0] == 1.0
+
+
+def test_the_forms_of_the_noise_scale_are_those_of_the_table(sources):
+    (axes,) = drawn("noise-forms", sources["noise-forms"]).axes
+    shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
+    assert shown == {"theorem": [9e4, 9e4], "sketch": [5e3, 5e3], "lemma": [300.0, 300.0]}
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
 
 
 def test_densities_are_those_of_the_table(sources):

@@ -176,7 +176,7 @@ BAD = [
     (
         ("components", "planner"),
         {},
-        ["components", "'planner'", "exploration, densities, estimators, planners, scaling"],
+        ["components", "'planner'", "exploration, densities, estimators, planners, scaling, theorem"],
     ),
     (
         ("components", "planners"),
@@ -194,7 +194,7 @@ BAD = [
     (("components", "exploration"), {"episodes": {"large": 5}}, ["components.exploration", "'large'", "small"]),
     *(
         (("components", kind), {"instances": ["large"]}, [f"components.{kind}: unknown instance 'large'", "small"])
-        for kind in ("densities", "estimators", "planners", "scaling")
+        for kind in ("densities", "estimators", "planners", "scaling", "theorem")
     ),
     (("published",), {"nobody": {"a": ["small"]}}, ["published: unknown published source 'nobody'", "ayoub, cho, li"]),
     (("published",), {"cho": {"a": ["small"]}}, ["published.cho: unknown experiment 'a'", "returns, runtime"]),
@@ -523,6 +523,7 @@ def components_of(names):
         "densities": st.fixed_dictionaries({"instances": some}, optional={"transitions": st.integers(1, 10**6)}),
         "estimators": st.fixed_dictionaries({"instances": some}, optional={"sizes": sizes}),
         "planners": st.fixed_dictionaries({"instances": some, "features": sizes}),
+        "theorem": st.fixed_dictionaries({"instances": some}, optional={"decades": st.integers(1, 30)}),
     }
 
 
