@@ -3,6 +3,7 @@
 from befrl.figures.support import style
 
 SCOPE = "component"
+SECTION = "theorem"
 SUBJECT = "theorem"
 TABLES = {
     "bound": ("instance", "K", "term", "ratio"),

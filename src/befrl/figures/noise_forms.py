@@ -4,6 +4,7 @@ from befrl.figures.bound import fact, name_of
 from befrl.figures.support import style
 
 SCOPE = "component"
+SECTION = "theorem"
 SUBJECT = "theorem"
 TABLES = {"facts": ("instance", "quantity", "value")}
 FORMS = {"theorem": (style.BLUE, "o"), "sketch": (style.VERMILION, "s"), "lemma": (style.GREEN, "^")}
