@@ -96,6 +96,14 @@ class Instance:
         kernel = self.model.family.kernel(self.natural_at(self.theta_p, s)[:, None])[:, 0]
         return self.model.reward.mean(c), kernel
 
+    def optimal_action_values(self, h, s):
+        """Q*_h at step h, counted from 0, and arbitrary states, (n, A)."""
+        Q, V = self.optimum
+        if not self.model.smooth:
+            return Q[h, self.model.space.cell(s)]
+        R, P = self.first_step(s)
+        return R + P @ V[h + 1]
+
     @cached_property
     def uniform_value(self):
         """V_1 of the uniformly random policy, averaged over the first state."""
