@@ -18,7 +18,7 @@ FIRST = "ties go to the first action"
 FEW = f"fewer than {ENOUGH_SEEDS} seeds"
 UNTUNED = "not tuned"
 HELD = "held fixed in tuning: "
-ESTIMATED = "from outside: its regret is estimated by gaps, so that its mean is unbiased and its spread includes noise"
+ESTIMATED = "from outside: its regret is estimated by gaps, without bias but with the noise of its episodes"
 EDGE = "best at the edge of its range: "
 
 
