@@ -170,9 +170,13 @@ def test_an_action_that_is_none_is_refused(action):
 
 
 def test_bad_names_and_parameters_are_refused_in_one_sentence():
-    with pytest.raises(InputError, match=r"unknown instance 'chian': choose one of chain, .*, riverswim-ayoub-5"):
+    with pytest.raises(
+        InputError, match=r"unknown instance 'chian' \(did you mean 'chain'\?\): choose one of chain, .*-5"
+    ):
         gym.BefEnv("chian")
-    with pytest.raises(InputError, match="instance 'chain': unknown parameter 'bin': allowed are bins, horizon"):
+    with pytest.raises(
+        InputError, match=r"instance 'chain': unknown parameter 'bin' \(did you mean 'bins'\?\): allowed are bins, "
+    ):
         gymnasium.make("befrl/chain-v0", bin=5)
     with pytest.raises(InputError, match="bins = 1 is not allowed: it must be a whole number from 2 to 1000"):
         gymnasium.make("befrl/chain-v0", bins=1)
