@@ -139,7 +139,32 @@ class WrongReward(bernoulli.Law):
         return super().mean(1.1 * c)
 
 
-def binned(**_):
+class WrongVariance(bernoulli.Law):
+    def variance(self, c):
+        return np.full(np.shape(c), 0.25)
+
+
+class WrongRewards(bernoulli.Law):
+    """Draws 0 for 1."""
+
+    def quantile(self, c, u):
+        return 1.0 - super().quantile(c, u)
+
+
+def one_hot_box():
+    """One-hot features on the nodes of a smooth box."""
+
+    def build(_):
+        space = SmoothBox([np.linspace(0.0, 1.0, 3)], 2)
+        family = ContinuousFamily(space, lambda s: s[..., None])
+        phi = {"phi": lambda s: np.ones((len(s), 2, 1))}
+        model = Model(Features.one_hot(4, 2, 1), family, bernoulli.Law(), B=np.ones(1), **phi)
+        return Instance(model, 3, np.zeros(8), np.zeros(8), **space.uniform(0.0, 0.5))
+
+    return build
+
+
+def binned():
     """A psi of one's own on a BinnedInterval."""
 
     def build(_):
@@ -249,6 +274,7 @@ MISTAKES = {
         smooth(later_phi=lambda s: 2 * np.stack(np.broadcast_arrays(1.0, s[:, None], [0.0, 1.0]), axis=-1)),
         "phi does not give the features that the model has on the anchors",
     ),
+    "one-hot features within cells": (one_hot_box(), "must be made by Model.smooth_in or Features.dense"),
     "features of too few states": (
         finite(
             features=lambda: Features.one_hot(2, 2, 1), theta_p=np.zeros(4), theta_r=np.zeros(4), start_masses=[1, 0]
@@ -268,7 +294,9 @@ MISTAKES = {
     "a sure reward": (smooth(theta_r=np.full(6, 50.0)), "the mean reward R of theta* is 0 or 1 to rounding"),
     "a mean above 1": (raised_means(bernoulli.Law()), "a mean reward of 1.2 is not allowed"),
     "a mean above 1 by bisection": (raised_means(truncated_exponential.Law()), "a mean reward of 1.2 is not allowed"),
-    "a mean of another law": (smooth(reward=WrongReward()), "is not the slope of its log_partition"),
+    "a mean of another law": (smooth(reward=WrongReward()), "mean is not the slope of log_partition"),
+    "a variance of another law": (smooth(reward=WrongVariance()), "variance is not the slope of mean"),
+    "rewards of another law": (smooth(reward=WrongRewards()), "its draws have another mean"),
     # the first state
     "start outside": (smooth(start=lambda u: 1.3 + 0 * u), "start(u) gives 1.3, which is outside the state space"),
     "start at a state that is not there": (

@@ -10,10 +10,12 @@ from befrl.model.features import WrongShape
 from befrl.model.rewards.base import RewardLaw
 from befrl.model.user_functions import call, check_same, check_states
 
-# Uniform numbers per dimension at which draws of next states are tried, by dimension, and those for first states.
-POINTS, STARTS = {1: 400, 2: 100}, 10_000
+# Uniform numbers at which first states are tried and, for each dimension, next states: fewer in several dimensions.
+STARTS, POINTS, LEAST, FEWER = 10_000, 400, 10, 4
 # How far the share of these that fall into a cell may be from its probability, beyond the error of the grid.
 SHARE = 0.01
+# The (s, a) at which laws are tried.
+PLACES = 4
 # The step of the finite differences of Z and E psi, in units of 1/range(psi), and their largest error, of range(psi).
 STEP, SLOPE = 1e-3, 1e-5
 
@@ -88,6 +90,10 @@ def _check_phi(instance):
     model, anchors = instance.model, instance.model.space.nodes
     if model.phi is None:
         raise InputError("its features vary within cells, so that Model needs phi, a function of the states")
+    if not hasattr(model.features, "A") and not hasattr(model.features, "phi"):
+        raise InputError(
+            "its features vary within cells, so that they must be made by Model.smooth_in or Features.dense"
+        )
     given = call("phi(s)", model.phi, anchors[:1])
     q = model.features.matrix(instance.theta_p).shape[1]
     if given.shape != (1, model.n_actions, q):
@@ -116,7 +122,7 @@ def _check_domain(instance):
 
 
 def _check_rewards(instance):
-    """Check that mean rewards are those of Z at a few parameters, and are neither 0 nor 1 if rewards lie between."""
+    """Check that mean rewards are neither 0 nor 1 if rewards lie between, and that the law's methods agree."""
     reward, R = instance.model.reward, instance.R
     _check_each(instance, "the mean reward R of theta* is not finite", np.isfinite(R))
     if reward.bounded:
@@ -124,9 +130,24 @@ def _check_rewards(instance):
             instance, "the mean reward R of theta* is 0 or 1 to rounding: theta_r is too large", (R > 0) & (R < 1)
         )
     c = np.linspace(-1.0, 1.0, 5)
-    slope = (reward.log_partition(c + STEP) - reward.log_partition(c - STEP)) / (2 * STEP)
-    if not np.allclose(slope, reward.mean(c), rtol=SLOPE, atol=SLOPE):
-        raise InputError(f"the mean of the reward law {type(reward).__module__} is not the slope of its log_partition")
+    u = np.tile(_grid(1), (len(c), 1))
+    sd = np.sqrt(reward.variance(c))
+    for name, found, expected, error in (
+        ("mean is not the slope of log_partition", _slope(reward.log_partition, c), reward.mean(c), SLOPE),
+        ("variance is not the slope of mean", _slope(reward.mean, c), reward.variance(c), SLOPE),
+        (
+            "draws have another mean",
+            reward.quantile(np.repeat(c[:, None], u.shape[1], 1), u).mean(1),
+            reward.mean(c),
+            0.02,
+        ),
+    ):
+        if not np.allclose(found / sd, expected / sd, rtol=error, atol=error):
+            raise InputError(f"the reward law {type(reward).__name__} contradicts itself: its {name}")
+
+
+def _slope(function, x):
+    return (function(x + STEP) - function(x - STEP)) / (2 * STEP)
 
 
 def _check_laws(instance):
@@ -134,10 +155,11 @@ def _check_laws(instance):
     model, space = instance.model, instance.model.space
     natural = model.features.natural(instance.theta_p[None])[0]
     draw, u = _sampler(instance, natural), _grid(space.dim)
+    error = 2 * space.dim / _points(space.dim)
     # The nodes in the outermost cells of an unbounded box do not stand for the mass beyond it.
     inner = ~space.outermost if space.unbounded else np.ones(model.n_anchors, dtype=bool)
-    for x in np.unique(np.linspace(0, model.n_anchors - 1, 4).astype(int)):
-        a = x % model.n_actions
+    for i, x in enumerate(np.linspace(0, model.n_anchors - 1, PLACES).astype(int)):
+        a = i % model.n_actions
         where = f"at (s, a) = ({_state(space, x)}, {a})"
         one, v = model.family.restricted(x, a), natural[x, a]
         logs, Z = (part[0, 0, 0] for part in one.log_masses(v[None, None, None]))
@@ -151,7 +173,7 @@ def _check_laws(instance):
         name = f"the draw of a next state {where}"
         s = call(name, lambda u, x=x, a=a: draw(x, a, u), u)
         check_states(name, space, s, u)
-        _check_shares(name, "the kernel", instance, s, instance.P[x, a], error=2 * space.dim / POINTS[space.dim])
+        _check_shares(name, "the kernel", instance, s, instance.P[x, a], error)
 
 
 def _sampler(instance, natural):
@@ -183,9 +205,13 @@ def _check_moments(one, v, where):
         raise InputError(f"the moments of its family are wrong {where}: Cov psi is not the gradient of E psi")
 
 
+def _points(dim):
+    return max(LEAST, POINTS // FEWER ** (dim - 1))
+
+
 def _grid(dim):
     """Midpoints of a grid of uniforms, (n,) or (n, dim)."""
-    points = (np.arange(POINTS[dim]) + 0.5) / POINTS[dim]
+    points = (np.arange(_points(dim)) + 0.5) / _points(dim)
     return points if dim == 1 else np.stack(np.meshgrid(*[points] * dim), axis=-1).reshape(-1, dim)
 
 
