@@ -534,7 +534,7 @@ def test_marks_are_those_of_the_agent_and_are_explained():
 def test_line_styles_are_explained_where_they_are_used():
     """Each sentence belongs to a line style, and each role to one sentence."""
     words = {"theory": "Dashed", "surrogate": "Dashed", "tuned": "Solid", "sweep": "Thin", "set": "Dash-dotted"}
-    words["baseline"] = "Dotted"
+    words |= {"baseline": "Dotted", "outside": "Dash-dot-dotted"}
     assert set(words) == set(style.LINES)
     for role, word in words.items():
         text = style.line_styles([role, role])
