@@ -540,7 +540,7 @@ def test_line_styles_are_explained_where_they_are_used():
         text = style.line_styles([role, role])
         assert text.startswith(f"{word}: ") and text.count(".") == 1
     assert style.line_styles(["theory", "surrogate"]) == style.line_styles(["surrogate"])
-    assert style.line_styles(style.LINES).count(":") == 5
+    assert style.line_styles(style.LINES).count(":") == 6
     assert style.LINES["surrogate"] == style.LINES["theory"]
 
 

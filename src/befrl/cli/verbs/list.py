@@ -36,7 +36,7 @@ def show(entry, in_full):
     print(f"{entry['name']}: {entry.get('paragraph', entry['text']) if in_full else entry['text']}")
     for parameter in entry.get("parameters", ()):
         print(f"    {parameter['name']} = {parameter['default']}: {parameter['text']} ({parameter['allowed']})")
-    if in_full and "file" in entry:
+    if in_full and entry.get("file"):
         print(f"source: {entry['file']}")
 
 
@@ -47,8 +47,9 @@ def _described(catalogue, parameters=False):
     found = []
     for name in catalogue.names():
         module = catalogue.module(name)
-        paragraph = " ".join((module.__doc__ or "").strip().split("\n\n")[0].split())
-        entry = {"name": name, "text": catalogue.summary(name), "paragraph": paragraph, "file": module.__file__}
+        paragraph = " ".join((vars(module).get("__doc__") or "").strip().split("\n\n")[0].split())
+        text = catalogue.summary(name)
+        entry = {"name": name, "text": text, "paragraph": paragraph or text, "file": vars(module).get("__file__", "")}
         found.append(entry | ({"parameters": describe(module.Parameters)} if parameters else {}))
     return found
 
