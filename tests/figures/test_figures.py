@@ -552,13 +552,13 @@ def test_marks_are_those_of_the_agent_and_are_explained():
 def test_line_styles_are_explained_where_they_are_used():
     """Each sentence belongs to a line style, and each role to one sentence."""
     words = {"theory": "Dashed", "surrogate": "Dashed", "tuned": "Solid", "sweep": "Thin", "set": "Dash-dotted"}
-    words["baseline"] = "Dotted"
+    words |= {"baseline": "Dotted", "outside": "Dash-dot-dotted"}
     assert set(words) == set(style.LINES)
     for role, word in words.items():
         text = style.line_styles([role, role])
         assert text.startswith(f"{word}: ") and text.count(".") == 1
     assert style.line_styles(["theory", "surrogate"]) == style.line_styles(["surrogate"])
-    assert style.line_styles(style.LINES).count(":") == 5
+    assert style.line_styles(style.LINES).count(":") == 6
     assert style.LINES["surrogate"] == style.LINES["theory"]
 
 

@@ -93,7 +93,7 @@ def test_the_root_seed_changes_the_numbers(kind):
 @pytest.mark.parametrize("kind", GOOD)
 def test_an_unknown_setting_is_named(kind):
     allowed = ", ".join(GOOD[kind])
-    assert refusal(kind, GOOD[kind] | {"sizs": 3}).endswith(f"unknown setting 'sizs': allowed are {allowed}")
+    assert refusal(kind, GOOD[kind] | {"lks": 3}).endswith(f"unknown setting 'lks': allowed are {allowed}")
 
 
 @pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])

@@ -51,7 +51,8 @@ GROUPS = {
 MISSPECIFIED, SURROGATE = "†", "‡"
 THEORY = (0, (4, 1.5))
 LINES = {
-    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "sweep": "solid"
+    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot",
+    "sweep": "solid", "outside": (0, (5, 1, 1, 1, 1, 1)),
 }  # fmt: skip
 MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
@@ -124,6 +125,7 @@ def line_styles(roles) -> str:
         "Thin: values of a sweep.": "sweep" in roles,
         "Dash-dotted: constants given in the config.": "set" in roles,
         "Dotted: no constants.": "baseline" in roles,
+        "Dash-dot-dotted: agents from outside befrl, with estimated regret.": "outside" in roles,
     }
     return " ".join(sentence for sentence, used in sentences.items() if used)
 
