@@ -14,6 +14,7 @@ GOOD = {
     "estimators": {"sizes": [100], "repetitions": 2},
     "planners": {"features": [3], "repetitions": 2},
     "scaling": {"sizes": [2, 3], "horizons": [2], "episodes": 2, "seeds": 1},
+    "traps": {"episodes": 8, "seeds": 2},
 }
 
 
@@ -63,6 +64,7 @@ USED = {
     "planners": {"befrl.planning.planners.exact", "befrl.planning.planners.rff"},
     "exploration": {"befrl.agents.greedy", "befrl.agents.exp_psrl", "befrl.learning.estimators.mle"},
     "scaling": {"befrl.agents.smrl", "befrl.planning.planners.exact"},
+    "traps": {"befrl.agents.bef_rlsvi", "befrl.agents.rlsvi"},
 }
 UNUSED = {
     "densities": {"befrl.learning.estimators.shah"},
@@ -70,6 +72,7 @@ UNUSED = {
     "planners": {"befrl.agents.random"},
     "exploration": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
     "scaling": {"befrl.planning.planners.rff"},
+    "traps": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
 }
 
 
