@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from befrl.agents.bef_rlsvi import theorem_x
-from befrl.analysis.components.traps import first_gap
+from befrl.analysis.components import traps
 from befrl.analysis.intervals import clopper_pearson
 from befrl.claims.toolbox import printed_terms
 from befrl.experiment import loop
@@ -76,16 +76,34 @@ def test_the_walk_of_the_estimate_stays_above_zero_as_often_as_stated(hi):
     assert alive.sum() == pytest.approx(1 - np.exp(-2 * hi), abs=1e-9)
 
 
-@pytest.mark.parametrize(("scale", "ties"), [("theory", "random"), (100.0, "first"), (1e-4, "random")])
-def test_bef_rlsvi_is_trapped_as_often_as_stated(scale, ties):
+def never_tried(problem, n, episodes=40, ties="random", **values):
+    """How many of n seeds of BEF-RLSVI never take the best first action."""
+    spec = RunSpec.of(problem, "test", "bef-rlsvi", values, episodes, range(n), root_seed=ROOT, ties=ties)
+    return int(traps.never_tried(loop.run(spec)["regret"], traps.first_gap(problem)).sum())
+
+
+@pytest.mark.parametrize(
+    ("scale", "ties", "changed"),
+    [
+        ("theory", "random", {}),
+        (1e-4, "random", {}),
+        (100.0, "first", {"bonus": 0.0}),
+        ("theory", "first", {"reward": "bernoulli", "prize": 2.0}),
+        ("theory", "random", {"horizon": 4}),
+    ],
+)
+def test_bef_rlsvi_is_trapped_as_often_as_stated(scale, ties, changed):
     """At least (1 - e^-2)^2 = 0.75 of the seeds, whatever x; the test fails with probability 1e-6 at that rate."""
-    problem, n = instance("trap-two"), 100
-    spec = RunSpec.of(problem, "test", "bef-rlsvi", {"scale": scale}, 40, range(n), root_seed=ROOT, ties=ties)
-    regret = loop.run(spec)["regret"]
-    Q = problem.optimum[0][0, 0]
-    never = int((regret > (1 - 1e-9) * (Q[NEW] - Q[HI])).all(1).sum())
-    assert clopper_pearson(never, n, 1 - 2e-6)[1] >= (1 - np.exp(-2)) ** 2
-    assert never > n / 2
+    never = never_tried(instance("trap-two", **changed), 100, ties=ties, scale=scale)
+    assert clopper_pearson(never, 100, 1 - 2e-6)[1] >= (1 - np.exp(-2)) ** 2
+
+
+def test_what_opens_the_traps():
+    """Ties at the last step of trap-two; in trap-one noise at each step, and a third step."""
+    assert never_tried(instance("trap-two", bonus=0.0), 50) <= 5
+    assert never_tried(instance("trap-one"), 50, episodes=80) >= 25
+    assert never_tried(instance("trap-one"), 50, episodes=80, noise="step") <= 5
+    assert never_tried(instance("trap-one", horizon=3), 50) <= 5
 
 
 @pytest.mark.parametrize("law", REWARDS)
@@ -143,7 +161,7 @@ def test_the_bound_of_theorem_1_is_below_the_regret_of_a_trapped_agent(name, K):
     constants, trace = problem.constants, problem.model.features.trace[0]
     given = {"eta": 1.0, "delta": 0.02, "c": 1.0, "B": constants["B_phi_A"], "A": np.linalg.norm(trace, 2)}
     terms = printed_terms.terms({**constants, **given, "d": problem.model.d, "H": problem.horizon, "K": K})["theorem"]
-    assert sum(terms.values()) < first_gap(problem) * K
+    assert sum(terms.values()) < traps.first_gap(problem) * K
     if name == "trap-one":
         strays = problem.P[START, :, MIDDLE].sum(-1).max() + problem.P[START, :, START].max()
         assert K * strays < 0.02

@@ -33,8 +33,8 @@ which theta_new counts, and offsets it by the noise along B'U, in which it does 
 lambda_min(B B') in alpha_r, which is zero for every p > 1, and the bound is void. With the constant along B, as in
 `constants.py`, all that the theorem asks holds here: phi >= 0, psi >= 0, no base measure, mean rewards in [0, 1] (and
 rewards in {0, 1} with `reward: bernoulli`), positive alpha and beta on a compact set, finite B_A and B_phi_A. Its bound
-is of order sqrt(K) with probability 1 - 7 delta, and the regret is linear with probability 0.75: the theorem is false.
-`trap-one` has p = 1, where both readings of alpha_r agree.
+is of order sqrt(K) with probability 1 - 7 delta, and the regret is linear with probability 0.75: in this reading the
+theorem is false. `trap-one` has p = 1, where both readings of alpha_r agree.
 """
 
 from dataclasses import dataclass
