@@ -22,6 +22,7 @@ from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
+from befrl.experiment.settings import setting_text
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
 from befrl.learning import estimators
@@ -110,6 +111,19 @@ def planner_tables(names, repetitions, rng):
     return {"medians": medians, "timings": [key | {"seconds": rng.lognormal()} for key in keys]}
 
 
+def trap_tables(seeds, rng):
+    """Random shares and curves of all settings that the study runs."""
+    never, points = [], []
+    for agent, ties, several in components.catalogue.module("traps").RUNS:
+        for values in several:
+            key = {"agent": agent, "setting": setting_text(agent, values), "ties": ties, "seeds": seeds}
+            share = {"never": rng.uniform(0.3, 0.7), "low": 0.2, "high": 0.8}
+            never.append(key | share | {"episodes": 40, "x": values.get("scale")})
+            rise = rng.uniform(1, 3)
+            points += [key | {"episode": k, "regret": rise * k, "low": 0.9 * k, "high": 4 * k} for k in (1, 20, 40)]
+    return {"never": never, "points": points}
+
+
 def published_tables():
     """Values and curves of an experiment on two instances; the authors have a number for one of them."""
     common = {"source": "ayoub", "seeds": 4, "algorithm": "ucrl-vtr", "variant": "ucrl-vtr", "role": "theory"}
@@ -159,6 +173,7 @@ def sources(results, case_tables, tmp_path_factory):
         "estimators": [estimator_tables(names, 6, rng), estimator_tables(names[3:5], REPETITIONS, rng)],
         "planners": [planner_tables(planned, REPETITIONS, rng), planner_tables(["exact", "rff"], 8, rng)],
         "theorem": [theorem_tables(1e9), theorem_tables(1e7)],
+        "traps": [trap_tables(9, rng), trap_tables(6, rng)],
     }
     layout = Layout(tmp_path_factory.mktemp("components"))
     for study, both in made.items():
@@ -264,6 +279,7 @@ CAPTIONS = {
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
+    "traps": (6, "6 to 9 seeds", "95 % interval (shaded)"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
     "claims-map": (None, "85 claims", "Coloured lines"),
     # Formulas alone.
@@ -673,6 +689,23 @@ def test_the_forms_of_the_noise_scale_are_those_of_the_table(sources):
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
     assert shown == {"theorem": [9e4, 9e4], "sketch": [5e3, 5e3], "lemma": [300.0, 300.0]}
     assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
+
+
+def test_traps_show_every_share_and_at_most_six_curves(sources):
+    axes = drawn("traps", sources["traps"]).axes
+    tables = frames(sources["traps"])
+    for number, (never, points) in enumerate(zip(tables[::2], tables[1::2], strict=True)):
+        shares, curves = axes[2 * number : 2 * number + 2]
+        for row, line, point in zip(never.itertuples(), lines_of(shares, 2), lines_of(shares, 1), strict=True):
+            assert (list(line.get_xdata()), list(point.get_xdata())) == ([row.low, row.high], [row.never])
+            assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
+        labels = [label.get_text() for label in shares.get_yticklabels()]
+        assert len(set(labels)) == len(never) and "bef-rlsvi, x = 1e0 (theory)" in labels
+        assert len(curves.get_lines()) <= 6
+        for line in curves.get_lines():
+            row = never[labels.index(line.get_label()) :].iloc[0]
+            same = points["setting"].fillna("").eq(row.fillna("")["setting"]) & (points["ties"] == row["ties"])
+            assert list(line.get_ydata()) == list(points[same & (points["agent"] == row["agent"])]["regret"])
 
 
 def test_densities_are_those_of_the_table(sources):

@@ -176,7 +176,7 @@ BAD = [
     (
         ("components", "planner"),
         {},
-        ["components", "'planner'", "exploration, densities, estimators, planners, scaling, theorem"],
+        ["components", "'planner'", "exploration, densities, estimators, planners, scaling, theorem, traps"],
     ),
     (
         ("components", "planners"),
