@@ -27,7 +27,8 @@ strays into the middle, with probability Phi(4 - reach) = 6e-16 per episode. Unt
 at least V* - Q*_1(s_1, +1). Episodes of more than two steps visit the middle, which opens the trap.
 
 **Others.** Independent noise at each step (`noise: step`) does not cancel, and opens the trap. exp-psrl is trapped by
-its prior N(0, (eta A)^-1), in which theta = reach has no weight; optimism, and noise on values, are not trapped.
+its prior N(0, (eta A)^-1), in which theta = reach has no weight, and no more if eta is 0.1; optimism, and noise on
+values, are not trapped.
 
 **What it means for Theorem 1.** With Bernoulli rewards all that the theorem asks holds, in every reading of alpha_r:
 phi = one-hot(place, arm) >= 0, rewards in {0, 1}, positive alpha and beta on a compact set. A base measure that does

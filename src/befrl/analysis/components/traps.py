@@ -29,7 +29,8 @@ RUNS = (
     ("bef-rlsvi", "random", [{"scale": 1.0, "noise": "step"}]),
     ("greedy", "random", [{}]),
     ("greedy", "first", [{}]),
-    ("exp-psrl", "random", [{}]),
+    # The second with a wide prior.
+    ("exp-psrl", "random", [{}, {"eta": 0.1}]),
     ("exp-ucrl", "random", [{}]),
     ("rlsvi", "random", [{"sigma": 1.0}]),
 )
