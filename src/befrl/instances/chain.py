@@ -6,9 +6,9 @@ d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so
     s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
 
 Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c
-at (last bin, right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a greedy
-agent has no reason to explore. The contrast c is 1 by default. It multiplies V* - V^pi of every policy and changes
-nothing else, so that it sets the size of all gaps. The first state is uniform on the first bin.
+at (last bin, right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a
+greedy agent has no reason to explore. The contrast c is 1 by default. It multiplies V* - V^pi of every policy and
+changes no transition, so that it sets the size of all gaps. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
