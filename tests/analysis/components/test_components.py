@@ -15,6 +15,7 @@ GOOD = {
     "planners": {"features": [3], "repetitions": 2},
     "scaling": {"sizes": [2, 3], "horizons": [2], "episodes": 2, "seeds": 1},
     "theorem": {"decades": 3, "episodes": 10},
+    "rates": {"episodes": 2, "seeds": 4, "gaps": 3, "sizes": [2], "horizons": [4], "short": 2},
 }
 
 
@@ -65,6 +66,7 @@ USED = {
     "exploration": {"befrl.agents.greedy", "befrl.agents.exp_psrl", "befrl.learning.estimators.mle"},
     "scaling": {"befrl.agents.smrl", "befrl.planning.planners.exact"},
     "theorem": {"befrl.agents.bef_rlsvi"},
+    "rates": {"befrl.agents.bef_rlsvi", "befrl.agents.ucbvi", "befrl.learning.estimators.mle"},
 }
 UNUSED = {
     "densities": {"befrl.learning.estimators.shah"},
@@ -73,6 +75,7 @@ UNUSED = {
     "exploration": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
     "scaling": {"befrl.planning.planners.rff"},
     "theorem": {"befrl.agents.greedy"},
+    "rates": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
 }
 
 
