@@ -283,7 +283,7 @@ CAPTIONS = {
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
-    "rates": (6, "6 seeds for each gap", "Shaded: bootstrap interval"),
+    "rates": (6, "6 to 8 seeds for each gap", "Shaded: bootstrap interval"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
     "claims-map": (None, "85 claims", "Coloured lines"),
     # Formulas alone.

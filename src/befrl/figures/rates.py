@@ -14,18 +14,20 @@ TABLES = {
 # The curves against K fill two panels of each instance; one of BEF-RLSVI is in both.
 OURS, BOTH = "bef-rlsvi", "x=10"
 NAMES = {"K": "episodes K", "d": "dimension d", "H": "horizon H"}
-# Markers and shades of the settings of an agent, in the order in which they come.
-MARKERS = ("o", "s", "^", "D", "v", "P")
-SLOPES = {"K": (0.5, 1.0), "d": (0.5, 1.5), "H": (0.5, 1.5)}
+# An agent has its colour in all its settings; a small x is mixed with white (> 0), a large x with black (< 0).
+MARKERS = {"x=0": "v", "x=0.1": "^", "x=1": "o", "x=10": "s", "x=100": "D", "": "P"}
+MARKERS |= {"scale=1e-06": "<", "scale=1e-05": ">"}
+MIXED = {"x=0.1": 0.55, "x=1": 0.3, "x=100": -0.45, "scale=1e-06": -0.25, "scale=1e-05": -0.6}
+SLOPES = {"K": (0.5, 1.0), "d": (0.5, 1.5), "H": (1.0, 1.5)}
 
 
 def draw(tables):
     shown = [panel for table in tables for panel in panels_of(table)]
     figure, axes = style.panels(len(shown), height=2.5)
     for axis, (title, varied, envelopes, slopes) in zip(axes, shown, strict=False):
-        for place, ((agent, setting), part) in enumerate(envelopes.groupby(["agent", "setting"], sort=False)):
+        for (agent, setting), part in envelopes.groupby(["agent", "setting"], sort=False):
             row = slopes[(slopes["agent"] == agent) & (slopes["setting"] == setting)].iloc[0]
-            curve(axis, part, label(agent, setting, row), MARKERS[place % len(MARKERS)])
+            curve(axis, part, agent, setting, label(agent, setting, row))
         references(axis, envelopes, SLOPES[varied])
         axis.set(xscale="log", yscale="log", xlabel=NAMES[varied], ylabel="largest regret over the gaps")
         axis.set_title(title, fontsize=7.5)
@@ -33,6 +35,7 @@ def draw(tables):
             values = sorted(set(envelopes["value"]))
             axis.set_xticks(values, [str(value) for value in values])
             axis.set_xticks([], minor=True)
+            style.plain_ticks(axis.yaxis)
         low, high = axis.get_ylim()
         # The legend has the room below the curves.
         axis.set_ylim(low / (high / low) ** 0.75, high)
@@ -61,23 +64,17 @@ def label(agent, setting, row):
     return f"{agent} {words}: {row['slope']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{edge}"
 
 
-def curve(axis, part, text, marker):
+def curve(axis, part, agent, setting, text):
     """One envelope with its band; a marker is hollow where the maximum is at an edge of the grid."""
-    agent, setting = part["agent"].iloc[0], part["setting"].iloc[0]
-    colour = style.colour("greedy" if setting == "x=0" else agent)
+    colour = style.mixed(style.colour("greedy" if setting == "x=0" else agent), MIXED.get(setting, 0.0))
+    line = {"color": colour, "linestyle": "solid" if setting else style.LINES["theory"], "linewidth": 0.9}
+    dots = {"color": colour, "marker": MARKERS.get(setting, "o"), "markersize": 2.8, "markeredgewidth": 0.6}
     axis.fill_between(part["value"], part["low"], part["high"], color=colour, alpha=0.13, linewidth=0)
-    axis.plot(
-        part["value"],
-        part["mean"],
-        color=colour,
-        linestyle=style.LINES["theory"] if not setting else "solid",
-        linewidth=0.9,
-        label=text,
-    )
-    for inside in (True, False):
+    axis.plot(part["value"], part["mean"], **line)
+    for inside, face in ((True, colour), (False, "white")):
         some = part[(part["edge"] == "none") == inside]
-        face = colour if inside else "white"
-        axis.plot(some["value"], some["mean"], marker, color=colour, markerfacecolor=face, markersize=2.6, mew=0.6)
+        axis.plot(some["value"], some["mean"], linestyle="none", markerfacecolor=face, **dots)
+    axis.plot([], [], label=text, **line | dots)
 
 
 def references(axis, envelopes, powers):
@@ -91,30 +88,40 @@ def references(axis, envelopes, powers):
 
 
 def sizes(tables):
-    """Numbers of episodes against K, and of seeds."""
-    runs = [table["envelopes"][table["envelopes"]["varied"] == "K"].iloc[0] for table in tables]
-    return [sorted({int(run[key]) for run in runs}) for key in ("episodes", "seeds")]
+    """Numbers of episodes of the runs against K, of seeds, and of episodes of the runs against d and H."""
+    rows = [row for table in tables for row in table["envelopes"].to_dict("records")]
+    against = {True: set(), False: set()}
+    for row in rows:
+        against[row["varied"] == "K"].add(int(row["episodes"]))
+    return sorted(against[True]), sorted({int(row["seeds"]) for row in rows}), sorted(against[False])
+
+
+def ends(numbers):
+    return " to ".join(str(number) for number in dict.fromkeys((numbers[0], numbers[-1])))
 
 
 def heading(tables):
-    episodes, seeds = (" to ".join(map(str, dict.fromkeys((ends[0], ends[-1])))) for ends in sizes(tables))
-    return f"K = {episodes}, {seeds} seeds per gap; shaded: bootstrap interval of the envelope"
+    episodes, seeds, short = sizes(tables)
+    shorter = f" (against d and H: {ends(short)})" if short else ""
+    return (
+        f"K = {ends(episodes)}{shorter}, {ends(seeds)} seeds for each gap\n"
+        "shaded: bootstrap intervals; in the legends: slopes with their intervals"
+    )
 
 
 def describe(tables):
-    episodes, seeds = sizes(tables)
-    short = sorted({int(each) for table in tables for each in table["envelopes"]["episodes"]} - set(episodes))
-    later = f"Against d and H: after {short[0]} episodes. " if short else ""
+    episodes, seeds, short = sizes(tables)
+    shorter = f", and {ends(short)} against d and H" if short else ""
     return {
         "title": "Rates of regret by the envelope over gaps",
         "caption": (
-            "Largest mean regret over a grid of gaps eps, reward unknown; each half of the seeds chooses eps for the "
-            f"other. {seeds[0]} seeds for each gap, {episodes[0]} to {episodes[-1]} episodes. {later}Shaded: "
-            "bootstrap interval. In the legends: slope with its interval, against K over the last decade. Hollow "
-            "markers: the maximum is at an edge of the grid; "
-            "edge: that is so for most values, and the slope is of the regret at that gap. Dotted: slopes 1/2 and 1 "
-            "in K, 1/2 and 3/2 in d and H; the paper's bound is sqrt(d^3 H^3 K). Dashed: constants of the theory. "
-            "A slope of 1/2 in K is the minimax rate; a slope of 1 at the largest gap is failure."
+            "Largest mean regret over a grid of gaps, reward unknown; each half of the seeds chooses the gap for the "
+            f"other. {ends(seeds)} seeds for each gap, {ends(episodes)} episodes{shorter}. Shaded: bootstrap interval. "
+            "In the legends: slope with its interval, against K over the last decade. Hollow markers: the maximum is "
+            "at the largest or the smallest gap of the grid; edge: it is so at most values, and the slope describes "
+            "these gaps alone. Dashed: constants of the theory; scale: a multiple of them. Dotted: slopes 1/2 and 1 in "
+            "K, 1/2 and 3/2 in d, 1 and 3/2 in H; the paper's bound is sqrt(d^3 H^3 K). A slope of 1/2 in K is the "
+            "minimax rate; a slope of 1 at the largest gap means that the agent, or some of its seeds, does not learn."
         ),
         "seeds": seeds[0],
     }

@@ -42,7 +42,7 @@ IN_EPISODES = {
     "exp-psrl": [{}],
     "ucbvi": [{"scale": 0.001}],
 }
-IN_SIZE = {"bef-rlsvi": [{"x": 1.0}, {"scale": 0.000001}], "exp-psrl": [{}]}
+IN_SIZE = {"bef-rlsvi": [{"x": 1.0}, {"x": 10.0}, {"scale": 1e-6}, {"scale": 1e-5}], "exp-psrl": [{}]}
 CLAIMED = {"K": 0.5, "d": 1.5, "H": 1.5}
 # The largest gap of each family, and the ratio of neighbouring gaps.
 LARGEST = {"jao": 0.45, "chain": 1.0}
