@@ -110,11 +110,16 @@ def test_on_the_chain_the_contrast_is_the_gap_and_only_K_grows():
 def test_bad_settings_are_named():
     with pytest.raises(Refused, match=r"instance 'ring' is of family 'circle', .* choose one of family jao, chain"):
         rates.study("ring", instance("circle", knots=4, kappa=4.0), 0, 4, SEEDS, 3, **SETTINGS)
-    for episodes, seeds, gaps, horizons, words in (
-        (1, 4, 3, [4], "episodes = 1 is not allowed: it must be at least 2"),
-        (4, 3, 3, [4], "seeds = 3 is not allowed: it must be at least 4"),
-        (4, 4, 2, [4], "gaps = 2 is not allowed: it must be at least 3"),
-        (4, 4, 3, [4, 2], "horizons = 2 is not allowed: it must be at least 4"),
+    good = {"episodes": 4, "seeds": 4, "gaps": 3, "sizes": [2, 3], "horizons": [4, 8], "short": 2}
+    for key, value, words in (
+        ("episodes", 1, "it must be at least 2"),
+        ("seeds", 3, "it must be at least 4"),
+        ("gaps", 2, "it must be at least 3"),
+        ("sizes", [3, 1], "it must be at least 2"),
+        ("horizons", [4, 2], "it must be at least 4"),
+        ("sizes", [3, 3], "a slope needs two values"),
+        ("horizons", [4], "a slope needs two values"),
     ):
-        with pytest.raises(InputError, match=words):
-            rates.study("two", problem(), 0, episodes, seeds, gaps, [2, 3], horizons, 2)
+        with pytest.raises(InputError) as refused:
+            rates.study("two", problem(), 0, **good | {key: value})
+        assert str(refused.value) == f"component study 'rates': {key} = {value} is not allowed: {words}"

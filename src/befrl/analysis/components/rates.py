@@ -102,7 +102,7 @@ def uses():
 
 def study(name, instance, root_seed, episodes: int, seeds: int, gaps: int, sizes: list, horizons: list, short: int):
     """Envelopes and slopes in K, and on jao those in d, for `sizes` arms, and in H, both after `short` episodes."""
-    _check(name, instance, episodes, seeds, gaps, horizons)
+    _check(name, instance, {"episodes": episodes, "seeds": seeds, "gaps": gaps, "sizes": sizes, "horizons": horizons})
     eps = LARGEST[instance.family_name] / RATIO ** np.arange(gaps)
     tables = {table: [] for table in TABLES}
 
@@ -144,19 +144,22 @@ def study(name, instance, root_seed, episodes: int, seeds: int, gaps: int, sizes
     return tables
 
 
-def _check(name, instance, episodes, seeds, gaps, horizons):
+def _check(name, instance, settings):
     family = instance.family_name
     if family not in LARGEST:
         raise Refused(
             f"component study 'rates': instance '{name}' is of family '{family}', whose gaps have no parameter: "
             f"choose one of family {', '.join(LARGEST)}"
         )
-    least = {"episodes": (episodes, 2), "seeds": (seeds, 4), "gaps": (gaps, 3)}
+    least = {"episodes": 2, "seeds": 4, "gaps": 3}
     if family == "jao":
-        least["horizons"] = (min(horizons), instance.horizon)
-    for key, (value, bound) in least.items():
-        if value < bound:
+        least |= {"sizes": 2, "horizons": instance.horizon}
+    for key, bound in least.items():
+        value = settings[key]
+        if np.min(value) < bound:
             raise InputError(f"component study 'rates': {key} = {value} is not allowed: it must be at least {bound}")
+        if isinstance(value, list) and len(set(value)) < 2:
+            raise InputError(f"component study 'rates': {key} = {value} is not allowed: a slope needs two values")
 
 
 def _parameters(instance, eps, change):
