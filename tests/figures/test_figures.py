@@ -124,6 +124,21 @@ def trap_tables(seeds, rng):
     return {"never": never, "points": points}
 
 
+def rate_tables(seeds, varied, rng):
+    """Envelopes with and without their maximum at an edge, and the slopes of them."""
+    envelopes, slopes = [], []
+    for what, values, count in varied:
+        for agent, setting in (("bef-rlsvi", "x=0"), ("bef-rlsvi", "x=10"), ("bef-rlsvi", ""), ("exp-psrl", "")):
+            head = {"agent": agent, "setting": setting, "varied": what, "episodes": count, "seeds": seeds}
+            for place, value in enumerate(values):
+                mean = value**0.5 * rng.uniform(1, 2)
+                ends = {"mean": mean, "low": 0.9 * mean, "high": 1.2 * mean}
+                envelopes.append(head | ends | {"value": value, "eps": 0.1, "edge": ("none", "large")[place % 2]})
+            slope = {"slope": 0.5, "low": 0.4, "high": 0.6, "first": 2.0, "last": 9.0, "inside": 0.5, "claimed": 0.5}
+            slopes.append(head | slope | {"edge": "large" if setting == "x=0" else "none"})
+    return {"envelopes": envelopes, "slopes": slopes}
+
+
 def published_tables():
     """Values and curves of an experiment on two instances; the authors have a number for one of them."""
     common = {"source": "ayoub", "seeds": 4, "algorithm": "ucrl-vtr", "variant": "ucrl-vtr", "role": "theory"}
@@ -174,6 +189,10 @@ def sources(results, case_tables, tmp_path_factory):
         "planners": [planner_tables(planned, REPETITIONS, rng), planner_tables(["exact", "rff"], 8, rng)],
         "theorem": [theorem_tables(1e9), theorem_tables(1e7)],
         "traps": [trap_tables(9, rng), trap_tables(6, rng)],
+        "rates": [
+            rate_tables(6, [("K", [2, 10, 20], 20), ("d", [4, 8], 7), ("H", [3, 6], 7)], rng),
+            rate_tables(8, [("K", [2, 10, 20], 20)], rng),
+        ],
     }
     layout = Layout(tmp_path_factory.mktemp("components"))
     for study, both in made.items():
@@ -280,6 +299,7 @@ CAPTIONS = {
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
     "traps": (6, "6 to 9 seeds", "95 % interval (shaded)"),
+    "rates": (6, "6 to 8 seeds for each gap", "Shaded: bootstrap interval"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
     "claims-map": (None, "85 claims", "Coloured lines"),
     # Formulas alone.
@@ -706,6 +726,27 @@ def test_traps_show_every_share_and_at_most_six_curves(sources):
             row = never[labels.index(line.get_label()) :].iloc[0]
             same = points["setting"].fillna("").eq(row.fillna("")["setting"]) & (points["ties"] == row["ties"])
             assert list(line.get_ydata()) == list(points[same & (points["agent"] == row["agent"])]["regret"])
+
+
+def test_rates_show_envelopes_with_their_slopes_and_edges(sources):
+    axes = drawn("rates", sources["rates"]).axes
+    titles = [axis.get_title() for axis in axes]
+    ours, others, *grown = (
+        f"first: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")
+    )
+    assert titles == [ours, others, *grown, "second: bef-rlsvi", "second: other agents"]
+    words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in axes]
+    slope = "0.50 [0.40, 0.60]"
+    greedy, both, theory = f"x=0 (greedy): {slope}, edge", f"x=10: {slope}", f"theory: {slope}"
+    assert words[0] == [f"bef-rlsvi {each}" for each in (greedy, both, theory)]
+    assert words[1] == [f"bef-rlsvi {both}", f"exp-psrl {theory}"] and len(words[2]) == 4
+    table = tidy.read(sources["rates"][0])
+    part = table[(table["varied"] == "K") & (table["setting"] == "x=0")]
+    line, inside, edge = axes[0].get_lines()[:3]
+    assert list(line.get_ydata()) == list(part["mean"])
+    assert to_hex(line.get_color()) == to_hex(style.colour("greedy"))
+    assert list(inside.get_xdata()) == [2, 20] and list(edge.get_xdata()) == [10]
+    assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
 
 
 def test_densities_are_those_of_the_table(sources):

@@ -16,6 +16,7 @@ GOOD = {
     "scaling": {"sizes": [2, 3], "horizons": [2], "episodes": 2, "seeds": 1},
     "theorem": {"decades": 3, "episodes": 10},
     "traps": {"episodes": 8, "seeds": 2},
+    "rates": {"episodes": 2, "seeds": 4, "gaps": 3, "sizes": [2], "horizons": [4], "short": 2},
 }
 
 
@@ -67,6 +68,7 @@ USED = {
     "scaling": {"befrl.agents.smrl", "befrl.planning.planners.exact"},
     "theorem": {"befrl.agents.bef_rlsvi"},
     "traps": {"befrl.agents.bef_rlsvi", "befrl.agents.rlsvi"},
+    "rates": {"befrl.agents.bef_rlsvi", "befrl.agents.ucbvi", "befrl.learning.estimators.mle"},
 }
 UNUSED = {
     "densities": {"befrl.learning.estimators.shah"},
@@ -76,6 +78,7 @@ UNUSED = {
     "scaling": {"befrl.planning.planners.rff"},
     "theorem": {"befrl.agents.greedy"},
     "traps": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
+    "rates": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
 }
 
 

@@ -74,6 +74,14 @@ def spare(name: str) -> tuple[str, str]:
     return SPARE[number % len(SPARE)], SPARE_MARKERS[number // len(SPARE) % len(SPARE_MARKERS)]
 
 
+def mixed(colour: str, share: float):
+    """A colour mixed with white by a share above 0, or with black by one below."""
+    from matplotlib.colors import to_rgb
+
+    end = float(share > 0)
+    return tuple((1 - abs(share)) * part + abs(share) * end for part in to_rgb(colour))
+
+
 def look(agent: str, algorithm: str) -> dict:
     """Colour and marker of an agent; one that is named unlike its algorithm has a variant's hollow marker."""
     shade = colour(agent, algorithm)
@@ -161,6 +169,15 @@ def close(figure):
     import matplotlib.pyplot as plt
 
     plt.close(figure)
+
+
+def plain_ticks(axis):
+    """Ticks 1, 2, 5, 10, ... as plain numbers, for a logarithmic axis of about one decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False) -> dict:
