@@ -17,7 +17,7 @@ def squared_norms(instance, learner):
 
 
 def harmless_eta(instance):
-    """The smallest eta with which no round is ever bad: alpha_r times the largest tr(A^-1 G_{s,a})."""
+    """The eta above which no round is ever bad: alpha_r times the largest tr(A^-1 G_{s,a})."""
     features = instance.model.features
     nothing = features.design(np.zeros((1, features.n_anchors, features.n_actions)))
     return instance.constants["alpha_r"] * float(features.norms(features.plus_trace(nothing, 1.0)).max())

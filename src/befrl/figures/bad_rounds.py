@@ -50,7 +50,7 @@ def describe(tables):
             "of episodes imagined with the estimated transitions (dashed, hollow), at multiples of Theorem 1's noise "
             f"scale. Means over {seeds} seeds, K = {episodes}; shaded: interval of the mean. Dashed black: the printed "
             "bound C_d; dotted: C_d as corrected in C45b, the same for one-hot features with p = 1; dash-dotted: "
-            "corrected bound of imagined rounds at the first multiple (C45c). η is a tenth of the least with which no "
+            "corrected bound of imagined rounds at the first multiple (C45c). η is a tenth of that above which no "
             f"round can be bad. The printed bound is at least {slack:.2g} times the number of any seed."
         ),
         "seeds": seeds,

@@ -26,7 +26,7 @@ LEVEL, DELTA = 0.95, 0.05
 OPTIMISTIC = 0.5 * math.erfc(1 / math.sqrt(2))  # Phi(-1)
 # Multiples of Theorem 1's x_k: for optimism, and for bad rounds.
 MULTIPLES, BAD_MULTIPLES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8), (1.0, 1e-6)
-# eta: small, as a share of the smallest with which no round is bad; the default; and large.
+# eta: small, as a share of the one above which no round is bad; the default; and large.
 SMALL, DEFAULT, LARGE = 0.1, 1.0, 10.0
 MARKS = 14  # episodes of the tables, evenly spaced on a logarithmic axis
 LOCKSTEP = 400
