@@ -217,6 +217,8 @@ COMPONENTS = {
     "densities": "transitions=20",
     "estimators": "sizes=[100] repetitions=2",
     "planners": "'features=[4, 8]' repetitions=2",
+    "proof": "episodes=3 seeds=2",
+    "repairs": "horizons=[1]",
     "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
 }
 

@@ -176,7 +176,7 @@ BAD = [
     (
         ("components", "planner"),
         {},
-        ["components", "'planner'", "exploration, densities, estimators, planners, scaling"],
+        ["components", "'planner'", "exploration, densities, estimators, planners, proof, repairs, scaling"],
     ),
     (
         ("components", "planners"),

@@ -36,15 +36,18 @@ def describe(tables):
     tables = [table["optimism"] for table in tables]
     seeds, episodes = style.sizes(tables)
     promised = float(tables[0]["promised"].iloc[0])
-    least = min(float(table[table["multiple"] == 1.0]["share"].min()) for table in tables)
+    multiples = float(tables[0]["multiple"].max()), float(tables[0]["multiple"].min())
+    most, fewest = (
+        min(float(table[table["multiple"] == multiple]["share"].min()) for table in tables) for multiple in multiples
+    )
     return {
         "title": "Optimism by episode, at multiples of Theorem 1's noise",
         "caption": (
             "Share of runs in which the perturbed value of the first state is at least the optimal one, averaged over "
             f"the episodes since the mark before. {seeds} seeds, K = {episodes}; shaded: interval of the mean. The "
             "legend has the multiple of Theorem 1's x; a paler curve has less noise. Dotted: "
-            f"Φ(-1) = {promised:.4f}, which the proof needs in every episode. At Theorem 1's x the least share is "
-            f"{least:.2g}; with less noise the first episodes miss Φ(-1) first."
+            f"Φ(-1) = {promised:.4f}, which the proof needs in every episode. The least share of all "
+            f"panels is {most:.2g} at {multiples[0]:g} x and {fewest:.2g} at {multiples[1]:g} x."
         ),
         "seeds": seeds,
     }

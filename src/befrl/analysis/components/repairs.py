@@ -57,5 +57,5 @@ def _row(name, H, hypothesis, holds):
         "needed": hypothesis in proof_steps.needed(),
         "holds": holds,
         "claims": " ".join(proof_steps.claims_of(hypothesis)),
-        "meaning": hypotheses.words(hypothesis),
+        "meaning": hypotheses.WORDS[hypothesis],
     }
