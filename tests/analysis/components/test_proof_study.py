@@ -39,7 +39,7 @@ def test_optimism_is_that_of_the_loop(tables):
         for row, following in zip(rows, [*rows[1:], {"first": EPISODES + 1}], strict=True):
             assert following["first"] == row["k"] + 1
             assert row["share"] == pytest.approx(hits[i][:, row["first"] - 1 : row["k"]].mean())
-            assert row["low"] <= row["share"] <= row["high"]
+            assert 0 <= row["low"] <= row["share"] <= row["high"] <= 1
     assert len({row["share"] for row in tables["optimism"]}) > 2
 
 

@@ -203,7 +203,12 @@ def _optimism(run, marks):
     for k in marks:
         shares = (log["gap"][:, first - 1 : k] >= 0.0).mean(1)
         low, high = mean_interval(shares, LEVEL, least=0.0, most=1.0)
-        numbers = {"share": float(shares.mean()), "low": float(low), "high": float(high), "promised": OPTIMISTIC}
+        numbers = {
+            "share": float(shares.mean()),
+            "low": float(low),
+            "high": min(1.0, float(high)),
+            "promised": OPTIMISTIC,
+        }
         found.append(_row(run, x=float(log["x"][0, 0]), first=first, k=int(k), **numbers))
         first = int(k) + 1
     return found
