@@ -220,6 +220,8 @@ COMPONENTS = {
     "theorem": "decades=3 episodes=10",
     "estimators": "sizes=[100] repetitions=2",
     "planners": "'features=[4, 8]' repetitions=2",
+    "proof": "episodes=3 seeds=2",
+    "repairs": "horizons=[1]",
     "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
     "rates": "episodes=3 seeds=4 gaps=3 'sizes=[2, 3]' 'horizons=[4, 8]' short=2",
 }

@@ -177,6 +177,11 @@ def theorem_tables(first):
 REPETITIONS = 5
 
 
+def study_tables(kind, settings):
+    """The tables of a component study on a small chain."""
+    return components.run(kind, "chain-2", instances.build("chain", {"bins": 2, "horizon": 3}), 0, settings)
+
+
 @pytest.fixture(scope="module")
 def sources(results, case_tables, tmp_path_factory):
     """By kind of figure, the paths of its tables: real ones of cases, made-up ones of two instances of components."""
@@ -193,6 +198,8 @@ def sources(results, case_tables, tmp_path_factory):
             rate_tables(6, [("K", [2, 10, 20], 20), ("d", [4, 8], 7), ("H", [3, 6], 7)], rng),
             rate_tables(8, [("K", [2, 10, 20], 20)], rng),
         ],
+        "proof": [study_tables("proof", {"episodes": 5, "seeds": seeds}) for seeds in (3, 4)],
+        "repairs": [study_tables("repairs", {"horizons": [horizon]}) for horizon in (1, 2)],
     }
     layout = Layout(tmp_path_factory.mktemp("components"))
     for study, both in made.items():
@@ -200,7 +207,7 @@ def sources(results, case_tables, tmp_path_factory):
             for table, rows in tables.items():
                 timings = layout.component_timings(study, instance)
                 path = timings if table == "timings" else layout.component(study, table, instance)
-                text = tidy.text([{"instance": instance} | row for row in rows], components.tables(study)[table])
+                text = tidy.text([row | {"instance": instance} for row in rows], components.tables(study)[table])
                 storage.write_text(path, text)
     for name, rows in zip(("values", "curves"), published_tables(), strict=True):
         storage.write_text(layout.published(name, "ayoub"), tidy.text(rows, published.COLUMNS))
@@ -300,6 +307,10 @@ CAPTIONS = {
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
     "traps": (6, "6 to 9 seeds", "95 % interval (shaded)"),
     "rates": (6, "6 to 8 seeds for each gap", "Shaded: bootstrap interval"),
+    "bad-rounds": (3, "3 seeds, K = 5", "shaded: interval of the mean"),
+    "coverage-regions": (3, "3 seeds, K = 5", "shaded: up to the 0.95 quantile"),
+    "optimism-episodes": (3, "3 seeds, K = 5", "shaded: interval of the mean"),
+    "repairs": (None, "All that the proof needs holds together on: no instance", "Circles: all red ones hold"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
     "claims-map": (None, "85 claims", "Coloured lines"),
     # Formulas alone.
@@ -770,6 +781,55 @@ def test_densities_are_those_of_the_table(sources):
 def by_name(table, key, size, column):
     """{name: (sizes, values)} as in the table."""
     return {name: (list(part[size]), list(part[column])) for name, part in table.groupby(key, sort=False)}
+
+
+def test_bad_rounds_and_optimism_are_shown_by_the_numbers_of_the_tables(sources):
+    for kind, names, column in (
+        ("bad-rounds", ["multiple", "rounds"], "mean"),
+        ("optimism-episodes", "multiple", "share"),
+    ):
+        figure = drawn(kind, sources[kind])
+        for axes, table in zip(figure.axes, frames(sources[kind]), strict=True):
+            curves = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
+            for line, (_, rows) in zip(curves, table.groupby(names, sort=False), strict=True):
+                assert list(line.get_xdata()) == list(rows["k"]) and list(line.get_ydata()) == list(rows[column])
+            levels = {
+                line.get_ydata()[0] for line in axes.get_lines() if line.get_label() in ("Φ(-1)", "printed bound")
+            }
+            assert levels == {table["promised" if kind == "optimism-episodes" else "printed"].iloc[0]}
+            assert len(axes.collections) == len(curves) <= 6
+
+
+def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_coverage(sources):
+    figure = drawn("coverage-regions", sources["coverage-regions"])
+    tables = frames(sources["coverage-regions"])
+    shown = [table[table["eta"] == eta] for table in tables for eta in (table["eta"].min(), table["eta"].max())]
+    for axes, table in zip(figure.axes, shown, strict=True):
+        *curves, one = axes.get_lines()
+        assert list(one.get_ydata()) == [1.0, 1.0]
+        groups = [rows for _, rows in table.groupby(["parameter", "radius"], sort=False)]
+        for line, rows in zip(curves, groups, strict=True):
+            assert list(line.get_ydata()) == list(rows["median"])
+        shares = ", ".join(f"{100 * rows['covered'].iloc[-1]:.0f}" for rows in groups)
+        assert [text.get_text() for text in axes.texts] == [f"covered: {shares} %"]
+
+
+def test_a_filled_square_is_a_hypothesis_that_holds(sources):
+    (axes,) = drawn("repairs", sources["repairs"]).axes
+    tables = render.read_tables("repairs", sources["repairs"])
+    filled = {
+        (line.get_xdata()[0], line.get_ydata()[0]): to_hex(line.get_markerfacecolor()) != "#ffffff"
+        for line in axes.get_lines()
+    }
+    column = 0
+    for table in tables:
+        for _, answer in table["answers"].iterrows():
+            rows = table["hypotheses"][table["hypotheses"]["H"] == answer["H"]]
+            last = len(rows) + 1
+            assert [filled[column, line] for line in range(len(rows))] == list(rows["holds"])
+            assert (filled[column, last], filled[column, last + 1]) == (answer["proof"], answer["printed"])
+            column += 1
+    assert len(axes.get_xticklabels()) == column == 4 and len(set(filled.values())) == 2
 
 
 @pytest.mark.parametrize(("kind", "column"), [("estimators", "kl"), ("estimators-cost", "seconds")])

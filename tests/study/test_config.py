@@ -176,7 +176,11 @@ BAD = [
     (
         ("components", "planner"),
         {},
-        ["components", "'planner'", "exploration, densities, estimators, planners, scaling, theorem, traps, rates"],
+        [
+            "components",
+            "'planner'",
+            "exploration, densities, estimators, planners, proof, repairs, scaling, theorem, traps, rates",
+        ],
     ),
     (
         ("components", "planners"),

@@ -1,4 +1,4 @@
-"""Study one component: next-state laws, estimators, planners, exploration, scaling of run time or rates of regret."""
+"""Study one component: laws, estimators, planners, exploration, run time, rates, or the proof of Theorem 1."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ EXAMPLE = (
 
 def arguments(parser):
     parser.add_argument("kind", help="densities, estimators, exploration, planners, rates, scaling or theorem")
+    parser.add_argument("kind", help="densities, estimators, exploration, planners, proof, repairs or scaling")
     parser.add_argument("--instance", required=True, help="file made by `befrl instance`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="settings, as in the config; lists as JSON")
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")

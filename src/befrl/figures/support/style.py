@@ -147,6 +147,13 @@ def heading(row) -> str:
     return f"{row['instance']}, {track(row['track'])}, K = {row['episodes']}, {row['seeds']} seeds"
 
 
+def sizes(tables) -> tuple[int, str]:
+    """The least number of seeds of some tables, and their numbers of episodes as words."""
+    episodes = [int(table["episodes"].iloc[0]) for table in tables]
+    ends = sorted({min(episodes), max(episodes)})
+    return min(int(table["seeds"].min()) for table in tables), " to ".join(map(str, ends))
+
+
 def panels(count, height=2.1, most=2):
     """A figure with at most `most` axes in a row, so that each is readable at column width."""
     columns = min(most, max(1, count))
