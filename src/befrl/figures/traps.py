@@ -59,11 +59,13 @@ def _regrets(axis, shares, points):
 
 
 def _label(row):
-    """The agent, with x for BEF-RLSVI, or the rule for ties or noise that differs from the usual one."""
+    """The agent, with x for BEF-RLSVI, or whatever differs from its usual setting."""
     unusual = ["noise by step"] * ("noise=step" in str(row.setting)) + ["ties first"] * (row.ties == "first")
     theory = "scale=1" in str(row.setting).split()
     if row.x > 0 and not unusual:
         unusual = [f"x = {row.x:.0e}{' (theory)' if theory else ''}".replace("e-0", "e-").replace("e+0", "e")]
+    elif not unusual and isinstance(row.setting, str) and row.setting:
+        unusual = [row.setting.replace("=", " = ")]
     return ", ".join([row.agent, *unusual])
 
 

@@ -64,5 +64,5 @@ def test_the_table_is_that_of_the_runs():
     regret = play("exp-psrl", problem, seeds=range(4), episodes=16)["regret"]
     assert row["regret"] == pytest.approx(regret.sum(1).mean(), abs=1e-12)
     assert row["never"] == traps.never_tried(regret, row["gap"]).mean()
-    last = [point for point in tables["points"] if point["agent"] == "exp-psrl"][-1]
+    last = [point for point in tables["points"] if (point["agent"], point["setting"]) == ("exp-psrl", "")][-1]
     assert (last["episode"], last["regret"]) == (16, pytest.approx(row["regret"]))
