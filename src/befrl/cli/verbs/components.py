@@ -12,8 +12,7 @@ EXAMPLE = (
 
 
 def arguments(parser):
-    parser.add_argument("kind", help="densities, estimators, exploration, planners, rates, scaling or theorem")
-    parser.add_argument("kind", help="densities, estimators, exploration, planners, proof, repairs or scaling")
+    parser.add_argument("kind", help="the study, as in the config: `components.<kind>`")
     parser.add_argument("--instance", required=True, help="file made by `befrl instance`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="settings, as in the config; lists as JSON")
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
