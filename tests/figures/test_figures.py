@@ -615,7 +615,7 @@ def test_a_new_agent_has_the_same_spare_colour_in_every_process(name):
 
 
 def frames(paths):
-    return [pd.read_csv(path, comment="#") for path in paths]
+    return [pd.read_csv(path) for path in paths]
 
 
 def lines_of(axes, points=None):

@@ -71,12 +71,16 @@ COMPONENTS = {
     for kind in STUDY["components"]
 }
 INSTANCES, TABLE1 = LAYOUT.instances(), {LAYOUT.table1(), LAYOUT.table1_timings()}
-COVERAGE = LAYOUT.coverage()
+COVERAGE, COLUMNS = LAYOUT.coverage(), LAYOUT.columns()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
 EVERYTHING = (
-    {INSTANCE, TUNED, INSTANCES, COVERAGE, CLAIM, LEDGER, ERRATA, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+    {INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
+    | TABLE1
+    | ALL_RUNS
+    | TABLES
+    | ALL_FIGURES
 )
 EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.

@@ -8,6 +8,7 @@ from befrl import agents, claims, figures, instances
 from befrl.analysis import components, published
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
+from befrl.study import columns as befrl_columns
 from befrl.study import config as befrl_config
 from befrl.study.provenance import code_hash
 
