@@ -18,6 +18,7 @@ FLOORS = (
     ("model",),
     ("instances", "learning", "planning"),
     ("agents",),
+    ("plugins",),
     ("experiment",),
     ("analysis", "claims"),
     ("figures",),

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from befrl import agents, instances
+from befrl import agents, instances, plugins
 from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.run_file import COST, LOGGED, TRACED
@@ -26,9 +26,11 @@ def run_rows(spec, width, threads=1, tick=None):
         # Imported here because the jobs of a workflow seldom have several processes, and it takes long to load.
         from joblib import Parallel, delayed, parallel_config
 
-        # An instance holds functions, which cannot be pickled: workers rebuild it from its family and parameters.
+        # An instance holds functions, which cannot be pickled, and a worker does not know the class of a plug-in's
+        # parameters before it has loaded the plug-in: workers rebuild instance and settings from names and values.
         recipe = (spec.instance.family_name, spec.instance.parameters, spec.instance.constants)
-        jobs = [delayed(_run_group)(recipe, replace(group, instance=None)) for group in groups]
+        values, known = [asdict(setting) for setting in spec.settings], plugins.state()
+        jobs = [delayed(_run_group)(known, recipe, values, replace(g, instance=None, settings=())) for g in groups]
         logs = []
         # One BLAS thread per worker: more would change the last bits, and Snakemake exports the job's thread count.
         with parallel_config(backend="loky", inner_max_num_threads=1):
@@ -48,8 +50,11 @@ def run_rows(spec, width, threads=1, tick=None):
     return log, seconds
 
 
-def _run_group(recipe, spec):
-    return loop.run(replace(spec, instance=instances.rebuild(*recipe)))
+def _run_group(known, recipe, values, spec):
+    """Run a group of rows in another process."""
+    plugins.restore(known)
+    settings = tuple(agents.parameters(spec.algorithm, each) for each in values)
+    return loop.run(replace(spec, instance=instances.rebuild(*recipe), settings=settings))
 
 
 def _check(spec, regret):

@@ -16,8 +16,6 @@ from befrl.common.parameters import read
 from befrl.model import constants, rewards
 from befrl.model.instance import Instance
 
-catalogue = Catalogue("instance", __name__, __path__)
-
 # Published settings by name: a family and its parameters (Cho et al. 2024, Ayoub et al. 2020, Osband's benchmark).
 PRESETS = {
     "riverswim-osband-6": ("riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
@@ -29,6 +27,8 @@ PRESETS = {
 PRESETS |= {
     f"{name}-text": (family, values | {"small": 0.05}) for name, (family, values) in PRESETS.items() if "ayoub" in name
 }
+
+catalogue = Catalogue("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
 
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:

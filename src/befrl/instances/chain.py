@@ -30,7 +30,7 @@ class Parameters:
     sigma: float = number(0.1, 0.02, 1.0, "standard deviation of a step before truncation")
     left: float = number(0.1, 0.0, 0.5, "how far the action left aims below the bin's centre")
     right: float = number(0.06, 0.0, 0.5, "how far the action right aims above the bin's centre")
-    reward: str = choice("bernoulli", rewards.catalogue.names(), "law of the rewards")
+    reward: str = choice("bernoulli", rewards.catalogue, "law of the rewards")
     reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
 
