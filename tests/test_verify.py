@@ -14,7 +14,8 @@ TOOL = ROOT / "tools" / "verify.py"
 REFERENCE = ROOT / "results" / "reference"
 
 TABLES = {
-    "regret/a_U/summary.csv": """instance,variant,setting,role,seeds,mean,low,high,q90,failed,failed_low,failed_high,slope,plans,tuning_mean
+    "regret/a_U/summary.csv": """\
+instance,variant,setting,role,seeds,mean,low,high,q90,failed,failed_low,failed_high,slope,plans,tuning_mean
 a,x@tuned,scale=2,tuned,100,50,40,60,80,0.03,0.006,0.085,0.5,1,52
 a,oracle,,baseline,100,0,0,0,0,0,0,0.036,,0,
 """,

@@ -62,7 +62,11 @@ def modules(name: str, values: dict) -> list[str]:
 def build(family: str, values: dict, where: str | None = None):
     """Build the instance of a family or preset with the user's parameters, and compute its constants."""
     where = where or f"instance '{family}'"
-    instance = _without_constants(*resolve(family, values), where)
+    return with_constants(replace(_without_constants(*resolve(family, values), where), name=family))
+
+
+def with_constants(instance):
+    """The instance with its constants computed."""
     # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
     return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
@@ -126,4 +130,4 @@ def load(path):
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], instance
+    return meta["name"], replace(instance, name=meta["name"])

@@ -25,6 +25,7 @@ class Instance:
     theta_p, theta_r         (d,) each
     start, start_masses      `start(u)` maps uniforms (n,) to first states; their law on anchors, (N,)
     family_name, parameters  how to build the instance again; `instances.build` fills them in
+    name                     the instance's name in a study, which keys its random streams
     constants                those of Assumption 1 and Theorem 1, on the compact set of `constants.py`
     """
 
@@ -37,6 +38,7 @@ class Instance:
     family_name: str = "unnamed"
     parameters: dict = field(default_factory=dict)
     constants: dict = field(default_factory=dict)
+    name: str = "unnamed"
 
     def __post_init__(self):
         features, d, N = self.model.features, self.model.d, self.model.n_anchors
