@@ -29,7 +29,7 @@ def instance(family: str, /, *, name: str | None = None, **parameters: Any) -> I
     `name` is its name in a study, which keys the random streams; by default it is the name of the family or preset.
     """
     if not isinstance(family, str):
-        raise InputError(f"family = {family!r} is not allowed: it must be the name of an instance")
+        raise InputError(f"family = {shown(family)} is not allowed: it must be the name of an instance")
     with one_thread():
         built = instances.build(family, parameters)
         return built if name is None else replace(built, name=str(name))
@@ -41,7 +41,7 @@ def read_instance(given: AnyInstance) -> Instance:
         return instances.build(given, {})
     if not isinstance(given, Instance):
         raise InputError(
-            f"instance = {_shown(given)} is not allowed: it must be a name of `befrl list instances`, or an Instance "
+            f"instance = {shown(given)} is not allowed: it must be a name of `befrl list instances`, or an Instance "
             "such as befrl.instance makes"
         )
     return replace(given) if given.constants else instances.with_constants(given)
@@ -53,7 +53,7 @@ def algorithm(given: AnyAgent, label: str | None) -> str:
         agents.catalogue.module(given)
         return given
     if not isinstance(given, type):
-        raise InputError(f"agent = {_shown(given)} is not allowed: it must be a name of `befrl list agents` or a class")
+        raise InputError(f"agent = {shown(given)} is not allowed: it must be a name of `befrl list agents` or a class")
     if not issubclass(given, BaseAgent):
         raise InputError(f"agent {given.__name__} is not allowed: it must be a subclass of {_path(BaseAgent)}")
     if inspect.isabstract(given):
@@ -78,7 +78,7 @@ def _parameters(cls: type) -> type:
 def read_label(given: str | None) -> str | None:
     """The name of an agent in tables and figures; @ starts the name of a variant."""
     if given is not None and (not isinstance(given, str) or not given or "@" in given):
-        raise InputError(f"the name {_shown(given)} of an agent is not allowed: it must be a text without @")
+        raise InputError(f"the name {shown(given)} of an agent is not allowed: it must be a text without @")
     return given
 
 
@@ -105,7 +105,7 @@ def read_whole(key: str, given: int, least: int = 1) -> int:
 
 def _whole(key: str, given: Any, least: int, most: int | None) -> int:
     span = f"from {least}" if most is None else f"from {least} to {most}"
-    problem = InputError(f"{key} = {_shown(given)} is not allowed: it must be a whole number {span}")
+    problem = InputError(f"{key} = {shown(given)} is not allowed: it must be a whole number {span}")
     if isinstance(given, bool):
         raise problem
     try:
@@ -117,7 +117,7 @@ def _whole(key: str, given: Any, least: int, most: int | None) -> int:
     return number
 
 
-def _shown(given: Any) -> str:
+def shown(given: Any) -> str:
     """A short text for a message: numbers and words as they are, otherwise the kind of object."""
     return repr(given) if isinstance(given, str | int | float | None) else f"an object of {_path(type(given))}"
 

@@ -72,9 +72,12 @@ def read_agents(texts):
 def shown(compared, table):
     """The comparison as text: intervals in brackets, failures in per cent."""
     lines = [["agent", "setting", "mean regret", "", "median", "failed", "minus the best", "", "seconds"]]
-    for row in table.fillna("").itertuples():
-        regret = f"[{row.low:.4g}, {row.high:.4g}]" if row.low != "" else ""
-        paired = f"[{row.difference_low:.4g}, {row.difference_high:.4g}]" if row.low != "" else ""
+    for row in table.itertuples():
+        # One seed has no interval.
+        regret, paired = (
+            f"[{low:.4g}, {high:.4g}]" if low == low else ""
+            for low, high in ((row.low, row.high), (row.difference_low, row.difference_high))
+        )
         numbers = [f"{row.median:.4g}", f"{row.failed:.0%}", f"{row.difference:.4g}", paired, f"{row.seconds:.1f}"]
         lines.append([row.agent, row.setting, f"{row.mean:.4g}", regret, *numbers])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
