@@ -47,7 +47,7 @@ def load(source, folder="."):
         try:
             CATALOGUES[kind].check_free(name)
         except InputError as error:
-            raise InputError(f"{file}: {error}: rename the file") from None
+            raise InputError(f"{file}: {error}") from None
     for file, (kind, name, module) in new.items():
         CATALOGUES[kind].add(name, module)
         _files[file] = (kind, name)

@@ -14,7 +14,7 @@ import sys
 
 from befrl.cli import verbs
 from befrl.common import plugin_variable
-from befrl.common.errors import InputError, NotConverged
+from befrl.common.errors import Broken, InputError, NotConverged
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,7 +67,7 @@ def main(argv=None):
     except InputError as error:
         print(f"befrl: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    except NotConverged as error:
+    except (NotConverged, Broken) as error:
         print(f"befrl: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:

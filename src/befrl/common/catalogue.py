@@ -94,17 +94,17 @@ def _import(module: str):
     try:
         return importlib.import_module(module)
     except Exception as error:
-        raise InputError(f"{_place(error, module)}: {type(error).__name__}: {error}") from error
+        raise InputError(f"{place(error, module)}: {type(error).__name__}: {error}") from error
 
 
-def _place(error, module):
-    """The file and line of a user's module at which an exception was raised."""
+def place(error, module: str):
+    """The file and line of a module at which an exception was raised."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}"
-    place = file = importlib.util.find_spec(module).origin
+    found = file = importlib.util.find_spec(module).origin
     step = error.__traceback__
     while step:
         if step.tb_frame.f_code.co_filename == file:
-            place = f"{file}, line {step.tb_lineno}"
+            found = f"{file}, line {step.tb_lineno}"
         step = step.tb_next
-    return place
+    return found
