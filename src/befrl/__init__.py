@@ -8,12 +8,21 @@
 
 import importlib
 
-_PUBLIC = ("Comparison", "InputError", "Runs", "compare", "instance", "read", "run")
+# The module of each public name.
+_PUBLIC = {
+    "Comparison": "befrl.api.comparison",
+    "InputError": "befrl.common.errors",
+    "Runs": "befrl.api.runs",
+    "compare": "befrl.api.comparison",
+    "instance": "befrl.api.given",
+    "read": "befrl.api.files",
+    "run": "befrl.api.runs",
+}
 
 
 def __getattr__(name):
     if name in _PUBLIC:
-        return getattr(importlib.import_module("befrl.api"), name)
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name == "__version__":
         # Imported here because it takes 40 ms.
         from importlib.metadata import version

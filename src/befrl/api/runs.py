@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from befrl import agents, instances
 from befrl.analysis import regret_columns
@@ -17,6 +16,9 @@ from befrl.experiment import run_file
 from befrl.experiment import runs as experiment
 from befrl.experiment.spec import ROOT_SEED, RunSpec
 from befrl.study.provenance import code_hash, versions
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Rows in lock step, the default of `befrl run`.
 LOCKSTEP = 480
@@ -61,8 +63,11 @@ class Runs:
         """The seconds that the runs took."""
         return self.meta["seconds"]
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "DataFrame":
         """One row for each seed and episode; `frame.attrs["meanings"]` says what the columns are."""
+        # Imported here because it takes longer to load than everything else.
+        from pandas import DataFrame
+
         n, K = self.regret.shape
         table = {
             "instance": self.meta["instance"],
@@ -73,7 +78,7 @@ class Runs:
             **{key: self.log[key][0].ravel() for key in run_file.LOGGED},
             "cumulative": self.cumulative.ravel(),
         }
-        frame = pd.DataFrame(table)
+        frame = DataFrame(table)
         frame.attrs["meanings"] = MEANINGS
         return frame
 

@@ -27,14 +27,14 @@ def arguments(parser):
 
 
 def call(args):
-    from befrl import api
+    from befrl.api.comparison import compare
     from befrl.api.drawing import check_path
 
     agents = read_agents(args.agents)
     if args.plot:
         check_path(args.plot)
     options = {key: getattr(args, key) for key in ("episodes", "seeds", "track", "ties", "root_seed", "cores")}
-    compared = api.compare(read_instance(args), agents, show=not args.json, **options)
+    compared = compare(read_instance(args), agents, show=not args.json, **options)
     table = compared.table()
     if args.plot:
         compared.plot(args.plot)
@@ -43,14 +43,15 @@ def call(args):
 
 def read_instance(args):
     """The instance of the arguments."""
-    from befrl import api
+    from befrl.api.files import read
+    from befrl.api.given import instance
 
     values = pairs(args.set)
     if not args.instance.endswith(".npz"):
-        return api.instance(args.instance, **values)
+        return instance(args.instance, **values)
     if values:
         raise InputError("--set goes with a family, not with an instance file")
-    return api.read(args.instance)
+    return read(args.instance)
 
 
 def read_agents(texts):
