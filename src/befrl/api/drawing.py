@@ -9,7 +9,7 @@ import pandas as pd
 from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.figures import regret
-from befrl.figures.support import style
+from befrl.figures.support import newcomers, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +38,7 @@ def draw(
     # A notebook keeps its own settings.
     with matplotlib.rc_context(), pyplot.ioff():
         style.theme()
+        newcomers.start(style.numbered(dict(zip(summary["agent"], summary["algorithm"], strict=True))))
         rows = regret.shown(summary, "theory")
         # A heading on two lines is not wider than one panel.
         panels, newline = ({"": rows}, "\n") if len(rows) <= regret.MOST else (regret.panels(rows), "; ")

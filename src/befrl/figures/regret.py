@@ -83,7 +83,7 @@ def curve(axis, row, label, points, bottom):
     layer = 3 if row.agent == "bef-rlsvi" else 2
     look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
     mean, low, high = (points[name].clip(lower=bottom) for name in ("mean", "low", "high"))
-    axis.plot(points["episode"], mean, label=label, markevery=0.2, markersize=3, clip_on=False, **look)
+    axis.plot(points["episode"], mean, label=label, markevery=0.2, clip_on=False, **{"markersize": 3} | look)
     axis.fill_between(points["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
 
 
