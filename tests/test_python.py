@@ -335,6 +335,11 @@ class Plain(BaseAgent):
         raise NotImplementedError
 
 
+def unequal(mdp):
+    """Runs that cannot be paired."""
+    return {name: befrl.run(mdp, "random", episodes=2, seeds=seeds) for name, seeds in {"a": 2, "b": 3}.items()}
+
+
 REFUSED = {
     "an agent that is no agent": (lambda mdp: befrl.run(mdp, int), "agent int is not allowed: it must be a subclass"),
     "an object for a class": (lambda mdp: befrl.run(mdp, 3), "agent = 3 is not allowed"),
@@ -365,6 +370,7 @@ REFUSED = {
     "parameters that are none": (lambda mdp: befrl.compare(mdp, {"a": ("greedy", 3)}), "agents: 'a' is not allowed"),
     "a name of ours": (lambda mdp: befrl.compare(mdp, {"greedy": Fixed}), "agent 'greedy' exists already"),
     "no runs": (lambda mdp: befrl.Comparison({"a": 3}), "runs is not allowed"),
+    "other seeds": (lambda mdp: befrl.Comparison(unequal(mdp)), "runs of 'b' are of other evaluation seeds"),
     "no path": (lambda mdp: befrl.read(3), "path = 3 is not allowed"),
     "a path that is not there": (lambda mdp: befrl.read("a/b.csv"), r"a/b.csv: there is no such file"),
     "a folder": (lambda mdp: befrl.read("."), "is a folder"),

@@ -69,7 +69,7 @@ def draw_panels(summary, curves, rows, by_title):
     for axis, (title, part) in zip(axes, by_title.items(), strict=False):
         for row in part.itertuples():
             label = names[row.agent] + (" (zero)" if row.mean <= NO_REGRET else "")
-            curve(axis, row, label, curves[curves["variant"] == row.variant], bottom)
+            _curve(axis, row, label, curves[curves["variant"] == row.variant], bottom)
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", title=title)
         axis.set_xlim(1, summary["episodes"].max())
         axis.set_ylim(0.9 * bottom, top)
@@ -77,14 +77,14 @@ def draw_panels(summary, curves, rows, by_title):
     return figure
 
 
-def curve(axis, row, label, points, bottom):
+def _curve(axis, row, label, curve, bottom):
     """A curve with its band; a regret below the axis is drawn on its edge."""
     # The paper's algorithm is never hidden by a rival with the same regret.
     layer = 3 if row.agent == "bef-rlsvi" else 2
     look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
-    mean, low, high = (points[name].clip(lower=bottom) for name in ("mean", "low", "high"))
-    axis.plot(points["episode"], mean, label=label, markevery=0.2, clip_on=False, **{"markersize": 3} | look)
-    axis.fill_between(points["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
+    mean, low, high = (curve[name].clip(lower=bottom) for name in ("mean", "low", "high"))
+    axis.plot(curve["episode"], mean, label=label, markevery=0.2, clip_on=False, **{"markersize": 3} | look)
+    axis.fill_between(curve["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
 
 
 def describe(tables, family=FAMILY):

@@ -80,7 +80,7 @@ def _without_constants(family, values, where):
     except InputError as error:
         # The module does not know the instance's name: put it into the message, and keep the type of the exception.
         raise type(error)(str(error).replace(f"instance '{Instance.family_name}'", where)) from None
-    return replace(instance, family_name=family, parameters=asdict(parameters))
+    return replace(instance, family_name=family, name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):

@@ -25,7 +25,7 @@ class Instance:
     theta_p, theta_r         (d,) each
     start, start_masses      `start(u)` maps uniforms (n,) to first states; their law on anchors, (N,)
     family_name, parameters  how to build the instance again; `instances.build` fills them in
-    name                     the instance's name in a study, which keys its random streams
+    name                     the instance's name in a study, which keys its random streams; by default family_name
     constants                those of Assumption 1 and Theorem 1, on the compact set of `constants.py`
     """
 
@@ -38,9 +38,11 @@ class Instance:
     family_name: str = "unnamed"
     parameters: dict = field(default_factory=dict)
     constants: dict = field(default_factory=dict)
-    name: str = "unnamed"
+    name: str = ""
 
     def __post_init__(self):
+        if not self.name:
+            object.__setattr__(self, "name", self.family_name)
         features, d, N = self.model.features, self.model.d, self.model.n_anchors
         for name, value, shape in (
             ("theta_p", self.theta_p, (d,)),
