@@ -366,6 +366,21 @@ def test_figure_without_seeds_says_nothing_about_them():
     assert "seed" not in page(figures=[a_figure("x", seeds=None)]).one("figcaption")["text"]
 
 
+def test_the_section_on_theorem_1_has_its_figures_in_order_and_its_verdict():
+    names = ("my-own", "traps", "claims-map", "optimism")
+    made = page(
+        figures=[a_figure("regret"), *(a_figure(name, section="theorem") for name in names)],
+        claims=[a_claim("C62", "fails"), a_claim("C51", "fails")],
+    )
+    (section,) = (e for e in made.all("section") if e["attributes"].get("id") == "theorem")
+    inside = list(made.inside(section))
+    drawn = [e["attributes"]["id"] for e in inside if e["tag"] == "figure"]
+    assert drawn == ["figure-claims-map", "figure-optimism", "figure-traps", "figure-my-own"]
+    text = " ".join(e["text"] for e in inside)
+    assert "C51 (fails)" in " ".join(text.split()) and "Statement of C62" in text
+    assert "theorem" not in [e["attributes"].get("id") for e in page().elements]
+
+
 # -- regret
 
 

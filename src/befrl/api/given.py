@@ -32,7 +32,7 @@ def instance(family: str, /, *, name: str | None = None, **parameters: Any) -> I
         raise InputError(f"family = {shown(family)} is not allowed: it must be the name of an instance")
     with one_thread():
         built = instances.build(family, parameters)
-        return built if name is None else replace(built, name=str(name))
+        return built if name is None else built.known_as(name=str(name))
 
 
 def read_instance(given: AnyInstance) -> Instance:
@@ -44,7 +44,8 @@ def read_instance(given: AnyInstance) -> Instance:
             f"instance = {shown(given)} is not allowed: it must be a name of `befrl list instances`, or an Instance "
             "such as befrl.instance makes"
         )
-    return replace(given) if given.constants else instances.with_constants(given)
+    fresh = replace(given)
+    return fresh if fresh.constants else instances.with_constants(fresh, f"instance '{fresh.name}'")
 
 
 def algorithm(given: AnyAgent, label: str | None) -> str:

@@ -1,5 +1,7 @@
 """Appendix C.1 and C.2: confidence regions of the penalised maximum-likelihood estimators."""
 
+import functools
+
 import numpy as np
 
 from befrl.claims.toolbox.chances import LEVEL, lower_limit
@@ -144,8 +146,8 @@ def transition_ellipsoid(rng, trials, bias="two", two=2, size="C", least="smalle
     Attack: The runs of C23 with $\alpha>0$, and $B_{\mathbb A}=\|\theta\|_{\mathbb A}$, counted as there; among them a
     heavy penalty and a covariance with eigenvalues 1 and 0.01.
     """
-    alpha = lambda case: {"smallest": np.min, "largest": np.max}[least](case.variances)  # noqa: E731
-    return _ellipsoid(rng, trials, "transition", alpha, bias, two, size, factor, lag)
+    extreme = {"smallest": np.min, "largest": np.max}[least]
+    return _ellipsoid(rng, trials, "transition", lambda case: extreme(case.variances), bias, two, size, factor, lag)
 
 
 @claim(
@@ -183,7 +185,7 @@ def reward_ellipsoid(rng, trials, bias="two", two=2, size="C", seen=False, p_one
 
     Attack: The runs of C24 whose rewards have a variance bounded below, for p = 1 and 2, counted as in C26.
     """
-    alpha = lambda case: _least_variance(case, seen, table)  # noqa: E731
+    alpha = functools.partial(_least_variance, seen=seen, table=table)
     return _ellipsoid(rng, trials, "reward", alpha, bias, two, size, factor, 0, seen, p_one)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from befrl.claims.toolbox.batches import evidence_of, see_largest
 from befrl.claims.toolbox.calculus import directional_derivatives
-from befrl.claims.toolbox.laws import REWARDS, Model, definition, draw_reward, draw_transition
+from befrl.claims.toolbox.laws import REWARDS, Model, definition, draw_law
 from befrl.claims.toolbox.registry import Evidence, claim
 from befrl.claims.toolbox.search import Worst, search
 from befrl.model.families.base import Family
@@ -145,7 +145,7 @@ def score_equations(rng, trials, power=1, sign=1, at="theta", mean=False):
 
 def _draw_visits(rng):
     """A random law visited at its phi and at a multiple of it, which outcomes are seen, and the penalty's eta."""
-    law = (draw_transition if rng.random() < 0.5 else draw_reward)(rng)
+    law = draw_law(rng)
     trace = np.einsum("ipq,jpq->ij", law["A"], law["A"])
     size = np.abs(definition(law, np.asarray(law["theta"]))[0]).max() / np.abs(trace @ law["theta"]).max()
     phi = rng.uniform(-1, 1) * np.asarray(law["phi"])

@@ -52,8 +52,12 @@ def gaussian_concentration(rng, trials, c=ROOT_TWO, least=1, d_inside=True, d_ou
         return _log_tail(d, c**2 * (d if d_outside else 1) * log_ratio) - log_delta
 
     edges = [{"d": float(d), "L": L} for d in (1, 2, 3, 10, 100, 1000) for L in (0.0, 0.01, 0.5, 2.0, 30.0, 460.0)]
-    draw = lambda rng: {"d": 10 ** rng.uniform(0, 3), "L": 10 ** rng.uniform(-2, 2.6)}  # noqa: E731
-    return search(rng, trials, draw, excess, edges=edges, move=_scaled)
+    return search(rng, trials, _draw_tail, excess, edges=edges, move=_scaled)
+
+
+def _draw_tail(rng):
+    """A random dimension d and L = log(1/delta)."""
+    return {"d": 10 ** rng.uniform(0, 3), "L": 10 ** rng.uniform(-2, 2.6)}
 
 
 def _log_tail(d, square):

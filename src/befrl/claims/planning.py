@@ -286,8 +286,12 @@ def diameter_in_the_count(rng, trials, power=None, kernel=False, tame=False, of_
         failure = _least_failure(1.0 if kernel else c, spread, epsilon, np.ceil(N)).max()
         return float(failure - 0.5) if not tame or c.max() <= 1 else -0.5
 
-    draw = lambda rng: draw_law(rng, 5.0) | {"epsilon": 10 ** rng.uniform(-2, -0.3)}  # noqa: E731
-    return search(rng, trials, draw, violation, edges=[_distant(4.0), _distant(6.0)], climb=False)
+    return search(rng, trials, _draw_accuracy, violation, edges=[_distant(4.0), _distant(6.0)], climb=False)
+
+
+def _draw_accuracy(rng):
+    """A random law, and the accuracy epsilon that is wanted."""
+    return draw_law(rng, 5.0) | {"epsilon": 10 ** rng.uniform(-2, -0.3)}
 
 
 def _distant(R):

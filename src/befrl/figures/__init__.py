@@ -4,6 +4,7 @@ A module has
 
     SCOPE     what one figure shows, see below
     SUBJECT   name of the component study or of the table, in the scopes `component` and `table`
+    SECTION   "theorem" if the report shows the figure in its section on Theorem 1; others stand together
     TABLES    {name of a table: columns that it must have}; "timings" are measured seconds
     draw(tables) -> Figure
     describe(tables) -> {title, caption, seeds}
@@ -26,6 +27,11 @@ catalogue = Catalogue("figure", __name__, __path__)
 
 def scope(kind: str) -> str:
     return catalogue.module(kind).SCOPE
+
+
+def section(kind: str) -> str:
+    """The section of the report that shows a figure; empty for the one of all figures."""
+    return getattr(catalogue.module(kind), "SECTION", "")
 
 
 def measured(kind: str) -> bool:

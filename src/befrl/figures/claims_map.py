@@ -6,6 +6,7 @@ from befrl.figures.support import style
 
 SCOPE = "table"
 SUBJECT = "ledger"
+SECTION = "theorem"
 TABLES = {"table": ("id", "title", "verdict", "uses")}
 THEOREM = "C62"
 LOOKS = {  # colour of the box, colour of its text, mark

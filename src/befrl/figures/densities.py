@@ -39,17 +39,24 @@ def draw(tables):
         axis.set_xlabel("next state")
     for spare in axes.ravel()[len(tables) :]:
         spare.set_axis_off()
+    figure.suptitle(f"pale: true; dashed and dots: estimated from {_sizes(tables)} transitions of one seed", fontsize=8)
     return figure
 
 
+def _sizes(tables):
+    """The numbers of transitions behind the estimates, as words."""
+    sizes = sorted({int(table["transitions"].iloc[0]) for table in tables})
+    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+
+
 def describe(tables):
-    sizes = [int(table["points"]["transitions"].iloc[0]) for table in tables]
+    sizes = _sizes([table["points"] for table in tables])
     return {
         "title": "Next-state laws, true and estimated",
         "caption": (
             "Wide pale lines and bars: the true density or probability of the next state at three (s, a) that random "
             "play visits; dashed lines and dots: the penalised maximum-likelihood estimate from one seed of random "
-            f"play with {min(sizes)} to {max(sizes)} transitions. In two dimensions the density is that of the first "
+            f"play with {sizes} transitions. In two dimensions the density is that of the first "
             "coordinate. The estimate is good where the two coincide."
         ),
         "seeds": 1,

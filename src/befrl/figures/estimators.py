@@ -19,7 +19,9 @@ LOOKS = {
 
 
 def draw(tables):
-    return panels([table["medians"] for table in tables], "kl", "KL to the truth", shaded=True)
+    figure = panels([table["medians"] for table in tables], "kl", "KL to the truth", shaded=True)
+    figure.suptitle(f"medians over {repetitions(tables)} samples; shaded: 10 to 90 % of them", fontsize=8)
+    return figure
 
 
 def panels(tables, column, label, shaded=False):
@@ -35,15 +37,20 @@ def panels(tables, column, label, shaded=False):
     return figure
 
 
+def repetitions(tables):
+    """The number of samples behind each median, the least of all tables."""
+    return min(int(table["medians"]["repetitions"].min()) for table in tables)
+
+
 def describe(tables):
-    repetitions = min(int(table["medians"]["repetitions"].min()) for table in tables)
+    samples = repetitions(tables)
     return {
         "title": "Error of the estimators of theta",
         "caption": (
             "KL from the true next-state law to the estimated one, averaged over visited (s, a), against the number "
-            f"of transitions: medians over {repetitions} samples of random play, the same for all estimators; shaded: "
+            f"of transitions: medians over {samples} samples of random play, the same for all estimators; shaded: "
             "10 to 90 % of the samples. The penalty is weak, eta = 0.01. Estimators that do not apply to an instance "
             "are left out. The distance to mle, in black, is what another estimator loses."
         ),
-        "seeds": repetitions,
+        "seeds": samples,
     }

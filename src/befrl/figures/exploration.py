@@ -12,7 +12,7 @@ HOLLOW = {"greedy": {"markerfacecolor": "white"}}
 
 def draw(tables):
     tables = [table["shares"] for table in tables]
-    figure, axis = style.subplots(figsize=(style.WIDTH, 0.55 + 0.27 * len(tables)))
+    figure, axis = style.subplots(figsize=(style.WIDTH, 0.75 + 0.27 * max(2, len(tables))))
     dots = {"marker": "o", "markersize": 4, "linestyle": "none"}
     for line, table in enumerate(tables):
         for row in table.itertuples():
@@ -29,19 +29,21 @@ def draw(tables):
     agents = ["greedy", *(agent for agent in agents if agent != "greedy")]
     for agent in agents:
         axis.plot([], [], color=style.colour(agent), label=agent, **dots, **HOLLOW.get(agent, {}))
-    figure.legend(loc="outside upper center", ncols=len(agents), handletextpad=0.1, columnspacing=1.0)
+    seeds, episodes = style.sizes(tables)
+    size = f"{seeds} seeds, K = {episodes}; bars: intervals of the means"
+    where = {"loc": "outside upper center", "ncols": len(agents), "title": size, "title_fontsize": 8}
+    figure.legend(**where, handletextpad=0.1, columnspacing=1.0)
     return figure
 
 
 def describe(tables):
-    seeds = min(int(table["shares"]["seeds"].min()) for table in tables)
-    episodes = [int(table["shares"]["episodes"].iloc[0]) for table in tables]
+    seeds, episodes = style.sizes([table["shares"] for table in tables])
     return {
         "title": "Does exploration matter?",
         "caption": (
             "Mean regret, reward unknown, relative to that of random play (dotted). Hollow: greedy. Full, in the "
             "agent's colour: the best of three agents with four settings each, chosen on other seeds. "
-            f"{seeds} seeds, {min(episodes)} to {max(episodes)} episodes; bars: intervals of the means. "
+            f"{seeds} seeds, {episodes} episodes; bars: intervals of the means. "
             "(no): exploration does not matter there, since the paired interval of greedy minus best reaches zero. "
             f"Shares below {FLOOR:g} are drawn at {FLOOR:g}. Exploration pays most where the two markers lie far apart."
         ),

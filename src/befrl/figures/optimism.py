@@ -9,6 +9,7 @@ from befrl.figures.noise_scale import drawable, finish, grid_of, sizes
 from befrl.figures.support import style
 
 SCOPE = "study"
+SECTION = "theorem"
 TABLES = {"summary": regret_columns.SUMMARY}
 PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
 

@@ -35,8 +35,14 @@ def draw(tables):
             axis.set(ylabel=name, ylim=(low / 2, high * 3), title=table["medians"]["instance"].iloc[0])
     for axis in axes[-1]:
         axis.set_xlabel("number of features")
+    figure.suptitle(f"medians over {repetitions(tables)} draws of the features", fontsize=8)
     legend(figure, handles, columns=4)
     return figure
+
+
+def repetitions(tables):
+    """The number of draws behind each median, the least of all tables."""
+    return min(int(table["medians"]["repetitions"].min()) for table in tables)
 
 
 def panel(axis, table, column, rims, exact=True):
@@ -54,16 +60,16 @@ def legend(figure, handles, columns):
 
 
 def describe(tables):
-    repetitions = min(int(table["medians"]["repetitions"].min()) for table in tables)
+    draws = repetitions(tables)
     low, high = RIMS["value_error"]
     return {
         "title": "Planners by features against exact planning",
         "caption": (
-            f"Medians over {repetitions} draws of the features of one plan in the true model. Left: largest error of "
+            f"Medians over {draws} draws of the features of one plan in the true model. Left: largest error of "
             f"V_1, drawn between {low:g} and {high:g}. Right: regret of the plan's policy, drawn at "
             f"{RIMS['regret'][0]:g} if it is smaller. Dashed: exact planning by quadrature; where features vary within "
             "cells its policy, constant on cells, has a regret too. rff-printed follows the paper's appendix to the "
             "letter. A planner by features is as good as exact planning where its line meets the dashed one."
         ),
-        "seeds": repetitions,
+        "seeds": draws,
     }

@@ -42,7 +42,9 @@ def draw(tables):
             axis.set_xscale("log")
     axes[0].set_ylabel(curves["quantity"].iloc[0])
     seeds = " to ".join(str(number) for number in sorted({int(curves["seeds"].min()), int(curves["seeds"].max())}))
-    stars = "; stars: the authors' numbers" if any(len(_authors(values, name)) for name in instances) else ""
+    starred = any(len(_authors(values, name)) for name in instances)
+    # A single panel is too narrow for one line.
+    stars = (";\n" if len(instances) == 1 else "; ") + "stars: the authors' numbers" if starred else ""
     figure.suptitle(f"{seeds} seeds; shaded: interval of the mean{stars}", fontsize=8.5)
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2 * min(2, len(instances)))

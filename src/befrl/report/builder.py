@@ -8,7 +8,7 @@ import yaml
 from markupsafe import Markup
 
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
-from befrl.report import ledger, mathematics, svg, wording
+from befrl.report import ledger, mathematics, svg, theorem, wording
 
 ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "median", "worst", "baseline")  # not the points of a sweep
 WIDE = 360.0  # points: wider drawings take the whole width of the page
@@ -40,7 +40,8 @@ def build(
     anchors = Anchors()
     tables = regret_tables(summaries, anchors)
     drawings = prepared_figures(figures, anchors)
-    shown = [figure for figure in drawings if not figure["measured"]]
+    shown = [figure for figure in drawings if not figure["measured"] and not figure["section"]]
+    claimed = ledger.prepared(claims, anchors)
     experiments = [prepared_experiment(experiment) for experiment in published]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -64,7 +65,8 @@ def build(
         costs=cost_tables(costs, anchors),
         cost_figures=[figure for figure in drawings if figure["measured"]],
         published=experiments,
-        ledger=ledger.prepared(claims, anchors),
+        ledger=claimed,
+        theorem=theorem.prepared(claimed["claims"], drawings),
         instances=prepared_instances(instances),
         explored=[instance for instance in prepared_instances(instances) if _answered(instance["exploration"])],
         constants=list(dict.fromkeys(name for i in instances for name in i.get("constants") or {})),
@@ -193,6 +195,8 @@ def prepared_figures(figures, anchors) -> list[dict]:
                 "caption": figure.get("caption") or "",
                 "command": figure.get("command") or "",
                 "headline": bool(figure.get("headline")),
+                "name": name,
+                "section": figure.get("section") or "",
                 "measured": bool(figure.get("measured")),
                 "seeds": figure.get("seeds"),
                 "scope": scope,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from befrl import figures
 from befrl.common import storage, tidy
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, unknown
 from befrl.figures.support import newcomers, style
 from befrl.figures.support.contents import contents
 
@@ -34,6 +34,9 @@ def render_all(kinds, paths, outs, commands=(), headlines=(), looks=()):
         raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
     if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
         raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
+    for headline in headlines:
+        if headline not in kinds:
+            raise unknown("headline", headline, kinds)
     paths = iter(paths)
     for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
         render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines, looks)
@@ -58,6 +61,6 @@ def render(kind, paths, out, command, headline=False, looks=()):
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = {"name": out.name, **module.describe(tables), "command": command, "headline": headline}
-    about |= {"measured": figures.measured(kind), "plotted": contents(figure)}
+    about |= {"section": figures.section(kind), "measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)
     style.close(figure)
