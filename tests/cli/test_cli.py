@@ -37,6 +37,8 @@ VERBS = [
     "bench",
     "check",
     "claim",
+    "columns",
+    "compare",
     "components",
     "coverage",
     "figure",

@@ -9,6 +9,6 @@ rule columns:
     conda:
         ENVIRONMENT
     params:
-        code=code_hash(*befrl_columns.modules()),
+        content=befrl_columns.digest(),
     shell:
         "python -m befrl columns --out {output:q} > {log:q} 2>&1"

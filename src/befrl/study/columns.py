@@ -3,6 +3,8 @@
 The tables themselves are plain CSV, which everything opens; `results/columns.csv` explains them.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 from befrl.analysis import benchmark, components, coverage, instance_table, published, regret_columns, table1
@@ -51,11 +53,6 @@ def tables() -> list[Table]:
     return found
 
 
-def modules() -> list[str]:
-    """The modules that state the columns."""
-    return [__name__, *(components.catalogue.module_name(kind) for kind in components.catalogue.names())]
-
-
 def rows() -> list[dict]:
     """One row for each column of each table."""
     return [
@@ -63,6 +60,11 @@ def rows() -> list[dict]:
         for table in tables()
         for name, meaning in table.columns.items()
     ]
+
+
+def digest() -> str:
+    """A hash of all rows: the list is made again when one of them has changed, and only then."""
+    return hashlib.sha256(json.dumps(rows()).encode()).hexdigest()[:16]
 
 
 def of(names) -> Table:
