@@ -17,8 +17,6 @@ from befrl.common.parameters import read
 from befrl.model import constants, rewards
 from befrl.model.instance import Instance
 
-catalogue = Catalogue("instance", __name__, __path__)
-
 # Published settings by name: a family and its parameters (Cho et al. 2024, Ayoub et al. 2020, Osband's benchmark).
 PRESETS = {
     "riverswim-osband-6": ("riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
@@ -30,6 +28,8 @@ PRESETS = {
 PRESETS |= {
     f"{name}-text": (family, values | {"small": 0.05}) for name, (family, values) in PRESETS.items() if "ayoub" in name
 }
+
+catalogue = Catalogue("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
 
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:
@@ -63,7 +63,11 @@ def modules(name: str, values: dict) -> list[str]:
 def build(family: str, values: dict, where: str | None = None):
     """Build the instance of a family or preset with the user's parameters, and compute its constants."""
     where = where or f"instance '{family}'"
-    instance = _without_constants(*resolve(family, values), where)
+    return with_constants(_without_constants(*resolve(family, values), where).known_as(name=family), where)
+
+
+def with_constants(instance, where: str):
+    """The instance with its constants computed; `where` names it if they cannot be."""
     # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
     with _naming(where):
@@ -86,7 +90,7 @@ def _without_constants(family, values, where):
     parameters = read(module.Parameters, values, where)
     with _naming(where):
         instance = module.build(parameters)
-    return instance.known_as(family_name=family, parameters=asdict(parameters))
+    return instance.known_as(family_name=family, name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):
@@ -136,4 +140,4 @@ def load(path):
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], instance
+    return meta["name"], instance.known_as(name=meta["name"])
