@@ -24,6 +24,7 @@ FLOORS = (
     ("figures",),
     ("study",),
     ("report",),
+    ("api",),
     ("cli", "gym"),
     ("__main__",),
 )

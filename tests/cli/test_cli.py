@@ -38,6 +38,8 @@ VERBS = [
     "bench",
     "check",
     "claim",
+    "columns",
+    "compare",
     "components",
     "coverage",
     "figure",

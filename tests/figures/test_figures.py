@@ -666,7 +666,7 @@ def test_agents_of_a_panel_look_different(name):
 
 
 def frames(paths):
-    return [pd.read_csv(path, comment="#") for path in paths]
+    return [pd.read_csv(path) for path in paths]
 
 
 def lines_of(axes, points=None):

@@ -9,6 +9,7 @@ from befrl.analysis import components, published
 from befrl.common import plugin_variable
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
+from befrl.study import columns as befrl_columns
 from befrl.study import config as befrl_config
 from befrl.study.provenance import code_hash
 

@@ -20,12 +20,19 @@ FAMILIES = ("tuned", "theory")
 
 
 def collect(paths):
-    """The meta and the log of every variant of a case by label, with batches joined in the order of the seeds."""
+    """The runs in some files as a case, see `case_of`."""
     if not paths:
         raise InputError("no run files were named: give agents and the batches of their seeds")
+    return case_of([run_file.load(path) for path in paths])
+
+
+def case_of(runs):
+    """The meta and the log of every variant of a case by label, with batches joined in the order of the seeds.
+
+    `runs` are (log, meta), as in run files.
+    """
     batches = {}
-    for path in paths:
-        log, meta = run_file.load(path)
+    for log, meta in runs:
         batches.setdefault(meta["labels"][0], []).append((meta, log))
     first = next(iter(batches.values()))[0][0]
     found = {}
@@ -58,7 +65,12 @@ def aggregate(paths, outcomes, level):
     """The tables of a case as CSV texts by name; `outcomes` are those of `tuning.halve` for the tuned agents."""
     if not 0 < level < 1:
         raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
-    case = collect(paths)
+    rows = tables(collect(paths), outcomes, level)
+    return {name: tidy.text(part, getattr(regret_columns, name.upper())) for name, part in rows.items()}
+
+
+def tables(case, outcomes, level):
+    """The rows of the tables of a case by name."""
     _check_seeds(case)
     rows, curves, timings, finals = [], [], [], {}
     swept = {settings.split(label)[0]: settings.split(label)[2] for label in case if "=" in label}
@@ -83,14 +95,10 @@ def aggregate(paths, outcomes, level):
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
+    tuned = [names | row for row in _tuning(case, outcomes)]
     return {
-        "summary": tidy.text(rows, regret_columns.SUMMARY),
-        "curves": tidy.text(curves, regret_columns.CURVES),
-        "paired": tidy.text(paired, regret_columns.PAIRED),
-        "order": tidy.text(order, regret_columns.ORDER),
-        "tuning": tidy.text([names | row for row in _tuning(case, outcomes)], regret_columns.TUNING),
-        "timings": tidy.text(timings, regret_columns.TIMINGS),
-    }
+        "summary": rows, "curves": curves, "paired": paired, "order": order, "tuning": tuned, "timings": timings
+    }  # fmt: skip
 
 
 def _check_seeds(case):

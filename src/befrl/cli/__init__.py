@@ -47,8 +47,8 @@ def build_parser():
     """Build the parser of all verbs; each verb declares its arguments in its own file."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog="befrl", description=__doc__, formatter_class=raw)
-    _add_plugin(parser, "plugins")
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    _add_plugin(parser, "plugins")
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name in verbs.catalogue.names():
         verb, text = verbs.catalogue.module(name), verbs.catalogue.summary(name)

@@ -1,6 +1,4 @@
-"""Tidy tables as CSV files with a comment line for each column that states its meaning and unit."""
-
-import io
+"""Tidy tables as CSV files that open everywhere; the meanings of their columns are in `columns.csv` of the results."""
 
 import pandas as pd
 
@@ -9,18 +7,14 @@ from befrl.common.errors import InputError
 
 
 def text(rows, columns) -> str:
-    """The rows as CSV, with the meaning and unit of every column in comment lines before the header."""
-    buffer = io.StringIO()
-    for name, meaning in columns.items():
-        buffer.write(f"# {name}: {meaning}\n")
-    pd.DataFrame(rows, columns=list(columns)).to_csv(buffer, index=False, float_format="%.10g")
-    return buffer.getvalue()
+    """The rows as CSV with these columns, {name: meaning and unit}."""
+    return pd.DataFrame(rows, columns=list(columns)).to_csv(index=False, float_format="%.10g")
 
 
 def read(path, columns=()) -> pd.DataFrame:
     """Read a table made by `text` and check that it has these columns."""
     try:
-        table = pd.read_csv(path, comment="#")
+        table = pd.read_csv(path)
     except (OSError, ValueError) as error:
         reason = storage.one_line(error)
         raise InputError(f"{path}: cannot be read as a befrl table ({reason}): delete it and run again") from None

@@ -63,7 +63,11 @@ def modules(name: str, values: dict) -> list[str]:
 def build(family: str, values: dict, where: str | None = None):
     """Build the instance of a family or preset with the user's parameters, and compute its constants."""
     where = where or f"instance '{family}'"
-    instance = _without_constants(*resolve(family, values), where)
+    return with_constants(_without_constants(*resolve(family, values), where).known_as(name=family), where)
+
+
+def with_constants(instance, where: str):
+    """The instance with its constants computed; `where` names it if they cannot be."""
     # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
     with _naming(where):
@@ -86,7 +90,7 @@ def _without_constants(family, values, where):
     parameters = read(module.Parameters, values, where)
     with _naming(where):
         instance = module.build(parameters)
-    return instance.known_as(family_name=family, parameters=asdict(parameters))
+    return instance.known_as(family_name=family, name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):
@@ -136,4 +140,4 @@ def load(path):
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], instance
+    return meta["name"], instance.known_as(name=meta["name"])

@@ -209,10 +209,16 @@ def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False
 
 
 def apply():
-    """Set matplotlib up; imports are here because seaborn takes seconds to load."""
+    """Set matplotlib up to draw files in the style of all figures."""
     import matplotlib
 
     matplotlib.use("Agg")
+    theme()
+
+
+def theme():
+    """Set the style of all figures; imports are here because seaborn takes seconds to load."""
+    import matplotlib
     import seaborn
 
     palette = list(dict.fromkeys(colour for colour, _ in LOOKS.values()))
