@@ -1,39 +1,25 @@
-"""docs/your-own-algorithm.md: its file works as it stands, and does what it says."""
-
-import importlib
-import re
-import sys
+"""docs/your-own-algorithm.md, followed to the letter in an empty folder, and what its file does."""
 
 import numpy as np
 import pytest
-import yaml
 
-from befrl import agents, cli
+from befrl import plugins
+from befrl.common import tidy
 from befrl.experiment import loop
 from befrl.experiment.spec import TRACKS, RunSpec
-from befrl.study import config
-from helpers import INSTANCES, LOG, PROJECT, ROOT, assert_optimal, light, optimal, play, random_episodes, trained
+from guides import Guide
+from helpers import INSTANCES, LOG, ROOT, assert_optimal, light, optimal, play, random_episodes, trained
 
-PAGE = (PROJECT / "docs" / "your-own-algorithm.md").read_text()
-
-
-def block(language):
-    """The page's only block of code in a language."""
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    return text
+GUIDE = Guide("your-own-algorithm")
+CHECK, RUN, STUDY = GUIDE.commands
 
 
 @pytest.fixture
-def count_bonus(tmp_path, monkeypatch):
-    """The page's file among the agents."""
-    (tmp_path / "count_bonus.py").write_text(block("python"))
-    importlib.invalidate_caches()
-    path = [*agents.__path__, str(tmp_path)]
-    monkeypatch.setattr(agents, "__path__", path)
-    monkeypatch.setattr(agents.catalogue, "path", path)
-    yield "count-bonus"
-    if sys.modules.pop("befrl.agents.count_bonus", None):
-        del agents.count_bonus
+def count_bonus(tmp_path, unplugged):
+    """The page's file as a plug-in."""
+    GUIDE.save(tmp_path)
+    ((_, name),) = plugins.load(tmp_path / "count_bonus.py")
+    return name
 
 
 @pytest.mark.parametrize("name", INSTANCES)
@@ -71,14 +57,18 @@ def test_without_a_bonus_it_is_greedy(count_bonus):
     assert all(without[key].tobytes() == greedy[key].tobytes() for key in LOG)
 
 
-def test_the_command_runs_and_the_config_is_one(count_bonus, capsys):
-    (command,) = re.findall(r"^    python -m befrl (run .*)$", PAGE, flags=re.MULTILINE)
-    words = command.replace("--episodes 500", "--episodes 3").replace("--seeds 10", "--seeds 2").split()
-    assert cli.main(words) == 0
-    assert "count-bonus" in capsys.readouterr().out
-    study = yaml.safe_load(block("yaml")) | {
-        "instances": {"chain-3": {"family": "chain", "set": {"bins": 3}}},
-        "study": {"chain-3": {"episodes": 5, "agents": ["count-bonus"]}},
-    }
-    checked = config.check(study, config.read_yaml(config.SCHEMA))
-    assert set(checked.agent("chain-3", "count-bonus")["tune"]) == {"scale", "eta"}
+def test_a_reader_saves_the_files_checks_and_runs(tmp_path):
+    assert list(GUIDE.files) == ["count_bonus.py", "study.yaml"]
+    GUIDE.save(tmp_path)
+    assert "all hold" in GUIDE.run(CHECK, tmp_path)
+    assert "count-bonus" in GUIDE.run(RUN, tmp_path)
+    GUIDE.run(f"{STUDY} --dry-run", tmp_path)
+
+
+@pytest.mark.slow
+def test_a_reader_runs_the_study(tmp_path):
+    GUIDE.save(tmp_path)
+    GUIDE.run(STUDY, tmp_path)
+    summary = tidy.read(tmp_path / "results" / "regret" / "chain-4_U" / "summary.csv")
+    assert {"bef-rlsvi@tuned", "count-bonus@tuned", "greedy@tuned"} <= set(summary["variant"])
+    assert (tmp_path / "figures" / "regret_chain-4_U.png").exists()

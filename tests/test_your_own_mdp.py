@@ -1,25 +1,23 @@
-"""docs/your-own-mdp.md: its file works as it stands, its output is what is printed, its mistakes are what is said."""
+"""docs/your-own-mdp.md, followed to the letter in an empty folder; its file, and the mistakes that are refused."""
 
-import importlib
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from gymnasium.utils.env_checker import check_env
 from scipy.special import expit
 
-from befrl import agents, cli, instances
+from befrl import agents, cli, instances, plugins
 from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.gym import BefEnv
 from befrl.model import features, instance_checks
-from befrl.study import config
+from guides import Guide
 
-PAGE = (Path(__file__).parents[1] / "docs" / "your-own-mdp.md").read_text()
+GUIDE = Guide("your-own-mdp")
+CHECK, INSTANCE, RUN, STUDY, ENVIRONMENT = GUIDE.commands
+FILE = GUIDE.files["thermostat.py"]
 EXCEPTIONS = {
     "WrongShape": features.WrongShape,
     "SingularDesign": features.SingularDesign,
@@ -28,37 +26,26 @@ EXCEPTIONS = {
 }
 
 
-def block(language):
-    """The page's only block of code in a language."""
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    return text
-
-
 def mistakes():
     """The rows (this, is written as, exception, says) of the last table."""
-    table = PAGE[PAGE.index("## What is refused") :]
+    table = GUIDE.text[GUIDE.text.index("## What is refused") :]
     return re.findall(r"^\| `(.*)` \| `(.*)` \| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE)
 
 
 @pytest.fixture
-def drop(tmp_path, monkeypatch):
-    """Put a file among the instances, as if its text were src/befrl/instances/thermostat.py."""
+def drop(tmp_path, unplugged):
+    """Load a text as the plug-in thermostat.py."""
 
     def put(text):
         (tmp_path / "thermostat.py").write_text(text)
-        importlib.invalidate_caches()
+        plugins.load(tmp_path / "thermostat.py")
 
-    path = [*instances.__path__, str(tmp_path)]
-    monkeypatch.setattr(instances, "__path__", path)
-    monkeypatch.setattr(instances.catalogue, "path", path)
-    yield put
-    if sys.modules.pop("befrl.instances.thermostat", None):
-        del instances.thermostat
+    return put
 
 
 @pytest.fixture
 def thermostat(drop):
-    drop(block("python"))
+    drop(FILE)
     return instances.build("thermostat", {})
 
 
@@ -80,21 +67,21 @@ def brute_force(horizon, sigma, points=1000):
 
 
 def test_the_page_shows_about_thirty_lines():
-    assert 30 <= sum(bool(line.strip()) for line in block("python").splitlines()) <= 36
+    assert 30 <= sum(bool(line.strip()) for line in FILE.splitlines()) <= 36
 
 
 @pytest.mark.parametrize("values", [{}, {"horizon": 7, "sigma": 0.3}])
 def test_its_optimum_is_that_of_a_fine_grid(drop, values):
-    drop(block("python"))
+    drop(FILE)
     problem = instances.rebuild("thermostat", values, {})
     expected = brute_force(**{"horizon": 20, "sigma": 0.2, **values})
     assert problem.optimal_value == pytest.approx(expected, abs=2e-4)
 
 
 def test_the_page_prints_what_the_command_prints(drop, capsys):
-    drop(block("python"))
+    drop(FILE)
     assert cli.main(["instance", "thermostat"]) == 0
-    printed, shown = (text.split() for text in (capsys.readouterr().out, block("text")))
+    printed, shown = (text.split() for text in (capsys.readouterr().out, GUIDE.block("text")))
     assert printed[::2] == shown[::2]
     assert printed[1:4:2] == shown[1:4:2] == ["thermostat"] * 2
     # Six digits are shown; the last ones may depend on the machine.
@@ -113,14 +100,27 @@ def test_agents_learn_to_heat_unless_greedy_takes_the_first_of_equal_actions(the
     assert late("greedy", ties="first") > 1.5
 
 
-def test_a_study_takes_it(drop):
-    drop(block("python"))
-    study = config.check(yaml.safe_load(block("yaml")), config.read_yaml(config.SCHEMA))
-    assert study.cases() == [("thermostat-40", "U")]
+def test_a_reader_saves_the_files_and_runs_the_commands(tmp_path):
+    assert list(GUIDE.files) == ["thermostat.py", "study.yaml", "environment.py"]
+    GUIDE.save(tmp_path)
+    assert "all hold" in GUIDE.run(CHECK, tmp_path)
+    assert GUIDE.run(INSTANCE, tmp_path).split()[:4] == GUIDE.block("text").split()[:4]
+    assert "bef-rlsvi" in GUIDE.run(RUN.replace("--episodes 500", "--episodes 5"), tmp_path)
+    GUIDE.run(f"{STUDY} --dry-run", tmp_path)
+    state = float(GUIDE.run(ENVIRONMENT, tmp_path).strip("[]\n"))
+    assert 0 <= state <= 0.1
+
+
+@pytest.mark.slow
+def test_a_reader_runs_all_at_full_length(tmp_path):
+    GUIDE.save(tmp_path)
+    GUIDE.run(RUN, tmp_path)
+    GUIDE.run(STUDY, tmp_path)
+    assert (tmp_path / "figures" / "regret_thermostat-10_U.svg").exists()
 
 
 def test_it_is_an_environment(drop):
-    drop(block("python"))
+    drop(FILE)
     env = BefEnv("thermostat", horizon=40)
     # Not registered: befrl.gym was imported before the file was there.
     check_env(env, skip_render_check=True)
@@ -129,8 +129,8 @@ def test_it_is_an_environment(drop):
 
 @pytest.mark.parametrize(("this", "other", "kind", "words"), mistakes())
 def test_a_mistake_is_refused_as_the_page_says(drop, this, other, kind, words):
-    assert block("python").count(this) == 1
-    drop(block("python").replace(this, other))
+    assert FILE.count(this) == 1
+    drop(FILE.replace(this, other))
     with pytest.raises(InputError) as caught:
         instances.build("thermostat", {})
     assert type(caught.value) is EXCEPTIONS[kind]

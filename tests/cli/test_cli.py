@@ -28,6 +28,7 @@ from befrl.common.parameters import describe
 from befrl.experiment import run_file, runs, tuning
 from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
+from befrl.model import rewards
 from befrl.planning import planners
 from helpers import PROJECT
 
@@ -269,13 +270,17 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert [storage.read_json(f"made/{id}.json")["id"] for id in ("C31", "C32")] == ["C31", "C32"]
 
 
-@pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners", "claims", "figures", "verbs"])
+KINDS = ["instances", "agents", "estimators", "planners", "rewards", "claims", "figures", "verbs"]
+
+
+@pytest.mark.parametrize("what", KINDS)
 def test_list_names_everything(good, what):
     known = {
         "instances": [*instances.catalogue.names(), *instances.PRESETS],
         "agents": agents.catalogue.names(),
         "estimators": estimators.catalogue.names(),
         "planners": planners.catalogue.names(),
+        "rewards": rewards.catalogue.names(),
         "claims": claims.names(),
         "figures": figures.catalogue.names(),
         "verbs": VERBS,

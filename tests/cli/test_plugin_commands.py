@@ -61,7 +61,7 @@ def test_a_run_file_and_its_instance_file_name_the_plugin(good):
 
 def test_check_passes_a_sound_file(good, folder):
     out = good("check my_mdp.py --set bins=3 horizon=3")
-    assert out == "my-mdp (instance): 6 checks\n  all hold\n"
+    assert out == "my-mdp (instance): 3 checks\n  all hold\n"
 
 
 def test_check_says_what_is_broken_and_ends_with_one(befrl, folder):

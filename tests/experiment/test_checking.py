@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from befrl import instances, plugins
-from befrl.common.errors import Broken, InputError
+from befrl.common.errors import InputError
 from befrl.experiment import agent_contract, checking, instance_contract
 from helpers import INSTANCES, PROJECT, instance
 
@@ -42,7 +42,7 @@ SOUND = {
 @pytest.mark.parametrize("text", SOUND.values(), ids=SOUND)
 def test_a_sound_component_passes(outcomes, text):
     found = outcomes(text)
-    assert len(found) >= 6
+    assert len(found) >= 3
     assert [outcome for outcome in found if outcome.sentence] == []
 
 
@@ -145,33 +145,21 @@ def test_a_broken_agent_is_told_what_it_breaks(outcomes, monkeypatch, body, chec
 MDP = code("your-own-mdp")
 # What is replaced in the guide's MDP, its replacement, the property, and words of the sentence.
 BROKEN_MDPS = {
-    "leading axes": (
-        "np.stack([(s - 0.5) / sigma, np.square((s - 0.5) / sigma)], axis=-1)",
-        "np.stack([(s - 0.5) / sigma, np.square((s - 0.5) / sigma)], axis=1)",
-        "functions of the state",
-        r"statistic of states \(2, 3\) has shape \(2, 2, 3\), it must have \(2, 3, 2\)",
-    ),
-    "phi of all states": ("s[:, None] - 0.5", "s[:, None] - s.mean()", "functions of the state", "phi of an array"),
     "refused": ("B=[1.0, 0.0]", "B=[0.0, 0.0]", "build", "alpha_r = 0 is zero to rounding"),
-    "coarse grid": ("21)], order=5", "11)], order=1", "laws sum to one", "on a finer grid: use more cells or nodes"),
-    "random parameters": (
-        "sigma = parameters.sigma",
-        "sigma = np.random.uniform(0.2, 0.3)",
-        "build",
-        "the instance is random",
-    ),
-    "global generator": (
-        "sigma = parameters.sigma",
-        "sigma = parameters.sigma + 0 * np.random.uniform()",
-        "build",
-        "global",
-    ),
     "first state": (
         "**space.uniform(0.0, 0.1),",
         "**(space.uniform(0.0, 0.1) | {'start': lambda u: 0.1 * u**3}),",
-        "draws follow the laws",
-        "start.u. and start_masses differ: cell 0 has frequency",
+        "build",
+        r"start\(u\) disagrees with start_masses: cell 0",
     ),
+    "coarse grid": (
+        "21)], order=5",
+        "11)], order=2",
+        "mass on a finer grid",
+        "on a finer grid: use more cells or nodes",
+    ),
+    "random": ("sigma = parameters.sigma", "sigma = np.random.uniform(0.2, 0.3)", "build", "the instance is random"),
+    "generator": ("sigma = parameters.sigma", "sigma = parameters.sigma + 0 * np.random.uniform()", "build", "global"),
     "an error": ("A = np.zeros((5, 2, 4))", "A = np.zeros((5, 2, 4))[9]", "build", r"IndexError: .*mine\.py, line 3"),
 }
 
@@ -185,21 +173,9 @@ def test_a_broken_mdp_is_told_what_it_breaks(outcomes, this, other, check, words
 
 def test_a_law_whose_mean_is_not_that_of_its_draws_is_found(outcomes):
     text = "from befrl.model.rewards import bernoulli\nclass Law(bernoulli.Law):\n    def quantile(self, c, u):\n"
-    found = [
-        outcome for outcome in outcomes(text + "        return super().quantile(c + 0.2, u)\n") if outcome.sentence
-    ]
-    assert [outcome.check for outcome in found] == ["draws follow the laws"]
-    assert "rewards drawn at (s, a) = (" in found[0].sentence
-
-
-def test_wrong_moments_are_found(monkeypatch):
-    """A family whose mean of psi is off by 1e-4."""
-    problem = instances.build("chain", {"bins": 3})
-    original = type(problem.model.family).moments
-    shifted = lambda self, v: (original(self, v)[0], original(self, v)[1] + 1e-4, original(self, v)[2])  # noqa: E731
-    monkeypatch.setattr(type(problem.model.family), "moments", shifted)
-    with pytest.raises(Broken, match="E psi at"):
-        instance_contract.mean_of_psi(problem)
+    (found,) = outcomes(text + "        return super().quantile(c + 0.2, u)\n")
+    assert found.check == "build"
+    assert "its draws have another mean" in found.sentence
 
 
 def test_what_refuses_every_instance_cannot_be_checked(outcomes):

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.markers import MarkerStyle
 
+from befrl.figures import estimators, planners
 from befrl.figures.support import newcomers, style
 
 # Machado, Oliveira and Fernandes (2009): colours as they are, and as readers without green or red cones see them.
@@ -63,7 +64,8 @@ def test_any_number_of_newcomers_can_be_told_apart_even_without_colours():
     assert len(set(markers)) == 100
     for marker in markers:
         MarkerStyle(marker)
-    own = {marker for _, marker in style.LOOKS.values()} | set(style.VARIANTS.values()) | {"o"}
+    tables = (style.LOOKS, estimators.LOOKS, planners.LOOKS)
+    own = {marker for looks in tables for _, marker in looks.values()} | set(style.VARIANTS.values()) | {"o"}
     assert not own & set(markers)
 
 

@@ -92,9 +92,11 @@ def _everything():
     from befrl import agents, instances
     from befrl.analysis import components
     from befrl.learning import estimators
+    from befrl.model import rewards
     from befrl.planning import planners
 
-    catalogues = (c.catalogue for c in (agents, estimators, figures, instances, components, planners, published))
+    rooms = (agents, estimators, figures, instances, components, planners, published, rewards)
+    catalogues = (room.catalogue for room in rooms)
     found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
     return found

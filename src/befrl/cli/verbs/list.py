@@ -1,4 +1,4 @@
-"""List the available components, or show one: agents, instances, estimators, planners, claims, figures, verbs."""
+"""List components, or show one: agents, instances, estimators, planners, rewards, claims, figures or verbs."""
 
 import json
 
@@ -86,6 +86,12 @@ def _planners():
     return _described(planners.catalogue)
 
 
+def _rewards():
+    from befrl.model import rewards
+
+    return _described(rewards.catalogue)
+
+
 def _verbs():
     from befrl.cli import verbs
 
@@ -109,6 +115,7 @@ KINDS = {
     "agents": _agents,
     "estimators": _estimators,
     "planners": _planners,
+    "rewards": _rewards,
     "claims": _claims,
     "figures": _figures,
     "verbs": _verbs,

@@ -10,8 +10,9 @@ from itertools import count
 # Nothing known has one of these. Their contrast with white is at least 3, and colour-blind readers tell them apart.
 BROWN, VIOLET, FOREST = "#772200", "#7766FF", "#117733"
 COLOURS = (BROWN, VIOLET, FOREST)
-# Not the markers of known agents and their variants; when they run out, there are letters and then numbers.
-SYMBOLS = ("P", "X", "<", "d", "*", ">")
+# Not the markers of what is known, nor of its variants; when they run out, there are letters and then numbers.
+SYMBOLS = ("<", "*", ">", "d", "p")
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # I and O look like a line and a circle
 
 # The numbers of the study, those given out in the present picture, and the first variant of each algorithm in it.
 _given, _met, _first = {}, {}, {}
@@ -41,8 +42,8 @@ def marker(number: int) -> str:
     """The marker of a number, from 1 on; no two numbers have the same."""
     if number <= len(SYMBOLS):
         return SYMBOLS[number - 1]
-    letter = number - len(SYMBOLS) - 1
-    return f"${chr(ord('A') + letter)}$" if letter < 26 else f"${letter}$"
+    place = number - len(SYMBOLS) - 1
+    return f"${LETTERS[place] if place < len(LETTERS) else number}$"
 
 
 def look(name: str) -> tuple[str, str]:
