@@ -195,6 +195,7 @@ COMPONENTS = {
     "proof": "episodes=3 seeds=2",
     "repairs": "horizons=[1]",
     "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
+    "traps": "episodes=8 seeds=2",
     "rates": "episodes=3 seeds=4 gaps=3 'sizes=[2, 3]' 'horizons=[4, 8]' short=2",
 }
 

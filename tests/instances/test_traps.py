@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from befrl.agents.bef_rlsvi import theorem_x
 from befrl.analysis.components import traps
 from befrl.analysis.intervals import clopper_pearson
-from befrl.claims.toolbox import printed_terms
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.instances.trap_one import MIDDLE, START
 from befrl.instances.trap_two import HI, LO, NEW
+from befrl.model.theorem import terms, theorem_x
 from befrl.numerics import bellman
 from helpers import ROOT, instance
 
@@ -159,9 +158,9 @@ def test_the_bound_of_theorem_1_is_below_the_regret_of_a_trapped_agent(name, K):
     """Its printed terms with c = 1 and 7 delta = 0.14; at that K trap-one is still shut, with probability 0.99."""
     problem = instance(name)
     constants, trace = problem.constants, problem.model.features.trace[0]
-    given = {"eta": 1.0, "delta": 0.02, "c": 1.0, "B": constants["B_phi_A"], "A": np.linalg.norm(trace, 2)}
-    terms = printed_terms.terms({**constants, **given, "d": problem.model.d, "H": problem.horizon, "K": K})["theorem"]
-    assert sum(terms.values()) < traps.first_gap(problem) * K
+    given = {"eta": 1.0, "delta": 0.02, "c": 1.0, "A": np.linalg.norm(trace, 2)}
+    printed = terms({**constants, **given, "d": problem.model.d, "H": problem.horizon, "K": K})["theorem"]
+    assert sum(printed.values()) < traps.first_gap(problem) * K
     if name == "trap-one":
         strays = problem.P[START, :, MIDDLE].sum(-1).max() + problem.P[START, :, START].max()
         assert K * strays < 0.02

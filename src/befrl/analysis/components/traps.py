@@ -15,11 +15,11 @@ transitions (exp-psrl, exp-ucrl) or the values (rlsvi), and greedy.
 import numpy as np
 
 from befrl import agents
-from befrl.agents.bef_rlsvi import theorem_x
 from befrl.analysis.intervals import clopper_pearson, mean_interval
 from befrl.experiment import runs
 from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
+from befrl.model.theorem import theorem_x
 
 SCALES = (1e-6, 1e-4, 1e-2, 1.0, 1e2)
 # Algorithm, how ties are broken, and settings that run in lock step.
