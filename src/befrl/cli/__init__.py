@@ -9,18 +9,21 @@ examples:
 """
 
 import argparse
+import io
 import os
 import sys
+from contextlib import suppress
 
 from befrl.cli import verbs
 from befrl.common.errors import InputError, NotConverged
+from befrl.common.sentences import one_line
 
 
 class Parser(argparse.ArgumentParser):
     """Reports a wrong command line in one sentence, with exit code 2."""
 
     def error(self, message):
-        self.exit(2, f"{self.prog}: {message}\n")
+        self.exit(2, f"{one_line(f'{self.prog}: {message}')}\n")
 
 
 def build_parser():
@@ -42,13 +45,30 @@ def main(argv=None):
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     try:
         verbs.catalogue.module(args.verb).call(args)
+        sys.stdout.flush()
     except InputError as error:
-        print(f"befrl: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        return _said(error, 2)
     except NotConverged as error:
-        print(f"befrl: {error}", file=sys.stderr)
-        return 1
+        return _said(error, 1)
     except BrokenPipeError:
         # The reader of the output has closed the pipe, as `head` does: this is not an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:
+        # The machine refused what the user may ask for: the disk is full, or there are too many open files.
+        _drop_output()
+        return _said(f"{error.filename or 'the output'}: {error.strerror}", 1)
+    except MemoryError:
+        return _said("not enough memory: ask for fewer seeds, episodes or rows in lock step", 1)
     return 0
+
+
+def _said(error, code):
+    """Print a sentence and return the exit code."""
+    print(one_line(f"befrl: {error}"), file=sys.stderr)
+    return code
+
+
+def _drop_output():
+    """Let what is still to be printed go nowhere: Python would try again when it ends."""
+    with suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

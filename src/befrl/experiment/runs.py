@@ -27,7 +27,9 @@ def run_rows(spec, width, threads=1, tick=None):
         from joblib import Parallel, delayed, parallel_config
 
         # An instance holds functions, which cannot be pickled: workers rebuild it from its family and parameters.
-        recipe = (spec.instance.family_name, spec.instance.parameters, spec.instance.constants)
+        instance = spec.instance
+        thetas = (instance.theta_p, instance.theta_r)
+        recipe = (instance.family_name, instance.parameters, instance.constants, thetas)
         jobs = [delayed(_run_group)(recipe, replace(group, instance=None)) for group in groups]
         logs = []
         # One BLAS thread per worker: more would change the last bits, and Snakemake exports the job's thread count.

@@ -30,6 +30,10 @@ PRESETS |= {
     f"{name}-text": (family, values | {"small": 0.05}) for name, (family, values) in PRESETS.items() if "ayoub" in name
 }
 
+THETAS = ("theta_p", "theta_r")
+# What theta* may differ by between processors, relative to its largest entry: measured are 3e-16.
+ROUNDING = 1e-10
+
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:
     """The family and the parameters that a name denotes; the user's values override those of a preset."""
@@ -79,9 +83,17 @@ def _without_constants(family, values, where):
     return replace(instance, family_name=family, parameters=asdict(parameters))
 
 
-def rebuild(family: str, values: dict, known_constants: dict):
-    """Rebuild an instance whose constants are known."""
-    return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants)
+def rebuild(family: str, values: dict, known_constants: dict, thetas=None):
+    """Rebuild an instance whose constants are known, and (theta*_p, theta*_r), if they are given."""
+    known = {} if thetas is None else dict(zip(THETAS, thetas, strict=True))
+    return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants, **known)
+
+
+# The facts about an instance that are numbers.
+NUMBERS = (
+    *("horizon", "d", "n_cells", "n_anchors", "n_actions"),
+    *("optimal_value", "uniform_value", "gap", "cell_loss"),
+)
 
 
 def facts(name, instance) -> dict:
@@ -118,12 +130,43 @@ def save(path, name, instance, provenance: dict):
 
 
 def load(path):
-    """Read the name and the instance from a file made by `save`; raise if the present code gives another theta*."""
+    """Read the name and the instance from a file made by `save`; raise if the present code gives another theta*.
+
+    Other processors round differently when they solve for theta*. The stored one is used: all runs of a study are
+    judged by the same MDP, to the bit, whichever machine they are played on.
+    """
     arrays, meta = storage.read_arrays(path, "instance")
-    instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
-    for key in ("theta_p", "theta_r"):
-        if not np.array_equal(arrays[key], getattr(instance, key)):
+    check_facts(path, meta)
+    try:
+        instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
+    except InputError as error:
+        raise InputError(f"{path}: {error}: make the instance again") from None
+    for key in THETAS:
+        theta, stored = getattr(instance, key), arrays.get(key, np.empty(0))
+        if stored.shape != theta.shape or not np.abs(stored - theta).max() <= ROUNDING * np.abs(theta).max():
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], instance
+    return meta["name"], replace(instance, **{key: arrays[key] for key in THETAS})
+
+
+def read_facts(path, name) -> dict:
+    """The `facts` of an instance from its file; raise if it is the file of another."""
+    meta = storage.read_meta(path, "instance")
+    check_facts(path, meta)
+    if meta["name"] != name:
+        raise InputError(f"{path}: it is the file of '{meta['name']}', not of '{name}': delete it and run again")
+    return meta
+
+
+def check_facts(path, meta):
+    """Raise if the metadata of a file are not the facts of an instance."""
+    numbers = [meta.get(key) for key in NUMBERS]
+    parts = [meta.get(key) for key in ("parameters", "constants")]
+    names = [meta.get(key) for key in ("name", "family")]
+    if not (
+        all(isinstance(number, int | float) for number in numbers)
+        and all(isinstance(part, dict) for part in parts)
+        and all(isinstance(name, str) for name in names)
+    ):
+        raise InputError(f"{path}: not a complete befrl instance file: delete it and run again")
