@@ -1,5 +1,7 @@
 """The report page, read back with an HTML parser."""
 
+import base64
+import hashlib
 import io
 import json
 import re
@@ -212,6 +214,16 @@ def test_page_loads_nothing():
     assert policy.startswith("default-src 'none';")
 
 
+def test_the_browser_is_told_to_run_the_pages_own_script_alone():
+    """The policy has the hash of the script's text as it stands in the page, and lets no other inline script run."""
+    html = build(**inputs())
+    (script,) = re.findall(r"<script>(.*?)</script>", html, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = Page(html).one("meta", http_equiv="Content-Security-Policy")["attributes"]["content"]
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "refresh()" in script and "script-src 'unsafe-inline'" not in policy
+
+
 def test_same_inputs_same_bytes():
     assert build(**inputs()).encode() == build(**inputs()).encode()
 
@@ -290,7 +302,7 @@ TRICKY = """<?xml version="1.0" encoding="utf-8"?>
  <defs><linearGradient id="paint"/><clipPath id="clip"><rect/></clipPath><circle id="dot" ed:x="1"/></defs>
  <g clip-path="url(#clip)" style="fill: url('#paint')" aria-describedby="dot paint">
   <use xlink:href="#dot"/></g><use href="#dot"/>
- <a xlink:href="https://far.away/"><text xml:space="preserve"> a &lt; b </text></a>
+ <a xlink:href="https://far.away/"><text>linked</text></a><text xml:space="preserve"> a &lt; b </text>
  <image xlink:href="data:image/png;base64,AA=="/><image href="far.png"/><path id="dot"/>
 </svg>"""
 
@@ -314,10 +326,49 @@ def test_drawing_is_renamed_confined_and_harmless():
     style = drawn.one("style")["text"].replace("&gt;", ">")
     assert style.splitlines() == [
         "#f7 * {stroke-linejoin: round}",
-        "#f7 #f7__dot, #f7 .b > path { fill: url(#f7__paint); stroke: none }",
+        "#f7 #f7__dot, #f7 .b > path {fill: url(#f7__paint); stroke: none}",
     ]
-    for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink"):
+    for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink", "linked"):
         assert gone not in text
+
+
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "<SCRIPT>alert(1)</SCRIPT>",
+    "<ScRiPt href='data:text/javascript,alert(1)'/>",
+    "<g ONLOAD='alert(1)' OnClick='alert(1)'/>",
+    "<a href='javascript:alert(1)'><rect/></a>",
+    "<set attributeName='href' to='javascript:alert(1)'/>",
+    "<animate attributeName='href' values='javascript:alert(1)'/>",
+    "<iframe src='javascript:alert(1)'/>",
+    "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml' onload='alert(1)'/></foreignObject>",
+    "<h:img xmlns:h='http://www.w3.org/1999/xhtml' src='x' onerror='alert(1)'/>",
+    "<image href='data:image/svg+xml;base64,YWxlcnQoMSk='/>",
+    "<image href='HTTP://far.away/alert.png'/>",
+    "<use HREF='http://far.away/alert.svg#x'/>",
+    "<rect fill='URL(http://far.away/alert)'/>",
+    "<rect style='fill: uRl(http://far.away/alert)'/>",
+    r"<rect style='fill: \75 rl(http://far.away/alert)'/>",
+    "<rect style='behavior: alert(1); background: alert(1)'/>",
+    "<style>*{background: url(http://far.away/alert)} rect{fill: URL(//far.away/alert)}</style>",
+    "<style>@IMPORT 'http://far.away/alert.css';</style>",
+)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_attack_passes_and_the_rest_of_the_drawing_stays(attack):
+    text = svg.inline(f"<svg xmlns='http://www.w3.org/2000/svg'>{attack}<path d='M 0 0'/></svg>", "t", "f1", "n")
+    for bad in ("alert", "javascript", "far.away", "svg+xml", "onload"):
+        assert bad not in text.lower()
+    assert Page(text).one("path")["attributes"] == {"d": "M 0 0"}
+
+
+def test_bombs_are_refused():
+    entities = "".join(f"<!ENTITY e{i + 1} '{f'&e{i};' * 10}'>" for i in range(9))
+    bomb = f"<!DOCTYPE svg [<!ENTITY e0 'x'>{entities}]><svg>&e9;</svg>"
+    for text in (bomb, "<svg>" + "<g>" * 100_000 + "</g>" * 100_000 + "</svg>"):
+        with pytest.raises(InputError, match="figure 'n' is not SVG that befrl wrote"):
+            svg.inline(text, "t", "f1", "n")
 
 
 def test_nothing_of_a_drawing_is_lost():
