@@ -470,12 +470,11 @@ def test_a_table_is_read_back(tmp_path):
     assert tidy.read(path).to_dict("list") == {"a": ["name"], "b": [1.5]}
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"a,b\n1,2,3\n4\n5,6,7,8\n"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a,b\n1,2,3\n4\n5,6,7,8\n"])
 def test_a_bad_table_is_refused_with_its_path(tmp_path, content):
     path = tmp_path / "summary.csv"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=r"summary\.csv: cannot be read as a befrl table"):
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"summary\.csv: cannot be read as"):
         tidy.read(path)
 
 
@@ -532,6 +531,30 @@ def test_batches_that_overlap_are_refused(case, tmp_path):
     paths, _ = written(tmp_path, {"greedy": case["greedy"]})
     with pytest.raises(InputError, match="share seeds"):
         aggregate([*paths, paths[0]], {}, LEVEL)
+
+
+def test_a_run_of_another_agent_or_of_other_seeds_is_refused(case, tmp_path):
+    """A file is held against its name, by which it was asked for."""
+    paths, outcomes = written(tmp_path, case, cuts=(1004,))
+    greedy, random = ([path for path in paths if path.parent.name == name] for name in ("greedy", "random"))
+    whole = {path: path.read_bytes() for path in paths}
+    for source, target, words in (
+        (random[0], greedy[0], "it is a run of 'random', not of 'greedy'"),
+        (greedy[1], greedy[0], f"it is not a run of the seeds {greedy[0].stem}"),
+    ):
+        target.write_bytes(whole[source])
+        with pytest.raises(InputError, match=words):
+            aggregate(paths, outcomes, LEVEL)
+        target.write_bytes(whole[target])
+    aggregate(paths, outcomes, LEVEL)
+
+
+@pytest.mark.parametrize("key", ["algorithm", "instance", "track"])
+def test_the_tuning_of_something_else_is_refused(case, tmp_path, key):
+    paths, outcomes = written(tmp_path, case)
+    agent = next(iter(outcomes))
+    with pytest.raises(InputError, match=f"the runs of '{agent}' have {key} .* and its tuning has 'x'"):
+        aggregate(paths, outcomes | {agent: outcomes[agent] | {key: "x"}}, LEVEL)
 
 
 def test_no_files_and_a_level_that_is_none_are_refused(case, tmp_path):

@@ -270,7 +270,8 @@ def whole_run():
     """Four settings, two seeds, three episodes."""
     log = {key: np.zeros((4, 2, 3)) for key in (*run_file.LOGGED, *run_file.TRACED)}
     log |= {key: np.zeros(3) for key in run_file.COST}
-    return log, dict.fromkeys(run_file.META, "") | {"labels": ["a", "b", "c", "d"], "seeds": [4, 5], "episodes": 3}
+    examples = {str: "a", int | float: 0.5, int: 3, list: ["a", "b", "c", "d"], dict: {}}
+    return log, {key: examples[kind] for key, kind in run_file.META.items()} | {"seeds": [4, 5]}
 
 
 def test_a_whole_run_comes_back(tmp_path):
@@ -282,17 +283,70 @@ def test_a_whole_run_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize("key", [*run_file.LOGGED, *run_file.TRACED, *run_file.COST])
-def test_a_run_without_one_of_its_arrays_is_refused(tmp_path, key):
+def test_a_run_without_one_of_its_arrays_or_with_one_of_another_shape_is_refused(tmp_path, key):
     log, meta = whole_run()
-    del log[key]
+    for damaged in ({}, {key: log[key][..., :-1]}, {key: log[key][None]}):
+        run_file.save(tmp_path / "run.npz", {other: log[other] for other in log if other != key} | damaged, meta)
+        with pytest.raises(InputError, match=r"run\.npz: not a complete befrl run file"):
+            run_file.load(tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_run_with_a_regret_that_is_no_number_is_refused(tmp_path, value):
+    log, meta = whole_run()
+    log["regret"][1, 0, 2] = value
     run_file.save(tmp_path / "run.npz", log, meta)
-    with pytest.raises(InputError, match=r"run\.npz: not a complete befrl run file"):
+    with pytest.raises(InputError, match=r"run\.npz: damaged, a regret is not a finite number"):
         run_file.load(tmp_path / "run.npz")
 
 
-@pytest.mark.parametrize("change", [{"seeds": [4]}, {"episodes": 4}, {"seeds": []}, {"labels": ["a"]}])
-def test_a_run_of_another_shape_than_it_says_is_refused(tmp_path, change):
+CHANGES = [{"seeds": [4]}, {"episodes": 4}, {"episodes": 0}, {"seeds": []}, {"labels": ["a"]}, {"settings": []}]
+CHANGES += [{"seconds": "long"}, {"seconds": True}, {"instance_parameters": None}]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_run_that_is_not_what_it_says_is_refused(tmp_path, change):
     log, meta = whole_run()
     run_file.save(tmp_path / "run.npz", log, meta | change)
     with pytest.raises(InputError, match=r"run\.npz: not a complete befrl run file"):
         run_file.load(tmp_path / "run.npz")
+
+
+# Tables.
+
+
+TABLE = "agent,mean,seeds\ngreedy,1.5,3\n7,2.5,3\n"
+
+
+def test_a_table_comes_back(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    assert tidy.read(tmp_path / "t.csv", ("agent", "mean")).to_dict("list") == {
+        "agent": ["greedy", "7"],
+        "mean": [1.5, 2.5],
+        "seeds": [3, 3],
+    }
+
+
+def test_a_table_that_is_cut_inside_a_row_is_refused(tmp_path):
+    """Where a row ends, nothing shows that there were more."""
+    whole = {len(TABLE[: end + 1]) for end, letter in enumerate(TABLE) if letter == "\n"}
+    for length in set(range(len(TABLE))) - whole:
+        (tmp_path / "t.csv").write_text(TABLE[:length])
+        with pytest.raises(InputError, match=r"t\.csv: cannot be read as a befrl table"):
+            tidy.read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("2.5", "long", "damaged, 'long' in the column 'mean' is no number"),
+        ("7,2.5", "7 2.5", "a row is cut"),
+        ("greedy", "gr\xe9edy", "cannot be read as text"),
+        ("mean", "main", "the column 'mean' is missing"),
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path, old, new, words):
+    (tmp_path / "t.csv").write_bytes(TABLE.replace(old, new).encode("latin-1"))
+    with pytest.raises(InputError, match=r"t\.csv: ") as refusal:
+        tidy.read(tmp_path / "t.csv", ("agent", "mean"))
+    assert words in str(refusal.value)

@@ -5,6 +5,7 @@ The random tests are derandomised: they try the same configs every time.
 
 import copy
 import dataclasses
+import datetime
 import functools
 import inspect
 import json
@@ -215,6 +216,23 @@ BAD = [
     (("agents", "ours", "set"), {"planner": "jacobi-anger"}, ["study.small.agents", "'ours'", "'jacobi-anger'"]),
     # out of range
     (("output",), "", ["output", "minLength 1"]),
+    *(
+        (("output",), name, ["output = ", "a folder of its own in the project"])
+        for name in ("a{b}", "-rf", ".git", "src", "src/befrl", "..", "../out", "/tmp/out", "a/../../b", "a b", "$HOME")
+    ),
+    *(
+        (("output",), name, ["output = ", "named with letters, digits"])
+        for name in ("x" * 300, "/".join(["x" * 90] * 3), "a\n", "größe", "config/README.md", "results", "a//.b")
+    ),
+    (("root_seed",), 10**400, ["root_seed = 1000", "...", "maximum 1000000000"]),
+    (("seeds",), 1e308, ["seeds = 1", "maximum 1000000"]),
+    (("components", "planners"), {"features": [8, 10**400]}, ["components.planners.features.1", "maximum 1000000"]),
+    (("components", "estimators"), {"repetitions": 10**12}, ["repetitions = 1000000000000", "maximum 100000"]),
+    (("claims", "trials"), 10**9, ["claims.trials", "maximum 1000000"]),
+    (("study", "small", "agents"), ["x" * 100_000], ["study.small.agents", "unknown agent"]),
+    (("instances", "x" * 101), {"family": "chain"}, ["instances", "pattern"]),
+    (("toy",), datetime.date(2026, 1, 1), ["toy", "a text, a number, a list or a mapping"]),
+    (("claims", "ids"), {"C31"}, ["claims.ids", "a text, a number, a list or a mapping"]),
     (("root_seed",), -1, ["root_seed", "-1", "minimum 0"]),
     (("seeds",), 1, ["seeds = 1", "minimum 2"]),
     (("seeds",), 10**7, ["seeds = 10000000", "maximum 1000000"]),

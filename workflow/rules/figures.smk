@@ -25,7 +25,11 @@ def figure_code(*kinds):
 
 def figure_command(name):
     """The command that the report shows beside a figure."""
-    return f"snakemake --cores all {LAYOUT.figure('svg', name)}"
+    command = f"snakemake --cores all {LAYOUT.figure('svg', name)}"
+    given = [
+        shlex.quote(os.path.relpath(path)) for path in workflow.overwrite_configfiles
+    ]
+    return " ".join([command, "--configfile", *given]) if given else command
 
 
 def drawn(output):
@@ -74,10 +78,13 @@ rule case_figures:
         kinds=CASE_FIGURES,
         out=lambda wildcards, output: drawn(output),
         headline=case_headlines,
-        command=lambda wildcards: [
-            figure_command(f"{kind}_{wildcards.instance}_{wildcards.track}")
-            for kind in CASE_FIGURES
-        ],
+        # The same config under another name draws the same figure.
+        command=untracked(
+            lambda wildcards: [
+                figure_command(f"{kind}_{wildcards.instance}_{wildcards.track}")
+                for kind in CASE_FIGURES
+            ]
+        ),
         code=figure_code(*CASE_FIGURES),
     shell:
         "python -m befrl figure {params.kinds} --tables {input:q} --out {params.out:q}"
@@ -102,7 +109,7 @@ rule figure:
         headline=lambda wildcards: (
             "--headline table1" if figure_kind(wildcards) == "table1" else ""
         ),
-        command=lambda wildcards: figure_command(wildcards.figure),
+        command=untracked(lambda wildcards: figure_command(wildcards.figure)),
         code=lambda wildcards: figure_code(figure_kind(wildcards)),
     shell:
         "python -m befrl figure {params.kind} --tables {input:q} --out {params.out:q}"

@@ -1,7 +1,7 @@
 """Messages are one short line, whatever the user's input contains."""
 
 # Characters of a message, and of a value that is quoted in one.
-MESSAGE, VALUE = 1000, 100
+MESSAGE, VALUE = 700, 100
 
 
 def one_line(text, most=MESSAGE) -> str:

@@ -92,13 +92,31 @@ def write_json(path, value):
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def read_json(path) -> dict:
+def read_text(path) -> str:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise missing(path) from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as text ({one_line(error)}): delete it and run again") from None
+
+
+def read_json(path):
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({one_line(error)}): delete it and run again") from None
+
+
+def require(path, value, what: str, types: dict):
+    """Raise unless `value`, read from a file, is a mapping that has these keys with values of these types."""
+    for key, kind in types.items():
+        found = value.get(key) if isinstance(value, dict) else None
+        # In Python True is a number, too.
+        if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+            problem = f"its '{key}' is missing or damaged" if isinstance(value, dict) else "it has no keys"
+            raise InputError(f"{path}: not {what}, {problem}: delete it and run again")
 
 
 def write_arrays(path, kind: str, arrays: dict, meta: dict):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pandas as pd
 
@@ -25,13 +24,11 @@ def text(rows, columns) -> str:
 
 def read(path, columns=()) -> pd.DataFrame:
     """Read a table made by `text` and check that it has these columns."""
+    content = storage.read_text(path)
     try:
-        content = Path(path).read_text(encoding="utf-8")
         _check_rows(content)
         table = pd.read_csv(io.StringIO(content), comment="#")
-    except FileNotFoundError:
-        raise storage.missing(path) from None
-    except (OSError, ValueError, csv.Error) as error:
+    except (ValueError, csv.Error) as error:
         reason = storage.one_line(error)
         raise InputError(f"{path}: cannot be read as a befrl table ({reason}): delete it and run again") from None
     missing = [name for name in columns if name not in table]

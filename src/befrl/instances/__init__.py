@@ -161,12 +161,5 @@ def read_facts(path, name) -> dict:
 
 def check_facts(path, meta):
     """Raise if the metadata of a file are not the facts of an instance."""
-    numbers = [meta.get(key) for key in NUMBERS]
-    parts = [meta.get(key) for key in ("parameters", "constants")]
-    names = [meta.get(key) for key in ("name", "family")]
-    if not (
-        all(isinstance(number, int | float) for number in numbers)
-        and all(isinstance(part, dict) for part in parts)
-        and all(isinstance(name, str) for name in names)
-    ):
-        raise InputError(f"{path}: not a complete befrl instance file: delete it and run again")
+    types = dict.fromkeys(NUMBERS, int | float) | {"name": str, "family": str, "parameters": dict, "constants": dict}
+    storage.require(path, meta, "a befrl instance file", types)

@@ -1,14 +1,17 @@
 """Reading the files of a study and writing its report."""
 
 import json
-from pathlib import Path
 
-from befrl import claims, figures, report
+from befrl import claims, figures, instances, report
 from befrl.analysis import instance_table, published, regret_columns
 from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
+
+# What the page shows of a figure.
+FIGURE = dict.fromkeys(("name", "title", "caption", "command", "section"), str)
+FIGURE |= {"headline": bool, "measured": bool, "seeds": int | float | None}
 
 
 def read_study(text, schema):
@@ -46,10 +49,14 @@ def write(text, schema, out):
 
 def _instances(layout, names):
     """The facts about each instance, with the answer to whether exploration matters there."""
-    table = tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
+    path = layout.instances()
+    rows = {str(row["name"]): row for row in tidy.read(path, instance_table.COLUMNS).to_dict("records")}
+    for name in names:
+        if name not in rows:
+            raise InputError(f"{path}: there is no row of '{name}': delete it and run again")
     return [
-        storage.read_meta(layout.instance(name), "instance")
-        | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
+        instances.read_facts(layout.instance(name), name)
+        | {"exploration": {key: rows[name][key] for key in instance_table.ANSWER}}
         for name in names
     ]
 
@@ -72,7 +79,12 @@ def _claim(path):
 
 
 def _figure(layout, name):
-    return {**storage.read_json(layout.figure("json", name)), "svg": Path(layout.figure("svg", name)).read_text()}
+    path = layout.figure("json", name)
+    about = storage.read_json(path)
+    storage.require(path, about, "the description of a figure", FIGURE)
+    if about["name"] != name:
+        raise InputError(f"{path}: it describes '{about['name']}', not '{name}': delete it and run again")
+    return {**about, "svg": storage.read_text(layout.figure("svg", name))}
 
 
 def _stages(costs, records):
@@ -89,7 +101,7 @@ def _stages(costs, records):
 
 def _everything():
     """The modules that are found by name and not by an import statement."""
-    from befrl import agents, instances
+    from befrl import agents
     from befrl.analysis import components
     from befrl.learning import estimators
     from befrl.planning import planners

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from befrl import instances
 from befrl.analysis import regret_columns
-from befrl.common import storage, tidy
+from befrl.common import tidy
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
 
@@ -111,7 +112,7 @@ def read(source, layout, experiments) -> dict[str, list[Rerun]]:
 
 
 def _read(layout, instance, track):
-    meta = storage.read_meta(layout.instance(instance), "instance")
+    meta = instances.read_facts(layout.instance(instance), instance)
     return Rerun(
         instance=instance,
         **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
