@@ -5,6 +5,7 @@ UV ?= uv               # required by `make lock` only; the set-up uses it if it 
 SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--cores 4"
 PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
 LOCK_FLAGS ?=          # e.g. "--upgrade"
+PARTS ?=               # of `make torture`: some of config,commands,files,kernels,kills
 
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
 # set-up must not find the interpreter of the .venv that it is about to replace.
@@ -25,7 +26,7 @@ copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(C
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce verify smoke full test test-all references references-study references-full lint format
-.PHONY: bench bench-peers lock lock-peers clean
+.PHONY: torture bench bench-peers lock lock-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -49,6 +50,9 @@ full: .venv/.ready ## run the study at full size, hours on two cores, into build
 
 test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
+
+torture: .venv/.ready ## attack with damaged configs, commands and files, kills and other processors (PARTS=config,kills)
+	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
 
 test-all: .venv/.ready ## run all tests, on every combination of settings and instances (PYTEST_FLAGS=...)
 	$(pytest) $(PYTEST_FLAGS)

@@ -113,10 +113,11 @@ def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
 
 def test_costs_are_averages_over_rows(case, tmp_path):
     log, meta, _ = case["greedy"]
-    for name, seconds, seeds in (("a", 1.0, [1000]), ("b", 4.0, [1001, 1002])):
+    paths = [tmp_path / "greedy" / name for name in ("1000-1000.npz", "1001-1002.npz")]
+    for path, seconds, seeds in zip(paths, (1.0, 4.0), ([1000], [1001, 1002]), strict=True):
         part = {key: log[key][:, : len(seeds)] if log[key].ndim == 3 else log[key] * 0 + seconds for key in log}
-        run_file.save(tmp_path / f"{name}.npz", part, meta | {"seeds": seeds, "seconds": 1.5})
-    (row,) = frames([tmp_path / "a.npz", tmp_path / "b.npz"], {})["timings"].to_dict("records")
+        run_file.save(path, part, meta | {"seeds": seeds, "seconds": 1.5})
+    (row,) = frames(paths, {})["timings"].to_dict("records")
     assert (row["rows"], row["batches"], row["wall_seconds"]) == (3, 2, 3.0)
     assert row["estimating"] == row["planning"] == row["acting"] == 3.0 and row["seconds_per_episode"] == 9.0
 
@@ -431,9 +432,9 @@ CLEAR, LIKE, BEST = [9, 8, 9, 8], [1, 4, 2, 3], [2, 2, 2, 2]
     ],
 )
 def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_path, regrets, edge, matters):
-    outcome = outcome_of(GRID, regrets)
     entry = Entry("bef-rlsvi")
     log, meta, _ = play(instance, "b", entry, range(1000, 1003))
+    outcome = outcome_of(GRID, regrets) | {key: meta[key] for key in ("algorithm", "instance", "track")}
     labels = ["b", "b@tuned", "b@median", "b@worst"]
     meta |= {"labels": labels, **{key: meta[key] * 4 for key in ("settings", "constants", "specification", "facts")}}
     log = {key: np.repeat(value, 4, axis=0) if value.ndim == 3 else value for key, value in log.items()}

@@ -150,7 +150,8 @@ def a_cost(agent, seconds, **changes):
 def an_instance(name, **changes):
     return {
         "name": name, "family": "chain", "parameters": {"bins": 8, "sigma": 0.1}, "horizon": 40, "d": 16,
-        "n_cells": 8, "n_actions": 2, "optimal_value": 30.5, "uniform_value": 20.25, "gap": 0.0123,
+        "n_cells": 8, "n_anchors": 8, "n_actions": 2, "optimal_value": 30.5, "uniform_value": 20.25, "gap": 0.0123,
+        "cell_loss": 0.0,
         "constants": {"alpha_p": 0.5, "radius_r": 2.0},
     } | changes  # fmt: skip
 

@@ -3,7 +3,7 @@
 import json
 
 from befrl import claims, figures, instances, report
-from befrl.analysis import instance_table, published, regret_columns
+from befrl.analysis import instance_table, published, regret_tables
 from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
@@ -29,8 +29,8 @@ def write(text, schema, out):
     """Build the report of a study from its files and write it to `out`."""
     study = read_study(text, schema)
     layout = study.layout
-    summaries = {case: tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY) for case in study.cases()}
-    records = [_claim(layout.claim(name)) for name in study.claim_ids()]
+    summaries = {case: regret_tables.read(layout, "summary", *case) for case in study.cases()}
+    records = [ledger.read(layout.claim(name), name) for name in study.claim_ids()]
     costs = [_cost(layout, case) for case in summaries]
     page = report.build(
         config=study.config,
@@ -63,7 +63,7 @@ def _instances(layout, names):
 
 def _cost(layout, case):
     """The timings of a case."""
-    return tidy.read(layout.regret_timings(*case), regret_columns.TIMINGS)
+    return regret_tables.read(layout, "timings", *case)
 
 
 def _published(layout, source):
@@ -72,10 +72,6 @@ def _published(layout, source):
     paths = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
     about = {"source": source, "about": module.__doc__, "citation": module.CITATION}
     return about | {name: tidy.read(path, published.COLUMNS) for name, path in paths.items()}
-
-
-def _claim(path):
-    return ledger.record(storage.read_json(path), path)
 
 
 def _figure(layout, name):

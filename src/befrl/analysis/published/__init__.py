@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from befrl import instances
-from befrl.analysis import regret_columns
+from befrl.analysis import regret_columns, regret_tables
 from befrl.common import tidy
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
@@ -116,9 +116,9 @@ def _read(layout, instance, track):
     return Rerun(
         instance=instance,
         **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
-        summary=tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY),
-        curves=tidy.read(layout.regret("curves", instance, track), regret_columns.CURVES),
-        timings=tidy.read(layout.regret_timings(instance, track), regret_columns.TIMINGS),
+        summary=regret_tables.read(layout, "summary", instance, track),
+        curves=regret_tables.read(layout, "curves", instance, track),
+        timings=regret_tables.read(layout, "timings", instance, track),
     )
 
 

@@ -41,6 +41,14 @@ def record(value, where) -> dict:
     return value
 
 
+def read(path, id=None) -> dict:
+    """The record of a claim from its file; raise if it is that of another claim than `id`."""
+    found = record(storage.read_json(path), path)
+    if id not in (None, found["id"]):
+        raise InputError(f"{path}: it is the record of {found['id']}, not of {id}: delete it and run again")
+    return found
+
+
 def standing(id: str, verdicts: dict[str, str]) -> dict[str, str]:
     """The claims, not true as printed or not tried, that the paper's proof of a claim uses, with their verdicts."""
     found = {used: verdicts.get(used, UNTRIED) for used in paper()[id]["uses"]}
