@@ -1,6 +1,5 @@
 """A small part of `make torture`: no attack ends in anything but a result or one sentence."""
 
-import os
 import sys
 
 import pytest
@@ -8,11 +7,13 @@ import pytest
 from befrl.common.errors import InputError
 from helpers import PROJECT
 
-sys.path[:0] = [str(PROJECT / "tools"), str(PROJECT / "tools" / "torture")]
+sys.path.insert(0, str(PROJECT / "tools"))
+sys.path.insert(0, str(PROJECT / "tools" / "torture"))
 import commands
 import configs
 import files
 import kernels
+import stock
 import tally
 
 # Of damaged numbers; what counts is how a command ends.
@@ -38,14 +39,13 @@ def test_configs():
 
 
 def test_command_lines_and_files():
-    before = os.getcwd()
-    assert_survived(commands.attack(100, seed=1), 100)
-    assert_survived(files.attack(100, seed=1), 300)
-    assert os.getcwd() == before
+    with stock.made_in_a_folder() as (study, layout):
+        assert_survived(files.attack_here(study, layout, 50, seed=1), 300)
+        assert_survived(commands.attack_here(100, seed=1), 100)
 
 
 def test_other_kernels():
-    assert_survived(kernels.attack(("greedy",)), 12)
+    assert_survived(kernels.attack(("greedy",), ("riverswim",)), 4)
 
 
 def test_the_judge_knows_a_failure():

@@ -492,7 +492,7 @@ BAD = {
     f"run {TINY} --agent greedy --seeds 0 --out new.npz": "seeds = '0'",
     f"run {TINY} --agent greedy --seeds 99999999999999999999 --out new.npz": "1000000 at most",
     f"run {TINY} --agent greedy --seeds {'9' * 5000} --out new.npz": "1000000 at most",
-    f"run {TINY} --agent greedy --root-seed {'9' * 5000} {OUT}": "a whole number from 0 to 1000000000",
+    f"run {TINY} --agent greedy --root-seed {'9' * 5000} {OUT}": "a whole number from 0 to 18446744073709551615",
     f"run {TINY} --agent greedy --threads 1025 {OUT}": "a whole number from 1 to 1024",
     f"run {TINY} --agent greedy --seeds 2 --out {'a' * 5000}": "cannot be written",
     f"instance {'a' * 100000} --out new.npz": "choose one of chain",

@@ -3,7 +3,6 @@
 import os
 import random
 import shlex
-import tempfile
 
 import stock
 import tally
@@ -84,17 +83,18 @@ def _decides_size(words, at):
 
 def attack(number, seed=0):
     """A tally of `number` command lines in a folder with the files of a tiny study."""
-    rng, found, before = random.Random(seed), tally.Tally("command lines"), os.getcwd()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            stock.make(folder)
-            os.mkfifo("pipe")
-            os.symlink("loop", "loop")
-            for i in range(number):
-                words = mutated(rng)
-                found.judge(f"{i}: {words}", lambda words=words: _sentence(words))
-    finally:
-        os.chdir(before)
+    with stock.made_in_a_folder():
+        return attack_here(number, seed)
+
+
+def attack_here(number, seed):
+    """The same in the working directory, which has these files."""
+    rng, found = random.Random(seed), tally.Tally("command lines")
+    os.mkfifo("pipe")
+    os.symlink("loop", "loop")
+    for i in range(number):
+        words = mutated(rng)
+        found.judge(f"{i}: {words}", lambda words=words: _sentence(words))
     return [found]
 
 

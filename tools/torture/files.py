@@ -5,10 +5,8 @@ is read from them must be what was written. Tables and JSON have none, so that a
 nothing may end in a traceback, and a file of another agent, instance, case, claim or figure must be refused.
 """
 
-import os
 import random
 import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -125,15 +123,14 @@ class Readers:
 
 def attack(number, seed=0):
     """Tallies of `number` damaged files, of files in each other's place, and of files that are missing or no files."""
-    rng = random.Random(seed)
-    before = os.getcwd()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            study, layout = stock.make(folder)
-            readers = Readers(study, layout)
-            return [_damages(rng, readers, number), _swaps(readers, study, layout), _gone(readers), _seconds(rng)]
-    finally:
-        os.chdir(before)
+    with stock.made_in_a_folder() as (study, layout):
+        return attack_here(study, layout, number, seed)
+
+
+def attack_here(study, layout, number, seed):
+    """The same in the working directory, which has the files of the study."""
+    rng, readers = random.Random(seed), Readers(study, layout)
+    return [_damages(rng, readers, number), _swaps(readers, study, layout), _gone(readers), _seconds(rng)]
 
 
 def _damages(rng, readers, number):
@@ -144,8 +141,6 @@ def _damages(rng, readers, number):
         Path(path).write_bytes(damaged(rng, whole[path]))
         reader = rng.choice(readers.found[path])
         found.judge(f"{i}: {path}", reader)
-        if found.failures and found.failures[-1][0] == f"{i}: {path}":
-            shutil.copy(path, Path(tempfile.gettempdir()) / f"torture-{i}{Path(path).suffix}")
         Path(path).write_bytes(whole[path])
     return found
 

@@ -36,10 +36,11 @@ def play(kernel, folder, instance, agent):
     return run_file.load(out)[0]["regret"]
 
 
-def attack(agents=AGENTS):
+def attack(agents=AGENTS, instances=tuple(INSTANCES)):
     found = tally.Tally("other kernels")
     with tempfile.TemporaryDirectory() as folder:
-        for instance, values in INSTANCES.items():
+        for instance in instances:
+            values = INSTANCES[instance]
             befrl(None, "instance", instance, "--set", *values, "--out", f"{folder}/{instance}.npz")
             for agent in agents:
                 usual = play(None, folder, instance, agent)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import tempfile
 from pathlib import Path
 
 from befrl import cli, figures
@@ -51,9 +52,20 @@ def made(*words):
         raise RuntimeError(f"befrl {' '.join(map(str, words))}: {err}")
 
 
-def make(folder):
-    """Make the study in an existing folder, which becomes the working directory; return its config and layout."""
-    os.chdir(folder)
+@contextlib.contextmanager
+def made_in_a_folder():
+    """A folder with the study, which is the working directory in the block; yields its config and layout."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield make()
+        finally:
+            os.chdir(before)
+
+
+def make():
+    """Make the study in the working directory; return its config and layout."""
     study, layout = config.check(STUDY, read_yaml(config.SCHEMA)), Layout()
     Path("study.json").write_text(json.dumps(STUDY))
     for name, entry in study["instances"].items():

@@ -35,8 +35,8 @@ def whole(text, least=1, most=1_000_000_000):
 
 
 def natural(text):
-    """A whole number that may be 0."""
-    return whole(text, least=0)
+    """The root of random streams: a whole number of 64 bits."""
+    return whole(text, least=0, most=2**64 - 1)
 
 
 def episodes(text):

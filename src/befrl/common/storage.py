@@ -19,6 +19,8 @@ from befrl.common.sentences import one_line
 # The end of the names of files that are being written; a process that is killed leaves them behind.
 UNFINISHED = ".part"
 FORMAT = "befrl-1"
+# New folders that are made for a file at most.
+FOLDERS = 100
 # Of compression, from 0 to 9.
 LEVEL = 1
 
@@ -47,7 +49,9 @@ def _problem(target):
     if not os.access(parent, os.W_OK):
         return f"you have no write permission for {parent}"
     longest = os.pathconf(parent, "PC_NAME_MAX")
-    new = [target.name, *(folder.name for folder in target.parents if folder != parent and parent in folder.parents)]
+    new = target.relative_to(parent).parts
+    if len(new) > FOLDERS:
+        return f"it lies more than {FOLDERS} folders deep in {parent}"
     return f"a name has at most {longest} bytes" if any(len(os.fsencode(name)) > longest for name in new) else ""
 
 
