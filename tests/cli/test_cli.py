@@ -249,7 +249,7 @@ def test_instances_writes_a_row_for_each_name(good):
 
 
 def test_table1_and_published_write_their_tables(good, tmp_path):
-    good("instance riverswim-ayoub-3 --set horizon=3 --name riverswim-ayoub-3 --out results/instances/swim.npz")
+    good("instance riverswim-ayoub-3 --set horizon=3 --name swim --out results/instances/swim.npz")
     run = "run --instance results/instances/swim.npz --track K --episodes 4 --seeds 2 --quiet"
     for agent in ("ucrl-vtr", "greedy"):
         good(f"{run} --agent {agent} --out runs/{agent}/0-1.npz")
@@ -539,6 +539,7 @@ BAD = {
     f"{AGGREGATE} --agents greedy --tuned greedy": "runs/greedy/tuning.json",
     f"{AGGREGATE} --agents greedy --level 2": "level",
     f"{AGGREGATE} --agents greedy --level nan": "level",
+    "aggregate --runs runs --agents greedy --batches 0-2 --out good.npz --timings new.csv": "good.npz is not a folder",
     "aggregate --runs . --agents folder --batches 0-2 --out new --timings new.csv": "folder/0-2.npz",
     "aggregate --runs runs --agents greedy --batches 0-2 --out new": "--timings",
     "aggregate --runs runs --batches 0-2 --out new --timings new.csv": "--agents",

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 
 from befrl.analysis import instance_table
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
+from befrl.claims.toolbox import ledger
 from befrl.claims.toolbox.registry import paper
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
@@ -699,6 +701,58 @@ def test_the_seconds_of_runs_and_claims_are_added_up(tmp_path):
     assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
         {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
     ]  # fmt: skip
+
+
+def damaged_files(layout):
+    """Reads of files that are damaged one by one: {what is damaged: (write it, read it, words of the refusal)}."""
+    figure, drawing, claim = layout.figure("json", "f"), layout.figure("svg", "f"), layout.claim("C31")
+    about = {key: a_figure("f").get(key, "") for key in assemble.FIGURE} | {"measured": False}
+    record = a_claim("C31", "holds")
+    facts = dict.fromkeys([*instance_table.FACTS, *instance_table.CONSTANTS], 1.0)
+    row = tidy.text([facts | {"name": "river"}], instance_table.COLUMNS)
+
+    def figures(about, drawn=b"<svg/>"):
+        storage.write_json(figure, about)
+        Path(drawing).unlink(missing_ok=True)
+        if drawn is not None:
+            Path(drawing).write_bytes(drawn)
+
+    def read_figure():
+        return assemble._figure(layout, "f")
+
+    return {
+        "nothing": (lambda: figures(about), read_figure, None),
+        "a list": (lambda: figures([]), read_figure, r"f\.json: not the description of a figure"),
+        "a title": (lambda: figures(about | {"title": 3}), read_figure, "its 'title' is missing or damaged"),
+        "another": (lambda: figures(about | {"name": "g"}), read_figure, "it describes 'g', not 'f'"),
+        "no drawing": (lambda: figures(about, None), read_figure, r"f\.svg: there is no such file$"),
+        "bytes": (lambda: figures(about, b"\xff"), read_figure, r"f\.svg: cannot be read as text"),
+        "seconds": (
+            lambda: storage.write_json(claim, record | {"seconds": "long"}),
+            lambda: ledger.read(claim, "C31"),
+            r"C31\.json: not the record of a claim, its 'seconds' is missing or damaged",
+        ),
+        "another claim": (
+            lambda: storage.write_json(claim, record | {"id": "C39"}),
+            lambda: ledger.read(claim, "C31"),
+            "it is the record of C39, not of C31",
+        ),
+        "a row": (
+            lambda: storage.write_text(layout.instances(), row),
+            lambda: assemble._instances(layout, ["chain"]),
+            r"instances\.csv: there is no row of 'chain'",
+        ),
+    }
+
+
+def test_damaged_files_are_refused_with_their_path(tmp_path):
+    for write, read, words in damaged_files(Layout(tmp_path)).values():
+        write()
+        if words is None:
+            read()
+        else:
+            with pytest.raises(InputError, match=words):
+                read()
 
 
 def test_published_numbers_stand_beside_ours():

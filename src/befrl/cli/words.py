@@ -63,6 +63,12 @@ def target(path):
     return path
 
 
+def target_folder(path):
+    """The path of a folder for tables; raise before any work starts if none can be written there."""
+    target(f"{path}/table.csv")
+    return path
+
+
 def write_tables(paths, texts):
     """Write tables {name: text} to the paths {name: path}."""
     from befrl.common import storage
