@@ -25,8 +25,8 @@ small_tables := find . -name '*.csv' ! -path './timings/*' ! -path './reference/
 copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(CURDIR)/$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce verify smoke full test test-all references references-study references-full lint format
-.PHONY: torture bench bench-peers lock lock-peers clean
+.PHONY: help setup reproduce verify smoke full test torture test-all references references-study references-full lint format
+.PHONY: bench bench-peers lock lock-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'

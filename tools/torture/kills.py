@@ -24,6 +24,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "src", "tools", "environment.yml", "requirements.lock")
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 KILLS_PER_RUN = 10
+# A whole run, on a machine that does other things too.
+SECONDS = 900
 OUTPUT = "build/smoke"
 
 
@@ -81,7 +83,8 @@ class Copy:
 def attack(number, seed=0):
     """A tally of `number` kills, and one of the completed runs."""
     rng = random.Random(seed)
-    kills, runs = tally.Tally("kills of Snakemake and its jobs"), tally.Tally("completed after kills")
+    kills = tally.Tally("kills of Snakemake and its jobs", seconds=SECONDS)
+    runs = tally.Tally("completed after kills", seconds=SECONDS)
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(folder)
         copy.finish()

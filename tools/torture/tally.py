@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from befrl.common.errors import InputError
 from befrl.common.sentences import MESSAGE, one_line
 
-# An attack that takes longer hangs.
+# An attack that takes longer hangs, unless its tally says otherwise.
 SECONDS = 60
 
 
@@ -20,6 +20,7 @@ class Tally:
     refused: int = 0
     survived: int = 0
     failures: list = field(default_factory=list)
+    seconds: int = SECONDS
 
     def judge(self, case, attack):
         """Count one attack: a function that returns, with None or a sentence, or raises.
@@ -29,7 +30,7 @@ class Tally:
         """
         self.tried += 1
         try:
-            with at_most(SECONDS):
+            with at_most(self.seconds):
                 sentence = attack()
         except InputError as error:
             sentence = one_line(f"befrl: {error}")
