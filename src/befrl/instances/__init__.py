@@ -5,6 +5,7 @@ follow from these. A file in this folder needs no registration: `riverswim` in a
 `befrl/instances/riverswim.py`.
 """
 
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -69,24 +70,40 @@ def build(family: str, values: dict, where: str | None = None):
     instance = _without_constants(*resolve(family, values), where)
     # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
-    return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
+    with _naming(where):
+        found = constants.compute(instance.model, instance.theta_p, instance.theta_r, rng)
+    return instance.known_as(constants=found)
+
+
+@contextmanager
+def _naming(where):
+    """Put the name of an instance, which the code of its family does not know, in front of what is wrong with it."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error).removeprefix(f"instance '{Instance.family_name}': ")
+        raise type(error)(said if said.startswith(where) else f"{where}: {said}") from error
 
 
 def _without_constants(family, values, where):
     module = catalogue.module(family)
     parameters = read(module.Parameters, values, where)
-    try:
+    with _naming(where):
         instance = module.build(parameters)
-    except InputError as error:
-        # The module does not know the instance's name: put it into the message, and keep the type of the exception.
-        raise type(error)(str(error).replace(f"instance '{Instance.family_name}'", where)) from None
-    return replace(instance, family_name=family, parameters=asdict(parameters))
+    return instance.known_as(family_name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict, thetas=None):
     """Rebuild an instance whose constants are known, and (theta*_p, theta*_r), if they are given."""
-    known = {} if thetas is None else dict(zip(THETAS, thetas, strict=True))
-    return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants, **known)
+    built = _without_constants(family, values, f"instance '{family}'").known_as(constants=known_constants)
+    return built if thetas is None else _with_thetas(built, thetas)
+
+
+def _with_thetas(instance, thetas):
+    """The instance with these (theta*_p, theta*_r), and with all that follows from them."""
+    given = dict(zip(THETAS, thetas, strict=True))
+    same = all(np.array_equal(theta, getattr(instance, key)) for key, theta in given.items())
+    return instance if same else replace(instance, **given)
 
 
 # The facts about an instance that are numbers.
@@ -147,7 +164,7 @@ def load(path):
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], replace(instance, **{key: arrays[key] for key in THETAS})
+    return meta["name"], _with_thetas(instance, [arrays[key] for key in THETAS])
 
 
 def read_facts(path, name) -> dict:
