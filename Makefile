@@ -77,10 +77,11 @@ references-full: ## copy the small tables of build/full to results/full
 	cd build/full/results && $(subst -print0,! -name claims.csv -print0,$(small_tables)) | $(call copied_to,results/full)
 	mkdir -p workflow/seconds && cp .snakemake/seconds/full.csv workflow/seconds/
 
-lint: .venv/.ready ## check the style of Python and Snakemake files, and the direction of imports
+lint: .venv/.ready ## check the style of Python and Snakemake files, types, and the direction of imports
 	$(run) ruff check
 	.venv/bin/python tools/check_imports.py
 	$(run) ruff format --check
+	$(run) mypy
 	$(run) snakefmt --check Snakefile workflow
 	.venv/bin/python tools/lint_workflow.py
 

@@ -18,6 +18,7 @@ include: "workflow/rules/regret.smk"
 include: "workflow/rules/components.smk"
 include: "workflow/rules/table1.smk"
 include: "workflow/rules/coverage.smk"
+include: "workflow/rules/columns.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
@@ -32,6 +33,7 @@ rule all:
         LAYOUT.errata(),
         LAYOUT.instances(),
         LAYOUT.table1(),
+        LAYOUT.columns(),
         LAYOUT.coverage(),
         case_tables(STUDY.cases(), *REGRET_TABLES),
         [LAYOUT.figure(ending, name) for name in FIGURES for ending in ("svg", "png")],

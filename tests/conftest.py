@@ -1,6 +1,7 @@
 """Fixtures for all tests. Every random test has a fixed seed: it passes or fails for good."""
 
 import os
+import sys
 
 # One thread for linear algebra in each process, as in the study: two change the last bits. Before numpy comes in.
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
@@ -8,6 +9,8 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 import numpy as np
 import pytest
 
+from befrl import plugins
+from befrl.common import plugin_variable
 from befrl.model.model import Model
 from befrl.planning import induction
 
@@ -15,6 +18,19 @@ from befrl.planning import induction
 @pytest.fixture
 def rng():
     return np.random.default_rng(20230207)
+
+
+@pytest.fixture
+def unplugged(monkeypatch):
+    """No plug-in is loaded before the test, and none remains after it."""
+    for catalogue in plugins.CATALOGUES.values():
+        monkeypatch.setattr(catalogue, "added", {})
+    for name, nothing in (("_sources", []), ("_files", {}), ("_packages", {})):
+        monkeypatch.setattr(plugins, name, nothing)
+    monkeypatch.delenv(plugin_variable.NAME, raising=False)
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] == plugins.PACKAGE]:
+        del sys.modules[name]
 
 
 @pytest.fixture

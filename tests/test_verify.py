@@ -14,7 +14,7 @@ TOOL = ROOT / "tools" / "verify.py"
 REFERENCE = ROOT / "results" / "reference"
 
 TABLES = {
-    "regret/a_U/summary.csv": """# mean: a mean
+    "regret/a_U/summary.csv": """\
 instance,variant,setting,role,seeds,mean,low,high,q90,failed,failed_low,failed_high,slope,plans,tuning_mean
 a,x@tuned,scale=2,tuned,100,50,40,60,80,0.03,0.006,0.085,0.5,1,52
 a,oracle,,baseline,100,0,0,0,0,0,0,0.036,,0,
@@ -153,7 +153,7 @@ def test_what_it_may_not(verify, change):
 def test_the_first_few_are_named_and_the_others_counted(verify, folders):
     """Both values and the tolerance are shown."""
     path = folders[0] / "regret/a_U/summary.csv"
-    header, *rows = path.read_text().split("\n")[1:-1]
+    header, *rows = path.read_text().splitlines()
     for top in (folders[0], folders[2]):
         factor = 1 if top == folders[2] else 2
         again = [rows[0].replace(",50,40,", f",{factor * 50},40,") for _ in range(9)]

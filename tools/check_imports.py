@@ -18,11 +18,13 @@ FLOORS = (
     ("model",),
     ("instances", "learning", "planning"),
     ("agents",),
+    ("plugins",),
     ("experiment",),
     ("analysis", "claims"),
     ("figures",),
     ("study",),
     ("report",),
+    ("api",),
     ("cli", "gym"),
     ("__main__",),
 )

@@ -22,10 +22,6 @@ def rounding(column, table):
     return ABSOLUTE + RELATIVE * np.abs(table[column])
 
 
-def read(path):
-    return pd.read_csv(path, comment="#")
-
-
 def differences(made, reference, allowed=rounding):
     """The differences between two tables, as sentences; numbers may differ by allowed(column, reference)."""
     if list(made.columns) != list(reference.columns) or len(made) != len(reference):
@@ -75,7 +71,7 @@ def main(made, reference):
         name = path.relative_to(reference)
         again = Path(made) / name
         identical += again.exists() and again.read_bytes() == path.read_bytes()
-        sentences = differences(read(again), read(path)) if again.exists() else ["not made"]
+        sentences = differences(pd.read_csv(again), pd.read_csv(path)) if again.exists() else ["not made"]
         shown(name, sentences)
         drifted |= bool(sentences)
     verdict = "DRIFT" if drifted else "no drift"

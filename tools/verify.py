@@ -43,7 +43,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from compare_tables import differences, read, rounding, shown
+import pandas as pd
+from compare_tables import differences, rounding, shown
 
 QUARTER = 0.25
 SEEDS_IN_A_HUNDRED = 0.02
@@ -217,7 +218,7 @@ def main(results, figures, reference):
     if not any((Path(results) / path.relative_to(reference)).exists() for path in tables):
         print(f"there are no results below {results}: run `make reproduce` first", file=sys.stderr)
         return 2
-    drifted = _compare("tables", tables, reference, results, lambda a, b: table_differences(read(a), read(b)))
+    drifted = _compare("tables", tables, reference, results, lambda *paths: table_differences(*map(pd.read_csv, paths)))
     drifted |= _compare("figures", drawings, Path(reference, "figures"), figures, lambda a, b: figure_differences(
         json.loads(a.read_text()), json.loads(b.read_text())))  # fmt: skip
     print("Tolerances and where they come from: tools/verify.py")

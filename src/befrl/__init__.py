@@ -1,1 +1,35 @@
-"""befrl: BEF-RLSVI and its rivals on MDPs of the bilinear exponential family; the paper's claims put to the test."""
+"""befrl: BEF-RLSVI and its rivals on MDPs of the bilinear exponential family; the paper's claims put to the test.
+
+    mdp = befrl.instance("chain", bins=8)
+    runs = befrl.run(mdp, "bef-rlsvi", x=10, episodes=1000, seeds=30)
+
+`docs/python.md` shows what else there is. Nothing is imported before it is used.
+"""
+
+import importlib
+
+# The module of each public name.
+_PUBLIC = {
+    "Comparison": "befrl.api.comparison",
+    "InputError": "befrl.common.errors",
+    "Runs": "befrl.api.runs",
+    "compare": "befrl.api.comparison",
+    "instance": "befrl.api.given",
+    "read": "befrl.api.files",
+    "run": "befrl.api.runs",
+}
+
+
+def __getattr__(name):
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name == "__version__":
+        # Imported here because it takes 40 ms.
+        from importlib.metadata import version
+
+        return version("befrl")
+    raise AttributeError(f"module 'befrl' has no attribute '{name}'")
+
+
+def __dir__():
+    return [*globals(), *_PUBLIC, "__version__"]

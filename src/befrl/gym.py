@@ -43,7 +43,7 @@ class BefEnv(gymnasium.Env):
                 raise InputError(
                     f"{', '.join(parameters)}: parameters go with the name of a family, not with an instance"
                 )
-            self.instance, key = instance, instance.family_name
+            self.instance, key = instance, instance.name
         else:
             # Only befrl's own agents need the constants, so they are not computed.
             self.instance, key = instances.rebuild(*instances.resolve(instance, parameters), {}), instance

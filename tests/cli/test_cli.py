@@ -35,7 +35,10 @@ SCHEMA = str(PROJECT / "config" / "schema.yaml")
 VERBS = [
     "aggregate",
     "bench",
+    "check",
     "claim",
+    "columns",
+    "compare",
     "components",
     "coverage",
     "figure",
@@ -49,38 +52,6 @@ CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 # numpy leaves a bad zip file open until it is collected.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@pytest.fixture
-def befrl(tmp_path, monkeypatch, capsys):
-    """Calls a command line in an empty folder: befrl("list agents") -> (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    # `main` sets these for its process; here they are to be as before afterwards.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        monkeypatch.setenv(name, "1")
-
-    def call(line):
-        capsys.readouterr()
-        try:
-            code = cli.main(shlex.split(line))
-        except SystemExit as end:
-            code = end.code
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
-
-
-@pytest.fixture
-def good(befrl):
-    """The same, for commands that must succeed quietly: returns stdout."""
-
-    def call(line):
-        code, out, err = befrl(line)
-        assert (code, err) == (0, "")
-        return out
-
-    return call
 
 
 # Good commands.

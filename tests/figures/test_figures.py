@@ -23,7 +23,7 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.experiment.settings import setting_text
-from befrl.figures.support import render, style
+from befrl.figures.support import newcomers, render, style
 from befrl.figures.support.contents import contents
 from befrl.learning import estimators
 from befrl.planning import planners
@@ -643,14 +643,11 @@ def test_an_agent_has_the_same_colour_in_all_figures(sources, case_tables):
     assert own in colours("optimism", sources["optimism"])
 
 
-def test_known_agents_have_looks_of_their_own_and_new_ones_get_one():
+def test_known_agents_have_looks_of_their_own():
     assert set(style.LOOKS) <= set(agents.catalogue.names())
-    new = style.look("newcomer", "newcomer")
-    assert (new["color"], new["marker"]) == style.spare("newcomer")
-    assert len({style.spare(f"new-{i}") for i in range(200)}) == len(style.SPARE) * len(style.SPARE_MARKERS)
     looks = {(to_hex(colour), marker) for colour, marker in style.LOOKS.values()}
     assert len(looks) == len(style.LOOKS)
-    assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in style.SPARE}
+    assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in newcomers.COLOURS}
 
 
 @pytest.mark.parametrize("name", ["config", "full", "smoke"])
@@ -665,22 +662,11 @@ def test_agents_of_a_panel_look_different(name):
             assert len(set(looks)) == len(looks), (instance, title)
 
 
-@pytest.mark.parametrize("name", ["newcomer", "my-agent", "ξ"])
-def test_a_new_agent_has_the_same_spare_colour_in_every_process(name):
-    code = f"from befrl.figures.support import style; print(style.colour({name!r}))"
-    for seed in ("1", "2"):
-        call = [sys.executable, "-c", code]
-        env = ENVIRONMENT | {"PYTHONHASHSEED": seed}
-        shown = subprocess.run(call, check=True, capture_output=True, text=True, env=env).stdout.strip()
-        assert shown == style.colour(name)
-        assert shown in style.SPARE
-
-
 # What is drawn of components.
 
 
 def frames(paths):
-    return [pd.read_csv(path, comment="#") for path in paths]
+    return [pd.read_csv(path) for path in paths]
 
 
 def lines_of(axes, points=None):
@@ -840,7 +826,7 @@ def test_estimators_are_shown_by_the_numbers_of_the_table(sources, kind, column)
         expected = by_name(table, "estimator", "transitions", column)
         for (name, numbers), line in zip(expected.items(), axes.get_lines(), strict=True):
             assert (list(line.get_xdata()), list(line.get_ydata())) == numbers
-            assert (line.get_color(), line.get_marker()) == (looks.get(name) or style.spare(name))
+            assert (line.get_color(), line.get_marker()) == (looks.get(name) or newcomers.look(name))
         assert len(axes.collections) == (len(expected) if column == "kl" else 0)
         for name, band in zip(expected, axes.collections, strict=False):
             (shape,) = band.get_paths()
@@ -872,7 +858,7 @@ def test_planners_are_shown_by_the_numbers_of_the_table(sources, kind):
             shown = [min(max(value, low), high) for value in values]
             at_rim += shown != values
             assert (list(line.get_xdata()), list(line.get_ydata())) == (sizes, shown)
-            assert (line.get_color(), line.get_marker()) == (module.LOOKS.get(name) or style.spare(name))
+            assert (line.get_color(), line.get_marker()) == (module.LOOKS.get(name) or newcomers.look(name))
     assert bool(at_rim) == (kind == "planners")
     (legend,) = figure.legends
     assert {text.get_text() for text in legend.get_texts()} == set(planners.catalogue.names())
@@ -880,11 +866,11 @@ def test_planners_are_shown_by_the_numbers_of_the_table(sources, kind):
 
 @pytest.mark.parametrize(("kind", "known"), [("estimators", estimators.catalogue), ("planners", planners.catalogue)])
 def test_estimators_and_planners_have_looks_of_their_own(kind, known):
-    """Those that are new get one from the spare colours, which nothing known has."""
+    """Those that are new have the colours of newcomers, which nothing known has."""
     looks = figures.catalogue.module(kind).LOOKS
     assert set(looks) <= set(known.names())
     assert len(set(looks.values())) == len(looks)
-    assert not {colour for colour, _ in looks.values()} & set(style.SPARE)
+    assert not {colour for colour, _ in looks.values()} & set(newcomers.COLOURS)
 
 
 @pytest.mark.parametrize("kind", figures.catalogue.names())

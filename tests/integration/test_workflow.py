@@ -71,12 +71,16 @@ COMPONENTS = {
     for kind in STUDY["components"]
 }
 INSTANCES, TABLE1 = LAYOUT.instances(), {LAYOUT.table1(), LAYOUT.table1_timings()}
-COVERAGE = LAYOUT.coverage()
+COVERAGE, COLUMNS = LAYOUT.coverage(), LAYOUT.columns()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
 EVERYTHING = (
-    {INSTANCE, TUNED, INSTANCES, COVERAGE, CLAIM, LEDGER, ERRATA, REPORT} | TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES
+    {INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
+    | TABLE1
+    | ALL_RUNS
+    | TABLES
+    | ALL_FIGURES
 )
 EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
@@ -220,9 +224,9 @@ def test_the_table_of_instances_has_the_answer_of_exploration(project):
 
 def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
     logs = project.folder / "results" / "logs"
-    # one instance, table of instances, tuning, Table 1, coverage, claim, ledger, case, its figures, and report
+    # one instance, table of instances, tuning, Table 1, coverage, columns, claim, ledger, case, its figures, and report
     others = [name for name, (kind, _) in WANTED.items() if figures.scope(kind) != "case"]
-    assert len(list(logs.rglob("*.log"))) == 10 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
+    assert len(list(logs.rglob("*.log"))) == 11 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
     assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
 
 
@@ -298,6 +302,12 @@ def test_an_edit_costs_exactly_what_depends_on_it(project, modules):
         assert project.planned() == EDITS[modules]
 
 
+def test_another_meaning_of_a_column_costs_the_list_of_columns(project):
+    other = '\nCOLUMNS = COLUMNS | {"level": "the same in other words"}\n'
+    with project.edited(project.module("befrl.analysis.coverage"), text=other):
+        assert project.planned() == {COVERAGE, COLUMNS}
+
+
 def test_an_edited_template_costs_the_report(project):
     with project.edited(project.folder / "src/befrl/report/page.css", text="\n/* new */\n"):
         assert project.planned() == {REPORT}
@@ -353,7 +363,7 @@ def test_another_version_in_the_lock_costs_what_imports_the_package(project):
     """numpy is everywhere; matplotlib draws; ruff has no part in any result."""
     lock = project.folder / "requirements.lock"
     before = lock.read_text()
-    expected = {"numpy": EVERYTHING, "matplotlib": ALL_FIGURES | {REPORT}, "ruff": set()}
+    expected = {"numpy": EVERYTHING - {COLUMNS}, "matplotlib": ALL_FIGURES | {REPORT}, "ruff": set()}
     try:
         for package, costs in expected.items():
             lock.write_text(re.sub(rf"^{package}==", f"{package}==9", before, flags=re.MULTILINE))

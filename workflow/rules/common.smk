@@ -5,11 +5,13 @@ import os
 import shlex
 import sys
 
-from befrl import agents, claims, figures, instances
+from befrl import agents, claims, figures, instances, plugins
 from befrl.analysis import components, published
+from befrl.common import plugin_variable
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
 from befrl.common.sentences import one_line
+from befrl.study import columns as befrl_columns
 from befrl.study import config as befrl_config
 from befrl.study.provenance import code_hash
 
@@ -47,13 +49,28 @@ def settings(values):
     )
 
 
+# Plug-ins are looked up in the folder of the config, or of the last of several.
+HOME = Path(workflow.configfiles[-1]).parent if workflow.configfiles else "."
+
 try:
     # Snakemake has read them, too, but takes the last of two equal keys.
     for path in workflow.configfiles:
         befrl_config.read_yaml(path)
-    STUDY = befrl_config.check(config, befrl_config.read_yaml(befrl_config.SCHEMA))
+    for source in plugin_variable.read():
+        plugins.load(source)
+    STUDY = befrl_config.check(
+        config, befrl_config.read_yaml(befrl_config.SCHEMA), home=HOME
+    )
 except InputError as error:
     refuse(error)
+
+# Jobs load the same plug-ins.
+plugin_variable.write(plugins.sources())
+
+
+envvars:
+    plugin_variable.NAME,
+
 
 OUTPUT, LAYOUT = STUDY["output"], STUDY.layout
 # The resources that a job requests from a cluster; local rules request none.

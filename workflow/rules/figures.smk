@@ -37,6 +37,11 @@ def drawn(output):
     return [path.removesuffix(".svg") for path in output if path.endswith(".svg")]
 
 
+def looks(numbers):
+    """The numbers of new agents' looks, as words of a command line."""
+    return f"--looks {settings(numbers)}" if numbers else ""
+
+
 # The figures of a case come from one job, as its tables do: to load matplotlib takes as long as to draw.
 CASE_FIGURES = [
     kind for kind in figures.catalogue.names() if figures.scope(kind) == "case"
@@ -78,6 +83,7 @@ rule case_figures:
         kinds=CASE_FIGURES,
         out=lambda wildcards, output: drawn(output),
         headline=case_headlines,
+        looks=lambda wildcards: looks(STUDY.looks(wildcards.instance)),
         # The same config under another name draws the same figure.
         command=untracked(
             lambda wildcards: [
@@ -88,7 +94,7 @@ rule case_figures:
         code=figure_code(*CASE_FIGURES),
     shell:
         "python -m befrl figure {params.kinds} --tables {input:q} --out {params.out:q}"
-        " --command {params.command:q} {params.headline} > {log:q} 2>&1"
+        " --command {params.command:q} {params.headline} {params.looks} > {log:q} 2>&1"
 
 
 rule figure:
@@ -109,11 +115,14 @@ rule figure:
         headline=lambda wildcards: (
             "--headline table1" if figure_kind(wildcards) == "table1" else ""
         ),
+        looks=lambda wildcards: looks(
+            STUDY.looks() if figures.scope(figure_kind(wildcards)) == "study" else {}
+        ),
         command=untracked(lambda wildcards: figure_command(wildcards.figure)),
         code=lambda wildcards: figure_code(figure_kind(wildcards)),
     shell:
         "python -m befrl figure {params.kind} --tables {input:q} --out {params.out:q}"
-        " --command {params.command:q} {params.headline} > {log:q} 2>&1"
+        " --command {params.command:q} {params.headline} {params.looks} > {log:q} 2>&1"
 
 
 ruleorder: case_figures > figure

@@ -3,6 +3,7 @@
 
 localrules:
     all,
+    columns,
     instances_table,
     ledger,
     published,

@@ -13,7 +13,7 @@ from befrl.common.parameters import read
 from befrl.learning import estimators
 from befrl.planning import planners
 
-catalogue = Catalogue("agent", __name__, __path__)
+catalogue = Catalogue("agent", __name__, __path__, parts=("Agent", "Parameters"), base="BaseAgent")
 
 
 def parameters(algorithm: str, values: dict, where: str | None = None):

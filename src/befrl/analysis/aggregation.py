@@ -20,13 +20,22 @@ FAMILIES = ("tuned", "theory")
 
 
 def collect(paths):
-    """The meta and the log of every variant of a case by label, with batches joined in the order of the seeds."""
+    """The runs in some files as a case, see `case_of`."""
     if not paths:
         raise InputError("no run files were named: give agents and the batches of their seeds")
-    batches = {}
-    for path in paths:
-        log, meta = run_file.load(path)
+    runs = [run_file.load(path) for path in paths]
+    for path, (_, meta) in zip(paths, runs, strict=True):
         _check_name(Path(path), meta)
+    return case_of(runs)
+
+
+def case_of(runs):
+    """The meta and the log of every variant of a case by label, with batches joined in the order of the seeds.
+
+    `runs` are (log, meta), as in run files.
+    """
+    batches = {}
+    for log, meta in runs:
         batches.setdefault(meta["labels"][0], []).append((meta, log))
     first = next(iter(batches.values()))[0][0]
     found = {}
@@ -54,7 +63,7 @@ def _check_name(path, meta):
     agent, seeds = meta["labels"][0], meta["seeds"]
     if agent != path.parent.name:
         raise InputError(f"{path}: it is a run of '{agent}', not of '{path.parent.name}': delete it and run again")
-    if path.stem != f"{seeds[0]}-{seeds[-1]}" or seeds != list(range(seeds[0], seeds[0] + len(seeds))):
+    if path.stem != f"{seeds[0]}-{seeds[-1]}":
         raise InputError(f"{path}: it is not a run of the seeds {path.stem}: delete it and run again")
 
 
@@ -78,7 +87,12 @@ def aggregate(paths, outcomes, level):
     """The tables of a case as CSV texts by name; `outcomes` are those of `tuning.halve` for the tuned agents."""
     if not 0 < level < 1:
         raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
-    case = collect(paths)
+    rows = tables(collect(paths), outcomes, level)
+    return {name: tidy.text(part, getattr(regret_columns, name.upper())) for name, part in rows.items()}
+
+
+def tables(case, outcomes, level):
+    """The rows of the tables of a case by name."""
     _check_seeds(case)
     for agent, outcome in outcomes.items():
         _check_outcome(agent, outcome, case[agent][0])
@@ -105,14 +119,10 @@ def aggregate(paths, outcomes, level):
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
+    tuned = [names | row for row in _tuning(case, outcomes)]
     return {
-        "summary": tidy.text(rows, regret_columns.SUMMARY),
-        "curves": tidy.text(curves, regret_columns.CURVES),
-        "paired": tidy.text(paired, regret_columns.PAIRED),
-        "order": tidy.text(order, regret_columns.ORDER),
-        "tuning": tidy.text([names | row for row in _tuning(case, outcomes)], regret_columns.TUNING),
-        "timings": tidy.text(timings, regret_columns.TIMINGS),
-    }
+        "summary": rows, "curves": curves, "paired": paired, "order": order, "tuning": tuned, "timings": timings
+    }  # fmt: skip
 
 
 def _check_seeds(case):

@@ -148,8 +148,8 @@ def page(before, after):
     table = compared(before, after)
     parts = [
         "# Speed before and after",
-        "Made by `befrl bench --compare docs/speed/before.csv docs/speed/after.csv`; the headers of the two tables say"
-        " what made them. Both are from one machine: the ratios are what counts. Seconds are processor time on one"
+        "Made by `befrl bench --compare docs/speed/before.csv docs/speed/after.csv`; docs/speed/README.md says what"
+        " made the two tables. Both are from one machine: the ratios are what counts. Seconds are processor time on one"
         " core, with exact regret, logging and the set-up of the run included. A row is a seed in lock step with the"
         " others.",
     ]

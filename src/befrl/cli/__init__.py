@@ -16,7 +16,8 @@ import sys
 from contextlib import suppress
 
 from befrl.cli import verbs
-from befrl.common.errors import InputError, NotConverged, unknown
+from befrl.common import plugin_variable
+from befrl.common.errors import Broken, InputError, NotConverged, unknown
 from befrl.common.sentences import one_line
 
 
@@ -50,12 +51,32 @@ def build_parser():
     raw = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog="befrl", description=__doc__, formatter_class=raw)
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    _add_plugin(parser, "plugins")
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name in verbs.catalogue.names():
         verb, text = verbs.catalogue.module(name), verbs.catalogue.summary(name)
         example = f"example:\n  {verb.EXAMPLE}"
-        verb.arguments(subparsers.add_parser(name, help=text, description=text, epilog=example, formatter_class=raw))
+        own = subparsers.add_parser(name, help=text, description=text, epilog=example, formatter_class=raw)
+        verb.arguments(own)
+        _add_plugin(own, "more_plugins")
     return parser
+
+
+def _add_plugin(parser, destination):
+    """The option `--plugin`, which stands before or after the verb; argparse keeps what stands there apart."""
+    text = "folder or file with your own components, or an installed package's name for its own; may be repeated"
+    parser.add_argument("--plugin", action="append", default=[], dest=destination, metavar="FOLDER", help=text)
+
+
+def load_plugins(sources):
+    """Load the plug-ins of the environment variable and of the command line."""
+    sources = [*plugin_variable.read(), *sources]
+    if sources:
+        # Imported here because it takes long to load, and few commands have plug-ins.
+        from befrl import plugins
+
+        for source in sources:
+            plugins.load(source)
 
 
 def main(argv=None):
@@ -64,11 +85,12 @@ def main(argv=None):
     # More BLAS threads would change the last bits of a product, and Snakemake exports the number of a job's threads.
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     try:
+        load_plugins([*args.plugins, *args.more_plugins])
         verbs.catalogue.module(args.verb).call(args)
         sys.stdout.flush()
     except InputError as error:
         return _said(error, 2)
-    except NotConverged as error:
+    except (NotConverged, Broken) as error:
         return _said(error, 1)
     except BrokenPipeError:
         # The reader of the output has closed the pipe, as `head` does: this is not an error.

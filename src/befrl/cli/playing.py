@@ -1,10 +1,8 @@
 """Shared by the verbs that play episodes: their arguments, the instance, and the progress bar."""
 
-import sys
-from contextlib import contextmanager
-
 from befrl.cli.words import episodes, natural, pairs, processes, whole
 from befrl.common.errors import InputError
+from befrl.common.progress import progress
 
 
 def add_run_arguments(parser):
@@ -34,13 +32,6 @@ def read_instance(args):
     return instances.load(args.instance)
 
 
-@contextmanager
-def progress(args, total):
+def progress_of(args, total):
     """A progress bar that counts steps; none if the output is quiet, JSON or not a terminal."""
-    if args.quiet or args.json or not sys.stderr.isatty():
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit="step", unit_scale=True, leave=False) as counter:
-        yield counter.update
+    return progress(total, not (args.quiet or args.json))

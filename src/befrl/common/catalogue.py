@@ -1,30 +1,110 @@
 """Catalogues find a component by its name: one module per name, imported on demand."""
 
 import importlib
+import importlib.util
 import pkgutil
 
-from befrl.common.errors import unknown
+from befrl.common.errors import InputError, unknown
 
 
 class Catalogue:
-    """The modules of a package by name: `bef-rlsvi` is the module `bef_rlsvi`."""
+    """Components by name: the modules of a package, where `bef-rlsvi` is the module `bef_rlsvi`, and those added to it.
 
-    def __init__(self, kind, package, path):
+    `parts` are what a component must define; the first part tells its kind, and is a subclass of the class `base` of
+    the package's module `base`, if one is named. Nothing may be added under the names in `reserved`, nor under those of
+    the package's own modules.
+    """
+
+    def __init__(self, kind, package, path, parts=(), base=None, reserved=()):
         self.kind, self.package, self.path = kind, package, path
+        self.parts, self.base, self.reserved = parts, base, reserved
+        self.added = {}
 
-    def names(self) -> list[str]:
+    def __iter__(self):
+        return iter(self.names())
+
+    def __reduce__(self):
+        """A catalogue is pickled by reference: in another process it is the catalogue of the same package."""
+        return _attribute, (self.package, "catalogue")
+
+    def own(self) -> list[str]:
+        """The names of the package's own modules."""
         modules = (m.name for m in pkgutil.iter_modules(self.path) if not m.ispkg)
         return sorted(name.replace("_", "-") for name in modules if name != "base")
 
+    def names(self) -> list[str]:
+        return sorted([*self.own(), *self.added])
+
+    def add(self, name: str, module, replace=False):
+        """Add a module, or any object with the same parts, such as a `SimpleNamespace` of classes.
+
+        A text is the name of a module, which is imported on demand. Only what was added before can be replaced.
+        """
+        self.check_free(name, replace)
+        if not isinstance(module, str):
+            self._check_parts(module, f"{self.kind} '{name}'")
+        self.added[name] = module
+
+    def check_free(self, name: str, replace=False):
+        """Raise if nothing can be added under a name."""
+        if name in self.own() or name in self.reserved or (name in self.added and not replace):
+            raise InputError(f"{self.kind} '{name}' exists already: choose another name")
+
     def module_name(self, name: str) -> str:
+        """The name of a component's module, by which its code is found."""
         if name not in self.names():
             raise unknown(self.kind, name, self.names())
-        return f"{self.package}.{name.replace('-', '_')}"
+        module = self.added.get(name, f"{self.package}.{name.replace('-', '_')}")
+        if not isinstance(module, str):
+            raise InputError(f"{self.kind} '{name}' has no file, and its code cannot be hashed: save it as a plug-in")
+        return module
 
     def module(self, name: str):
-        return importlib.import_module(self.module_name(name))
+        if name not in self.added:
+            return importlib.import_module(self.module_name(name))
+        module = self.added[name]
+        if isinstance(module, str):
+            module = _import(module)
+            self._check_parts(module, module.__file__)
+        return module
 
     def summary(self, name: str) -> str:
-        """The first line of the module's docstring."""
-        text = (self.module(name).__doc__ or "").strip()
+        """The first line of the module's docstring, or of that of its first part."""
+        module = self.module(name)
+        documented = [vars(module).get("__doc__"), *(getattr(module, part).__doc__ for part in self.parts[:1])]
+        text = next(filter(None, documented), "").strip()
         return text.splitlines()[0] if text else ""
+
+    def _check_parts(self, module, where):
+        for part in self.parts:
+            if not callable(getattr(module, part, None)):
+                raise InputError(f"{where}: a component of the kind {self.kind} must define {part}")
+        if self.base:
+            cls = getattr(module, self.parts[0])
+            if not isinstance(cls, type) or not issubclass(cls, _attribute(f"{self.package}.base", self.base)):
+                raise InputError(f"{where}: {self.parts[0]} must be a subclass of {self.package}.base.{self.base}")
+
+
+def _attribute(module, name):
+    return getattr(importlib.import_module(module), name)
+
+
+def _import(module: str):
+    """Import a user's module; an exception is told in one sentence, with the file and line of the user's code."""
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        raise InputError(f"{place(error, module)}: {type(error).__name__}: {error}") from error
+
+
+def place(error, module: str):
+    """The file and line of a module at which an exception was raised."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}"
+    found = file = importlib.util.find_spec(module).origin
+    step = error.__traceback__
+    while step:
+        if step.tb_frame.f_code.co_filename == file:
+            found = f"{file}, line {step.tb_lineno}"
+        step = step.tb_next
+    return found

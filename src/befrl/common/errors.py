@@ -1,6 +1,6 @@
 """Exceptions that end a command with a one-sentence message.
 
-Bad input gives exit code 2, a failed computation exit code 1.
+Bad input gives exit code 2, a failed computation or a broken contract exit code 1.
 """
 
 
@@ -14,6 +14,16 @@ class Refused(InputError):
 
 class NotConverged(RuntimeError):
     """The solver did not converge on valid input."""
+
+
+class Broken(RuntimeError):
+    """An agent or an instance breaks its contract; the message says how."""
+
+
+def require(holds, sentence: str):
+    """Raise `Broken` unless a condition of a contract holds."""
+    if not holds:
+        raise Broken(sentence)
 
 
 def unknown(kind: str, name, allowed) -> InputError:

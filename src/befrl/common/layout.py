@@ -43,6 +43,9 @@ class Layout:
     def published(self, table, source="{source}"):
         return f"{self.results}/published/{source}/{table}.csv"
 
+    def columns(self):
+        return f"{self.results}/columns.csv"
+
     def table1(self):
         return f"{self.results}/table1.csv"
 
@@ -69,6 +72,9 @@ class Layout:
 
     def table1_timings(self):
         return f"{self.results}/timings/table1.csv"
+
+    def bench(self):
+        return f"{self.results}/timings/bench.csv"
 
     def figure(self, ending, figure="{figure}"):
         return f"{self.figures}/{figure}.{ending}"

@@ -23,8 +23,8 @@ def integer(default, low, high, text):
 
 
 def choice(default, choices, text):
-    """One of the given words."""
-    return _field(default, text, kind=str, choices=tuple(choices))
+    """One of the given words, or one of the names of a catalogue, which may grow."""
+    return _field(default, text, kind=str, choices=choices)
 
 
 def optional(low, high, text, ridge=False):
@@ -72,6 +72,8 @@ def _field(default, text, **metadata):
 
 
 def _fields(cls):
+    if not dataclasses.is_dataclass(cls):
+        raise InputError(f"{cls.__name__} of {cls.__module__} must be a dataclass")
     for field in dataclasses.fields(cls):
         if "kind" not in field.metadata:
             raise InputError(

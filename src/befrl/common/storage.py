@@ -145,6 +145,16 @@ def read_meta(path, kind: str) -> dict:
     return _read(path, kind, only=("meta",))["meta"]
 
 
+def kind(path) -> str:
+    """The kind of an npz file that befrl has written, such as run; empty if it is none."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return json.loads(stored["meta"].tobytes())["kind"]
+    except Exception:
+        # Corrupt files raise many kinds of exception; the reader of the expected kind says what is wrong.
+        return ""
+
+
 def _read(path, kind, only):
     try:
         # Opened here because np.load leaves a damaged file open.

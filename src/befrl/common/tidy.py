@@ -1,4 +1,4 @@
-"""Tidy tables as CSV files with a comment line for each column that states its meaning and unit."""
+"""Tidy tables as CSV files that open everywhere; the meanings of their columns are in `columns.csv` of the results."""
 
 import csv
 import io
@@ -14,12 +14,8 @@ NAMES = ("name", "instance", "agent", "algorithm", "variant", "setting", "first"
 
 
 def text(rows, columns) -> str:
-    """The rows as CSV, with the meaning and unit of every column in comment lines before the header."""
-    buffer = io.StringIO()
-    for name, meaning in columns.items():
-        buffer.write(f"# {name}: {meaning}\n")
-    pd.DataFrame(rows, columns=list(columns)).to_csv(buffer, index=False, float_format="%.10g")
-    return buffer.getvalue()
+    """The rows as CSV with these columns, {name: meaning and unit}."""
+    return pd.DataFrame(rows, columns=list(columns)).to_csv(index=False, float_format="%.10g")
 
 
 def read(path, columns=()) -> pd.DataFrame:
@@ -27,7 +23,7 @@ def read(path, columns=()) -> pd.DataFrame:
     content = storage.read_text(path)
     try:
         _check_rows(content)
-        table = pd.read_csv(io.StringIO(content), comment="#")
+        table = pd.read_csv(io.StringIO(content))
     except (ValueError, csv.Error) as error:
         reason = storage.one_line(error)
         raise InputError(f"{path}: cannot be read as a befrl table ({reason}): delete it and run again") from None
@@ -41,7 +37,7 @@ def read(path, columns=()) -> pd.DataFrame:
 
 def _check_rows(content):
     """Raise if a row is shorter than the header, as one that was cut; pandas would fill it up."""
-    rows = list(csv.reader(line for line in content.splitlines(keepends=True) if not line.startswith("#")))
+    rows = list(csv.reader(io.StringIO(content)))
     if any(len(row) != len(rows[0]) for row in rows) or not content.endswith("\n"):
         raise ValueError("a row is cut")
 

@@ -85,13 +85,14 @@ def make_agent(spec):
     return cls(problem, spec.row_parameters)
 
 
-def run(spec, tick=None):
+def run(spec, tick=None, environment=None):
     """Play all episodes of every row and return a dictionary of arrays (n, K), (n, marks) and, for the cost, (K,).
 
-    `tick(steps)` is called after every episode with the number of steps taken.
+    `tick(steps)` is called after every episode with the number of steps taken. The run's own environment can be
+    replaced by one that records, or that plays with other noise.
     """
     instance, n, episodes = spec.instance, spec.rows, spec.episodes
-    environment = Environment(instance, spec.root_seed, spec.name, spec.row_seeds)
+    environment = environment or Environment(instance, spec.root_seed, spec.name, spec.row_seeds)
     agent = make_agent(spec)
     regret, changes = Regret(instance, n, episodes), Changes()
     log = {key: np.full((n, episodes), np.nan) for key in LOGGED if key != "regret"}

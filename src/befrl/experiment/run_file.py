@@ -46,10 +46,14 @@ def marks(episodes: int):
     return np.unique(np.concatenate(both).round().astype(int))
 
 
+def rounded(log) -> dict:
+    """What is kept of a log: regret in double precision, which is the result, and everything else in single."""
+    return {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
+
+
 def save(path, log, meta):
-    """Write a run: regret in double precision, which is the result, and everything else in single precision."""
-    arrays = {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
-    storage.write_arrays(path, "run", arrays, meta)
+    """Write a run, rounded."""
+    storage.write_arrays(path, "run", rounded(log), meta)
 
 
 def load(path):

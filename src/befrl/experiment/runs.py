@@ -1,11 +1,12 @@
 """Run the rows of a specification in lock-step groups, spread over processes, and describe the run in its metadata."""
 
+import pickle
 import time
 from dataclasses import asdict, replace
 
 import numpy as np
 
-from befrl import agents, instances
+from befrl import agents, plugins
 from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.run_file import COST, LOGGED, TRACED
@@ -18,27 +19,57 @@ def run_rows(spec, width, threads=1, tick=None):
     threads, and a row's bits do not depend on its group. `tick(steps)` is called as the work proceeds, with the number
     of steps of all rows since the last call.
     """
-    groups = spec.groups(width)
     start = time.perf_counter()
-    if threads == 1 or len(groups) == 1:
-        logs = [loop.run(group, tick) for group in groups]
-    else:
-        # Imported here because the jobs of a workflow seldom have several processes, and it takes long to load.
-        from joblib import Parallel, delayed, parallel_config
+    ((log, _),) = run_all([spec], width, threads, tick)
+    return log, time.perf_counter() - start
 
-        # An instance holds functions, which cannot be pickled: workers rebuild it from its family and parameters.
-        instance = spec.instance
-        thetas = (instance.theta_p, instance.theta_r)
-        recipe = (instance.family_name, instance.parameters, instance.constants, thetas)
-        jobs = [delayed(_run_group)(recipe, replace(group, instance=None)) for group in groups]
-        logs = []
-        # One BLAS thread per worker: more would change the last bits, and Snakemake exports the job's thread count.
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            for group, log in zip(groups, Parallel(n_jobs=threads, return_as="generator")(jobs), strict=True):
-                logs.append(log)
-                if tick is not None:
-                    tick(group.steps)
-    seconds = time.perf_counter() - start
+
+def run_all(specs, width, threads=1, tick=None):
+    """The log and the seconds of every run, with the groups of all of them spread over the processes."""
+    groups = [spec.groups(width) for spec in specs]
+    played = _play([group for part in groups for group in part], threads, tick)
+    found = []
+    for spec, part in zip(specs, groups, strict=True):
+        logs, seconds = zip(*(next(played) for _ in part), strict=True)
+        found.append((_joined(spec, part, logs), sum(seconds)))
+    return found
+
+
+def _play(groups, threads, tick):
+    """Yield the log and the seconds of each group in turn."""
+    if threads == 1 or len(groups) == 1:
+        for group in groups:
+            yield _timed(group, tick)
+        return
+    # Imported here because the jobs of a workflow seldom have several processes, and they take long to load.
+    import cloudpickle
+    from joblib import Parallel, delayed, parallel_config
+
+    # Instances hold functions, and classes may be defined in a notebook: both are sent by value. A worker must load
+    # the plug-ins before it can read the rest.
+    known = plugins.state()
+    jobs = [delayed(_run_group)(known, cloudpickle.dumps(group)) for group in groups]
+    # One BLAS thread per worker: more would change the last bits, and Snakemake exports the job's thread count.
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        for group, played in zip(groups, Parallel(n_jobs=threads, return_as="generator")(jobs), strict=True):
+            if tick is not None:
+                tick(group.steps)
+            yield played
+
+
+def _run_group(known, pickled):
+    """Run a group of rows in another process."""
+    plugins.restore(known)
+    return _timed(pickle.loads(pickled))
+
+
+def _timed(group, tick=None):
+    start = time.perf_counter()
+    return loop.run(group, tick), time.perf_counter() - start
+
+
+def _joined(spec, groups, logs):
+    """The log of a run from the logs of its groups; raises if a regret is not finite."""
     log = {
         key: np.concatenate([part[key].reshape(len(spec.settings), -1, part[key].shape[1]) for part in logs], axis=1)
         for key in (*LOGGED, *TRACED)
@@ -47,11 +78,7 @@ def run_rows(spec, width, threads=1, tick=None):
     for key in COST:
         log[key] = shares @ np.stack([part[key] for part in logs])
     _check(spec, log["regret"])
-    return log, seconds
-
-
-def _run_group(recipe, spec):
-    return loop.run(replace(spec, instance=instances.rebuild(*recipe)))
+    return log
 
 
 def _check(spec, regret):

@@ -23,7 +23,7 @@ def draw(tables):
             look = style.look(algorithm, algorithm) | {"linestyle": style.LINES.get(role, "solid")}
             label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
-            axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, markersize=3, **look)
+            axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, **{"markersize": 3} | look)
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
         for row in _authors(values, instance).itertuples():

@@ -55,7 +55,14 @@ def lowest(rows, curves):
 def draw(tables, family=FAMILY):
     summary, curves = tables[0]["summary"], tables[0]["curves"]
     rows = shown(summary, family)
-    by_title = panels(rows)
+    figure = draw_panels(summary, curves, rows, panels(rows))
+    words = "tuned" if family == "tuned" else "constants of their theory"
+    figure.suptitle(f"{style.heading(summary.iloc[0])}, {words}; shaded: interval of the mean", fontsize=8.5)
+    return figure
+
+
+def draw_panels(summary, curves, rows, by_title):
+    """Draw some rows of the summary in panels {title: rows}."""
     figure, axes = style.panels(len(by_title), height=2.75, most=3)
     bottom, names = lowest(rows, curves), style.names(summary)
     top = max(rows["high"].max() * 1.6, 10 * bottom)
@@ -67,8 +74,6 @@ def draw(tables, family=FAMILY):
         axis.set_xlim(1, summary["episodes"].max())
         axis.set_ylim(0.9 * bottom, top)
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, handlelength=1.8, columnspacing=1.0)
-    words = "tuned" if family == "tuned" else "constants of their theory"
-    figure.suptitle(f"{style.heading(summary.iloc[0])}, {words}; shaded: interval of the mean", fontsize=8.5)
     return figure
 
 
@@ -78,7 +83,7 @@ def _curve(axis, row, label, curve, bottom):
     layer = 3 if row.agent == "bef-rlsvi" else 2
     look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
     mean, low, high = (curve[name].clip(lower=bottom) for name in ("mean", "low", "high"))
-    axis.plot(curve["episode"], mean, label=label, markevery=0.2, markersize=3, clip_on=False, **look)
+    axis.plot(curve["episode"], mean, label=label, markevery=0.2, clip_on=False, **{"markersize": 3} | look)
     axis.fill_between(curve["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
 
 

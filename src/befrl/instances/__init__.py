@@ -17,8 +17,6 @@ from befrl.common.parameters import read
 from befrl.model import constants, rewards
 from befrl.model.instance import Instance
 
-catalogue = Catalogue("instance", __name__, __path__)
-
 # Published settings by name: a family and its parameters (Cho et al. 2024, Ayoub et al. 2020, Osband's benchmark).
 PRESETS = {
     "riverswim-osband-6": ("riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
@@ -34,6 +32,7 @@ PRESETS |= {
 THETAS = ("theta_p", "theta_r")
 # What theta* may differ by between processors, relative to its largest entry: measured are 3e-16.
 ROUNDING = 1e-10
+catalogue = Catalogue("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
 
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:
@@ -67,7 +66,11 @@ def modules(name: str, values: dict) -> list[str]:
 def build(family: str, values: dict, where: str | None = None):
     """Build the instance of a family or preset with the user's parameters, and compute its constants."""
     where = where or f"instance '{family}'"
-    instance = _without_constants(*resolve(family, values), where)
+    return with_constants(_without_constants(*resolve(family, values), where).known_as(name=family), where)
+
+
+def with_constants(instance, where: str):
+    """The instance with its constants computed; `where` names it if they cannot be."""
     # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
     with _naming(where):
@@ -90,18 +93,17 @@ def _without_constants(family, values, where):
     parameters = read(module.Parameters, values, where)
     with _naming(where):
         instance = module.build(parameters)
-    return instance.known_as(family_name=family, parameters=asdict(parameters))
+    return instance.known_as(family_name=family, name=family, parameters=asdict(parameters))
 
 
-def rebuild(family: str, values: dict, known_constants: dict, thetas=None):
-    """Rebuild an instance whose constants are known, and (theta*_p, theta*_r), if they are given."""
-    built = _without_constants(family, values, f"instance '{family}'").known_as(constants=known_constants)
-    return built if thetas is None else _with_thetas(built, thetas)
+def rebuild(family: str, values: dict, known_constants: dict):
+    """Rebuild an instance whose constants are known."""
+    return _without_constants(family, values, f"instance '{family}'").known_as(constants=known_constants)
 
 
-def _with_thetas(instance, thetas):
-    """The instance with these (theta*_p, theta*_r), and with all that follows from them."""
-    given = dict(zip(THETAS, thetas, strict=True))
+def _with_thetas(instance, arrays):
+    """The instance with the theta*_p and theta*_r of some arrays, and with all that follows from them."""
+    given = {key: arrays[key] for key in THETAS}
     same = all(np.array_equal(theta, getattr(instance, key)) for key, theta in given.items())
     return instance if same else replace(instance, **given)
 
@@ -164,7 +166,7 @@ def load(path):
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], _with_thetas(instance, [arrays[key] for key in THETAS])
+    return meta["name"], _with_thetas(instance, arrays).known_as(name=meta["name"])
 
 
 def read_facts(path, name) -> dict:

@@ -39,7 +39,7 @@ KERNELS = {
 
 @dataclass(frozen=True)
 class Parameters:
-    kernel: str = choice("osband", KERNELS, "whose transition probabilities")
+    kernel: str = choice("osband", tuple(KERNELS), "whose transition probabilities")
     states: int = integer(6, 3, 200, "number of states S")
     horizon: int = integer(20, 1, 10000, "steps per episode H")
     leak: float = number(0.0, 0.0, 0.1, "uniform mass mixed into every row; 0 keeps the structural zeros as a mask")

@@ -21,7 +21,7 @@ class LearnerParameters:
     """The parameters that all model-based agents share."""
 
     eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty", ridge=True)
-    estimator: str = choice("mle", estimators.catalogue.names(), "estimator of the transition parameter")
+    estimator: str = choice("mle", estimators.catalogue, "estimator of the transition parameter")
 
 
 class Learner:

@@ -23,6 +23,7 @@ class Instance:
     theta_p, theta_r         (d,) each
     start, start_masses      `start(u)` maps uniforms (n,) to first states; their law on anchors, (N,)
     family_name, parameters  how to build the instance again; `instances.build` fills them in
+    name                     the instance's name in a study, which keys its random streams; by default family_name
     constants                those of Assumption 1 and Theorem 1, on the compact set of `constants.py`
     """
 
@@ -35,9 +36,12 @@ class Instance:
     family_name: str = "unnamed"
     parameters: dict = field(default_factory=dict)
     constants: dict = field(default_factory=dict)
+    name: str = ""
 
     def __post_init__(self):
         """Check the instance; the message of a mistake names it."""
+        if not self.name:
+            object.__setattr__(self, "name", self.family_name)
         try:
             for name in ("theta_p", "theta_r", "start_masses"):
                 object.__setattr__(self, name, numbers(name, getattr(self, name)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from befrl import agents, claims, instances
+from befrl import agents, claims, instances, plugins
 from befrl.analysis import published
 from befrl.common import storage
 from befrl.common.errors import InputError, Refused, guess, unknown
@@ -26,19 +26,20 @@ from befrl.study.yaml_file import read_yaml
 SCHEMA = Path(__file__).parents[3] / "config" / "schema.yaml"
 # Folders of the project that no study may write to.
 OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")
-# The keys of an included file.
+# The keys of an included file, beside `plugins`.
 SHARED = ("agents", "groups")
 
 
 def load(path, schema_path) -> Study:
     """Read and check a config file."""
-    return check(read_yaml(path), read_yaml(schema_path))
+    return check(read_yaml(path), read_yaml(schema_path), home=Path(path).parent)
 
 
-def check(config, schema, folder=SCHEMA.parent) -> Study:
+def check(config, schema, folder=SCHEMA.parent, home=".") -> Study:
     """Check a config and fill in its defaults; the first mistake raises an `InputError` that names the key.
 
-    Included files are looked up in `folder`.
+    Included files are looked up in `folder`, plug-ins in `home`, the folder of the config. Plug-ins are loaded; jobs
+    load them again (`common/plugin_variable.py`), and the study itself does not depend on where they are stored.
     """
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(schema['properties'])}")
@@ -46,8 +47,10 @@ def check(config, schema, folder=SCHEMA.parent) -> Study:
     errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.absolute_path)))
     if errors:
         raise InputError(storage.one_line(_sentence(errors[0])))
-    config = _with_groups(with_defaults(config, schema))
+    config = with_defaults(config, schema)
     _check_output(config["output"])
+    _load_plugins(config.pop("plugins"), home)
+    config = _with_groups(config)
     for name, entry in config["instances"].items():
         _named(instances.module_name, entry["family"], f"instances.{name}.family")
         instances.check(entry["family"], entry["set"], f"instances.{name}.set")
@@ -82,21 +85,36 @@ def check(config, schema, folder=SCHEMA.parent) -> Study:
 
 
 def _with_included(config, folder):
-    """Add the agents and groups of the included files; the config's own entries take precedence."""
+    """Add the agents and groups of the included files; the config's own entries take precedence.
+
+    The plug-ins of an included file are loaded from where the file names them.
+    """
     shared = {key: {} for key in SHARED}
     files = config.get("include", [])
     for name in files if isinstance(files, list) else []:
         if Path(str(name)).name != name:
             raise InputError(f"include = {name!r} is not allowed: name a file of the folder {folder.name}/")
         part = _plain(read_yaml(folder / name))
+        own = part.pop("plugins", []) if isinstance(part, dict) else []
         if not isinstance(part, dict) or not all(key in SHARED and isinstance(part[key], dict) for key in part):
-            raise InputError(f"include: {name} must be a mapping with the keys {', '.join(SHARED)}")
+            raise InputError(f"include: {name} must be a mapping with the keys {', '.join(SHARED)}, plugins")
+        if not isinstance(own, list):
+            raise InputError(f"include: {name}: plugins = {own!r} is not allowed: it must be a list of folders")
+        _load_plugins(own, folder)
         for key, entries in part.items():
             shared[key] |= entries
     for key, entries in shared.items():
         if entries and isinstance(config.get(key, {}), dict):
             config[key] = entries | config.get(key, {})
     return config
+
+
+def _load_plugins(sources, folder):
+    for source in sources:
+        try:
+            plugins.load(str(source), folder)
+        except InputError as error:
+            raise InputError(f"plugins: {error}") from None
 
 
 def _with_groups(config):

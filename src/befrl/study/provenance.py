@@ -2,8 +2,9 @@
 
 The hash of a module covers its syntax tree (comments, docstrings and layout do not count), the syntax tree of every
 befrl module that it imports, directly or indirectly, and the locked version of every package that any of them imports,
-with that package's dependencies. Rules carry the hash as a parameter: editing a module, or locking another version of a
-package, reruns the jobs that use it and no others.
+with that package's dependencies. A plug-in counts like a module of befrl, and so do the modules of its own folder or
+package that it imports. Rules carry the hash as a parameter: editing a module, or locking another version of a package,
+reruns the jobs that use it and no others.
 """
 
 import ast
@@ -17,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
+OWN = __name__.split(".")[0]
 LOCK = Path(__file__).parents[3] / "requirements.lock"
 # Packages whose name in the lock is not the name of the import.
 DISTRIBUTIONS = {"yaml": "pyyaml"}
@@ -38,10 +40,12 @@ def _tree(module: str):
 
 @cache
 def _is_module(name: str) -> bool:
+    """Whether a name is that of a module with a file; the folder of plug-ins is a package without one."""
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = importlib.util.find_spec(name)
     except ModuleNotFoundError:
         return False
+    return spec is not None and spec.origin is not None
 
 
 def _statements(tree):
@@ -94,16 +98,16 @@ def _imported(module: str) -> frozenset[str]:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Modules of the same package that a module imports, and the packages that contain it."""
+    """Modules of the same package and of befrl that a module imports, and the packages that contain it."""
     parts = module.split(".")
     found = _imported(module) | {".".join(parts[:i]) for i in range(1, len(parts))}
-    return frozenset(name for name in found if name.split(".")[0] == parts[0] and _is_module(name))
+    return frozenset(name for name in found if name.split(".")[0] in (parts[0], OWN) and _is_module(name))
 
 
 def external(module: str) -> set[str]:
     """Third-party packages that a module imports, by import name."""
     tops = {name.split(".")[0] for name in _imported(module)}
-    return tops - {module.split(".")[0]} - set(sys.stdlib_module_names)
+    return tops - {module.split(".")[0], OWN} - set(sys.stdlib_module_names)
 
 
 def closure(*modules: str) -> set[str]:

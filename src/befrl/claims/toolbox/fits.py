@@ -28,7 +28,7 @@ def uses() -> list[str]:
     """The modules that the runs find by name and not by an import statement."""
     found = [module for name, values in CASES.values() for module in instances.modules(name, values)]
     found += [agents.catalogue.module_name("random")]
-    return found + [estimators.catalogue.module_name(name) for name in estimators.catalogue.names()]
+    return found + [estimators.catalogue.module_name(name) for name in estimators.catalogue.own()]
 
 
 @functools.lru_cache(1)
@@ -37,7 +37,7 @@ def errors(seed, repetitions):
     found = {}
     for case, (name, values) in CASES.items():
         instance = replace(instances.build(name, values), horizon=STEPS)
-        keys = [key for key in (*estimators.catalogue.names(), UNWEIGHTED) if (key, case) not in LEFT_OUT]
+        keys = [key for key in (*estimators.catalogue.own(), UNWEIGHTED) if (key, case) not in LEFT_OUT]
         fitted = {key: _made(key, instance, seed, repetitions) for key in keys}
         data = Data(instance.model, repetitions)
         for trajectory in random_play(instance, name, range(repetitions), EPISODES, seed):

@@ -75,10 +75,8 @@ def rows(records) -> list[dict]:
 
 
 def table(records) -> str:
-    """The ledger as CSV text, with the meaning of each column in '# ' lines before the header."""
+    """The ledger as CSV text."""
     text = io.StringIO()
-    for name, meaning in COLUMNS.items():
-        text.write(f"# {name}: {meaning}\n")
     writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows(records))

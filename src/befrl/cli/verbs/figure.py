@@ -1,5 +1,8 @@
 """Draw a figure from tables, or several figures that show the same things."""
 
+from befrl.cli.words import pairs
+from befrl.common.errors import InputError
+
 EXAMPLE = (
     "befrl figure regret --tables results/regret/chain-8_U/summary.csv results/regret/chain-8_U/curves.csv "
     "--out figures/regret_chain-8_U"
@@ -21,6 +24,9 @@ def arguments(parser):
     parser.add_argument(
         "--headline", nargs="+", default=[], metavar="KIND", help="figures that come first in the report"
     )
+    parser.add_argument(
+        "--looks", nargs="+", metavar="NAME=NUMBER", help="numbers of the looks of agents that befrl does not know"
+    )
 
 
 def call(args):
@@ -33,4 +39,13 @@ def call(args):
             check_target(f"{out}.{suffix}")
     for kind in args.kind:
         figures.catalogue.module_name(kind)
-    render.render_all(args.kind, args.tables, args.out, args.command, args.headline)
+    render.render_all(args.kind, args.tables, args.out, args.command, args.headline, numbers(args.looks))
+
+
+def numbers(texts):
+    """The numbers of the looks, by name."""
+    found = pairs(texts)
+    for name, number in found.items():
+        if type(number) is not int or number < 0:
+            raise InputError(f"--looks {name}={number}: write NAME=NUMBER, with a whole number from 0")
+    return found

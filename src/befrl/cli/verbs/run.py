@@ -2,7 +2,7 @@
 
 import json
 
-from befrl.cli.playing import add_run_arguments, progress, read_instance
+from befrl.cli.playing import add_run_arguments, progress_of, read_instance
 from befrl.cli.words import pairs, provenance, show, target
 from befrl.common.errors import InputError
 
@@ -24,7 +24,7 @@ def call(args):
     from befrl.experiment import run_file, runs
 
     out, (labels, spec) = target(args.out), read_spec(args)
-    with progress(args, spec.steps) as tick:
+    with progress_of(args, spec.steps) as tick:
         log, seconds = runs.run_rows(spec, args.lockstep, args.threads, tick)
     meta = runs.describe(spec, labels, seconds)
     if out:

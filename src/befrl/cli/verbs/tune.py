@@ -1,6 +1,6 @@
 """Tune an agent on an instance by successive halving over seeds."""
 
-from befrl.cli.playing import add_run_arguments, progress, read_instance
+from befrl.cli.playing import add_run_arguments, progress_of, read_instance
 from befrl.cli.words import pairs, provenance, show, target, whole
 
 EXAMPLE = (
@@ -33,7 +33,7 @@ def call(args):
     name, instance = read_instance(args)
     options = {"track": args.track, "root_seed": args.root_seed, "ties": args.ties}
     spec = RunSpec.of(instance, name, args.agent, values, args.episodes, (0,), **options)
-    with progress(args, tuning.steps(halving, args.episodes, instance.horizon)) as tick:
+    with progress_of(args, tuning.steps(halving, args.episodes, instance.horizon)) as tick:
         outcome = tuning.halve(spec, values, tune, halving, args.lockstep, args.threads, tick)
     if out:
         modules = instances.modules(instance.family_name, instance.parameters)

@@ -6,7 +6,7 @@ from pathlib import Path
 from befrl import figures
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError, unknown
-from befrl.figures.support import style
+from befrl.figures.support import newcomers, style
 from befrl.figures.support.contents import contents
 
 SUFFIXES = ("svg", "png", "json")
@@ -24,8 +24,11 @@ def read_tables(kind, paths) -> list[dict]:
     ]
 
 
-def render_all(kinds, paths, outs, commands=(), headlines=()):
-    """Draw several figures that show the same things; `paths` holds the tables of the first kind, then of the next."""
+def render_all(kinds, paths, outs, commands=(), headlines=(), looks=()):
+    """Draw several figures that show the same things; `paths` holds the tables of the first kind, then of the next.
+
+    `looks` are the numbers of the newcomers (`newcomers.py`), {name: number}.
+    """
     counts = [len(figures.catalogue.module(kind).TABLES) for kind in kinds]
     things, left = divmod(len(paths), sum(counts))
     if left:
@@ -38,14 +41,15 @@ def render_all(kinds, paths, outs, commands=(), headlines=()):
             raise unknown("headline", headline, kinds)
     paths = iter(paths)
     for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
-        render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines)
+        render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines, looks)
 
 
-def render(kind, paths, out, command, headline=False):
+def render(kind, paths, out, command, headline=False, looks=()):
     """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
     module = figures.catalogue.module(kind)
     tables = read_tables(kind, paths)
     style.apply()
+    newcomers.start(looks)
     figure = module.draw(tables)
     out = Path(out)
     for suffix, options in (

@@ -1,15 +1,15 @@
 """The style of all figures: column width, colour-blind safe colours, and one colour for each agent everywhere."""
 
-import zlib
+from befrl.figures.support import newcomers
 
 WIDTH = 3.6  # inches: one column of a paper
 GREY = "0.55"
 
 # The palette of Okabe and Ito; black is kept for reference lines.
-ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 # From Tol's muted palette, for further kinds of agents.
-WINE, INDIGO, OLIVE, TEAL = "#882255", "#332288", "#999933", "#44AA99"
+WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"
 # A colour for each kind of agent, and a marker for each of its members, or for curves that often coincide.
 LOOKS = {
     "bef-rlsvi": (BLUE, ""),
@@ -34,10 +34,8 @@ LOOKS = {
     "rrl-mnl": (INDIGO, "^"),
     "orrl-mnl": (INDIGO, "D"),
 }
-# For what is new: its name picks one of these, whatever else is drawn.
-SPARE = (TEAL, YELLOW)
-SPARE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-# Variants of an algorithm have its colour and a hollow marker, chosen by the ending of their name.
+# Variants of an algorithm have its colour and a hollow marker, chosen by the ending of their name. Without such an
+# ending the first variant has the algorithm's own marker, or a circle, and the others those of newcomers.
 VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
 VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "v", "features": "v"}
 # Algorithms that share a panel if all of them are too many for one.
@@ -61,17 +59,11 @@ MARKS = {
 
 
 def colour(agent: str, algorithm: str = "") -> str:
-    """The colour of an agent: fixed if it or its algorithm is known, else by its name, whatever else is drawn."""
+    """The colour of an agent: that of itself or its algorithm if one is known, else that of a newcomer."""
     for known in (agent, algorithm):
         if known in LOOKS:
             return LOOKS[known][0]
-    return spare(agent)[0]
-
-
-def spare(name: str) -> tuple[str, str]:
-    """Colour and marker of an agent, estimator or planner that has no look of its own."""
-    number = zlib.crc32(name.encode())
-    return SPARE[number % len(SPARE)], SPARE_MARKERS[number // len(SPARE) % len(SPARE_MARKERS)]
+    return newcomers.look(agent)[0]
 
 
 def mixed(colour: str, share: float):
@@ -87,12 +79,27 @@ def look(agent: str, algorithm: str) -> dict:
     shade = colour(agent, algorithm)
     if agent in LOOKS:
         return {"color": shade, "marker": LOOKS[agent][1]}
-    own = LOOKS[algorithm][1] or "o" if algorithm in LOOKS else spare(agent)[1]
-    return {
-        "color": shade,
-        "marker": VARIANTS.get(agent.removeprefix(f"{algorithm}-"), own),
-        "markerfacecolor": "white",
-    }
+    ending = agent.removeprefix(f"{algorithm}-")
+    if algorithm in LOOKS and ending in VARIANTS:
+        marker = VARIANTS[ending]
+    elif algorithm in LOOKS and newcomers.is_first(agent, algorithm):
+        marker = LOOKS[algorithm][1] or "o"
+    else:
+        marker = newcomers.marker(newcomers.number(agent))
+        return {"color": shade, "marker": marker, "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 0.7}
+    return {"color": shade, "marker": marker, "markerfacecolor": "white"}
+
+
+def numbered(agents: dict[str, str]) -> dict[str, int]:
+    """The numbers of the newcomers among the agents {name: algorithm}; 0 for the first variant of a known algorithm."""
+    found, met = {}, set()
+    for agent, algorithm in agents.items():
+        if agent in LOOKS or (algorithm in LOOKS and agent.removeprefix(f"{algorithm}-") in VARIANTS):
+            continue
+        first = algorithm in LOOKS and algorithm not in met
+        met.add(algorithm)
+        found[agent] = 0 if first else 1 + sum(number > 0 for number in found.values())
+    return found
 
 
 def group(algorithm: str) -> str:
@@ -191,7 +198,7 @@ def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False
     """One line for each name in the column `key`: `column` over `size`, kept within the rims; handles by name."""
     handles = {}
     for name, part in table.groupby(key, sort=False):
-        colour, marker = looks.get(name) or spare(name)
+        colour, marker = looks.get(name) or newcomers.look(name)
         if shaded:
             low, high = part[f"{column}_low"], part[f"{column}_high"]
             axis.fill_between(part[size], low, high, color=colour, alpha=0.12, linewidth=0)
@@ -202,10 +209,16 @@ def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False
 
 
 def apply():
-    """Set matplotlib up; imports are here because seaborn takes seconds to load."""
+    """Set matplotlib up to draw files in the style of all figures."""
     import matplotlib
 
     matplotlib.use("Agg")
+    theme()
+
+
+def theme():
+    """Set the style of all figures; imports are here because seaborn takes seconds to load."""
+    import matplotlib
     import seaborn
 
     palette = list(dict.fromkeys(colour for colour, _ in LOOKS.values()))

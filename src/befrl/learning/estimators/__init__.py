@@ -5,4 +5,4 @@ An estimator's module has a class `Estimator` with `update(data, trajectory) -> 
 
 from befrl.common.catalogue import Catalogue
 
-catalogue = Catalogue("estimator", __name__, __path__)
+catalogue = Catalogue("estimator", __name__, __path__, parts=("Estimator",), base="Estimator")

@@ -6,7 +6,7 @@ means `befrl/model/rewards/truncated_exponential.py`.
 
 from befrl.common.catalogue import Catalogue
 
-catalogue = Catalogue("reward law", __name__, __path__)
+catalogue = Catalogue("reward law", __name__, __path__, parts=("Law",), base="RewardLaw")
 
 
 def make(name, sd):

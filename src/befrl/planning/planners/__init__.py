@@ -6,4 +6,4 @@ others approximate the kernel by features, as the paper does.
 
 from befrl.common.catalogue import Catalogue
 
-catalogue = Catalogue("planner", __name__, __path__)
+catalogue = Catalogue("planner", __name__, __path__, parts=("Planner",), base="Planner")

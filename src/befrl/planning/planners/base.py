@@ -21,7 +21,7 @@ SPEEDUP = 8
 class PlannerParameters:
     """The parameters of agents that plan in a model."""
 
-    planner: str = choice("exact", planners.catalogue.names(), "how the expected next value is computed")
+    planner: str = choice("exact", planners.catalogue, "how the expected next value is computed")
     features: int = integer(200, 1, 100000, "number of features, for planners that use features")
 
 

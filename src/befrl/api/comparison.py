@@ -1,0 +1,117 @@
+"""Comparisons: several agents play the same instance with the same seeds and the same environment noise."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from befrl.analysis import aggregation, intervals, regret_columns
+from befrl.api import given
+from befrl.api.runs import LOCKSTEP, Runs, play
+from befrl.common.errors import InputError
+from befrl.experiment.spec import ROOT_SEED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEVEL = 0.95
+# Agents that every comparison shows.
+BASELINES = ("greedy", "random", "oracle")
+MEANINGS = {
+    "agent": "name of the agent",
+    "setting": regret_columns.SUMMARY["setting"],
+    "mean": regret_columns.SUMMARY["mean"],
+    "low": regret_columns.SUMMARY["low"],
+    "high": regret_columns.SUMMARY["high"],
+    "median": regret_columns.SUMMARY["q50"],
+    "failed": regret_columns.SUMMARY["failed"],
+    "difference": "mean over seeds of the regret minus that of the best agent but the oracle, paired by seed",
+    "difference_low": "lower end of the interval of the mean difference",
+    "difference_high": "upper end of the interval of the mean difference",
+    "seconds": "seconds that all runs of the agent took, summed over processes",
+}
+
+
+class Comparison:
+    """Runs of several agents on one instance and track, with the same seeds."""
+
+    def __init__(self, runs: Mapping[str, Runs]):
+        """Compare runs by label, such as those of `befrl.run`, or of a file that `befrl.read` has read."""
+        if not isinstance(runs, Mapping) or not runs or not all(isinstance(each, Runs) for each in runs.values()):
+            raise InputError("runs is not allowed: it must be a dictionary of at least one Runs by name")
+        self.runs = {label: Runs(each.log, each.meta | {"labels": [label]}) for label, each in runs.items()}
+        case = aggregation.case_of([(each.log, each.meta) for each in self.runs.values()])
+        rows = aggregation.tables(case, {}, LEVEL)
+        self._summary = pd.DataFrame(rows["summary"], columns=list(regret_columns.SUMMARY))
+        self._curves = pd.DataFrame(rows["curves"], columns=list(regret_columns.CURVES))
+
+    def table(self) -> pd.DataFrame:
+        """One row for each agent, best first; `table.attrs["meanings"]` says what the columns are."""
+        rows = self._summary.sort_values("mean", kind="stable").set_index("variant")
+        finals = {label: self.runs[label].cumulative[:, -1] for label in rows.index}
+        learners = [label for label in rows.index if rows["algorithm"][label] != "oracle"] or list(rows.index)
+        found = []
+        for label, row in rows.iterrows():
+            difference = finals[label] - finals[learners[0]]
+            low, high = intervals.mean_interval(difference, LEVEL)
+            entry = {"agent": label, "median": row["q50"], "seconds": self.runs[label].seconds}
+            entry |= {key: row[key] for key in ("setting", "mean", "low", "high", "failed")}
+            found.append(entry | {"difference": difference.mean(), "difference_low": low, "difference_high": high})
+        table = pd.DataFrame(found, columns=list(MEANINGS))
+        table.attrs["meanings"] = MEANINGS
+        return table
+
+    def frame(self) -> pd.DataFrame:
+        """One row for each agent, seed and episode, as `Runs.frame`."""
+        frames = [each.frame() for each in self.runs.values()]
+        meanings = frames[0].attrs
+        frame = pd.concat(frames, ignore_index=True)
+        frame.attrs = meanings
+        return frame
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Draw the mean cumulative regret of every agent but the oracle; the path ends in .png, .svg or .pdf."""
+        # Imported here because it takes long to load.
+        from befrl.api.drawing import draw
+
+        return draw(self._summary, self._curves, LEVEL, path)
+
+    def __repr__(self) -> str:
+        first = self._summary.iloc[0]
+        size = f"{first['seeds']} seeds, {first['episodes']} episodes"
+        return f"Comparison of {len(self.runs)} agents on '{first['instance']}', track {first['track']}: {size}"
+
+
+def compare(
+    mdp: given.AnyInstance,
+    agents: Mapping[str, given.AnyAgent | tuple[given.AnyAgent, Mapping[str, Any]]],
+    *,
+    episodes: int = 1000,
+    seeds: given.AnySeeds = 30,
+    track: str = "U",
+    ties: str = "random",
+    root_seed: int = ROOT_SEED,
+    cores: int = 1,
+    lockstep: int = LOCKSTEP,
+    show: bool = True,
+) -> Comparison:
+    """Let several agents play an instance, and greedy, random and oracle beside them.
+
+    `agents` is {name: agent} or {name: (agent, parameters)}; the other arguments are those of `befrl.run`. The runs of
+    all agents are spread over the cores.
+    """
+    if not isinstance(agents, Mapping) or not agents:
+        raise InputError("agents is not allowed: it must be a dictionary {name: agent} with at least one agent")
+    players = [_player(label, each) for label, each in agents.items()]
+    players += [(name, name, {}) for name in BASELINES if name not in agents]
+    runs = play(mdp, players, episodes, seeds, track, ties, root_seed, cores, lockstep, show)
+    return Comparison({each.label: each for each in runs})
+
+
+def _player(label: str, each: Any) -> tuple[str | None, given.AnyAgent, Mapping[str, Any]]:
+    """Label, agent and parameters of an entry."""
+    agent, values = each if isinstance(each, tuple) and len(each) == 2 else (each, {})
+    if not isinstance(values, Mapping):
+        raise InputError(f"agents: '{label}' is not allowed: write an agent, or (agent, {{parameter: value}})")
+    return label, agent, values

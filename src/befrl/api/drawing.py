@@ -1,0 +1,53 @@
+"""The figure of a comparison, in the style of the study's figures."""
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from befrl.common import storage
+from befrl.common.errors import InputError
+from befrl.figures import regret
+from befrl.figures.support import newcomers, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ENDINGS = (".png", ".svg", ".pdf")
+# No date is written, so that a figure is the same every time.
+METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def check_path(path: str | PathLike[str]) -> None:
+    """Raise if no figure can be written at a path."""
+    if Path(path).suffix not in ENDINGS:
+        raise InputError(f"{path}: cannot be drawn, the name must end in {', '.join(ENDINGS)}")
+    storage.check_target(path)
+
+
+def draw(
+    summary: pd.DataFrame, curves: pd.DataFrame, level: float, path: str | PathLike[str] | None = None
+) -> "Figure":
+    """Draw the regret of every agent but the oracle, and write it if a path is given."""
+    import matplotlib
+    from matplotlib import pyplot
+
+    if path is not None:
+        check_path(path)
+    # A notebook keeps its own settings.
+    with matplotlib.rc_context(), pyplot.ioff():
+        style.theme()
+        newcomers.start(style.numbered(dict(zip(summary["agent"], summary["algorithm"], strict=True))))
+        rows = regret.shown(summary, "theory")
+        # A heading on two lines is not wider than one panel.
+        panels, newline = ({"": rows}, "\n") if len(rows) <= regret.MOST else (regret.panels(rows), "; ")
+        figure = regret.draw_panels(summary, curves, rows, panels)
+        heading = f"{style.heading(summary.iloc[0])}{newline}shaded: {level:.0%} interval of the mean"
+        figure.suptitle(heading, fontsize=8)
+        if path is not None:
+            ending = Path(path).suffix
+            with storage.replacing(path) as file:
+                figure.savefig(file, format=ending[1:], dpi=200, metadata=METADATA[ending])
+        style.close(figure)
+    return figure

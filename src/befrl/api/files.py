@@ -1,0 +1,63 @@
+"""Read the files that befrl writes."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from befrl import instances
+from befrl.api import given
+from befrl.api.runs import Runs
+from befrl.api.threads import one_thread
+from befrl.common import storage, tidy
+from befrl.common.errors import InputError
+from befrl.experiment import run_file
+from befrl.model.instance import Instance
+from befrl.study import columns
+
+# Keys of the meta that have an entry for each label.
+BY_LABEL = ("labels", "settings", "constants", "specification", "facts")
+
+
+def read(path: str | PathLike[str]) -> pd.DataFrame | dict[str, Runs] | Instance | dict[str, Any]:
+    """Read a file that befrl has written.
+
+    A table (csv) is a data frame; `attrs["meanings"]` has the meanings of its columns, and `attrs["made_by"]` the
+    command that made it. A run file (npz) is {name: Runs}, an instance file (npz) an Instance, and the record of a
+    claim or of a tuning (json) a dictionary.
+    """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"path = {given.shown(path)} is not allowed: it must be the path of a file")
+    file = Path(path)
+    if not file.exists():
+        raise InputError(f"{file}: there is no such file")
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder: name a file")
+    readers = {".csv": _table, ".npz": _arrays, ".json": storage.read_json}
+    if file.suffix not in readers:
+        raise InputError(f"{file}: befrl reads files that end in {', '.join(readers)}")
+    return readers[file.suffix](file)
+
+
+def _table(path: Path) -> pd.DataFrame:
+    frame = tidy.read(path)
+    try:
+        about = columns.of(frame.columns)
+    except InputError as error:
+        raise InputError(f"{path}: {error}: read it with pandas.read_csv") from None
+    frame.attrs |= {"meanings": about.columns, "made_by": about.made_by}
+    return frame
+
+
+def _arrays(path: Path) -> dict[str, Runs] | Instance:
+    if storage.kind(path) == "instance":
+        with one_thread():
+            return instances.load(path)[1]
+    log, meta = run_file.load(path)
+    shared = {key: value for key, value in log.items() if key in run_file.COST}
+    found = {}
+    for i, label in enumerate(meta["labels"]):
+        own = {key: value[i : i + 1] for key, value in log.items() if key not in run_file.COST}
+        found[label] = Runs(own | shared, meta | {key: meta[key][i : i + 1] for key in BY_LABEL})
+    return found

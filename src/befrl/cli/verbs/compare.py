@@ -1,0 +1,86 @@
+"""Compare agents on an instance: mean regret, intervals, failures and paired differences."""
+
+from befrl.cli.words import episodes, natural, pairs, whole
+from befrl.common.errors import InputError
+
+EXAMPLE = "befrl compare chain --set bins=8 --agents bef-rlsvi:x=10 exp-psrl --seeds 30 --plot regret.png"
+
+
+def arguments(parser):
+    parser.add_argument("instance", help="a family, a preset, or an npz file made by `befrl instance`")
+    parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the family")
+    parser.add_argument(
+        "--agents",
+        nargs="+",
+        required=True,
+        metavar="AGENT[:NAME=VALUE,...]",
+        help="algorithms of `befrl list agents` with their parameters; greedy, random and oracle run too",
+    )
+    parser.add_argument("--episodes", type=episodes, default=1000, help="episodes K (default 1000)")
+    parser.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
+    parser.add_argument("--track", default="U", help="U: reward unknown (default); K: true mean reward given")
+    parser.add_argument("--ties", default="random", help="equal actions: random (default), or first")
+    parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
+    parser.add_argument("--cores", type=whole, default=1, help="processes (default 1); results do not depend on it")
+    parser.add_argument("--plot", metavar="FILE", help="png, svg or pdf file to draw")
+    parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
+
+
+def call(args):
+    from befrl.api.comparison import compare
+    from befrl.api.drawing import check_path
+
+    agents = read_agents(args.agents)
+    if args.plot:
+        check_path(args.plot)
+    options = {key: getattr(args, key) for key in ("episodes", "seeds", "track", "ties", "root_seed", "cores")}
+    compared = compare(read_instance(args), agents, show=not args.json, **options)
+    table = compared.table()
+    if args.plot:
+        compared.plot(args.plot)
+    print(table.to_json(orient="records", indent=2) if args.json else shown(compared, table))
+
+
+def read_instance(args):
+    """The instance of the arguments."""
+    from befrl.api.files import read
+    from befrl.api.given import instance
+
+    values = pairs(args.set)
+    if not args.instance.endswith(".npz"):
+        return instance(args.instance, **values)
+    if values:
+        raise InputError("--set goes with a family, not with an instance file")
+    return read(args.instance)
+
+
+def read_agents(texts):
+    """['bef-rlsvi:x=10,eta=2', 'greedy'] -> {'bef-rlsvi': ('bef-rlsvi', {'x': 10, 'eta': 2}), 'greedy': ...}.
+
+    An agent that runs in several settings has its parameters in its name.
+    """
+    names = [text.partition(":")[0] for text in texts]
+    found = {}
+    for text, name in zip(texts, names, strict=True):
+        label = text if names.count(name) > 1 else name
+        if label in found:
+            raise InputError(f"--agents {text}: is given twice")
+        values = text.partition(":")[2]
+        found[label] = name, pairs(values.split(",") if values else [])
+    return found
+
+
+def shown(compared, table):
+    """The comparison as text: intervals in brackets, failures in per cent."""
+    lines = [["agent", "setting", "mean regret", "", "median", "failed", "minus the best", "", "seconds"]]
+    for row in table.itertuples():
+        # One seed has no interval.
+        regret, paired = (
+            f"[{low:.4g}, {high:.4g}]" if low == low else ""
+            for low, high in ((row.low, row.high), (row.difference_low, row.difference_high))
+        )
+        numbers = [f"{row.median:.4g}", f"{row.failed:.0%}", f"{row.difference:.4g}", paired, f"{row.seconds:.1f}"]
+        lines.append([row.agent, row.setting, f"{row.mean:.4g}", regret, *numbers])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    body = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return "\n".join([f"{compared}, 95 % intervals", *body])

@@ -1,0 +1,18 @@
+"""The progress bar of long computations."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(total: int, show: bool) -> Iterator[Callable[[int], object] | None]:
+    """A progress bar that counts steps, on a terminal or in a notebook; yields the function that counts, or None."""
+    if not show or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield None
+        return
+    # Imported here because most commands show no progress.
+    from tqdm import tqdm
+
+    with tqdm(total=total, unit="step", unit_scale=True, leave=False) as counter:
+        yield counter.update

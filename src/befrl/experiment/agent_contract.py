@@ -1,0 +1,234 @@
+"""The contract of agents: what an agent must satisfy with any setting, on any instance and in both tracks.
+
+Each property is a function of a `Case` and raises `errors.Broken` with a sentence that says what the agent does wrong.
+The tests put every agent of the package through them, and `befrl check` those of a user.
+"""
+
+import contextlib
+import dataclasses
+import random
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from befrl import agents
+from befrl.agents.base import Plan
+from befrl.common.errors import InputError, require
+from befrl.experiment import loop
+from befrl.experiment.environment import Environment
+from befrl.experiment.run_file import LOGGED, TRACED
+from befrl.experiment.spec import RunSpec
+from befrl.model.instance import Instance
+
+LOG = (*LOGGED, *TRACED)
+NAME, ROOT = "test", 7
+# The arrays that all agents of an instance share.
+SHARED = ("theta_p", "theta_r", "start_masses", "P", "R", "optimal_policy")
+
+
+@dataclass(frozen=True)
+class Case:
+    """An algorithm with the values of its parameters that are not the defaults, on an instance, in a track."""
+
+    algorithm: str
+    instance: Instance
+    track: str = "U"
+    values: dict = field(default_factory=dict)
+
+    def spec(self, seeds, episodes, settings=None):
+        several = [self.values] if settings is None else settings
+        options = {"track": self.track, "root_seed": ROOT}
+        return RunSpec.of(self.instance, NAME, self.algorithm, several, episodes, seeds, **options)
+
+
+class Recorder(Environment):
+    """An environment that keeps all episodes, and lends the agent arrays that it cannot write to.
+
+    From the episode `until` on, the noise is that of another root seed.
+    """
+
+    def __init__(self, spec, until=None):
+        super().__init__(spec.instance, spec.root_seed, spec.name, spec.row_seeds)
+        self.other, self.until = Environment(spec.instance, spec.root_seed + 1, spec.name, spec.row_seeds), until
+        self.policies, self.kept, self.trajectories = [], [], []
+
+    def rollout(self, agent, policy):
+        own = self.until is None or len(self.policies) < self.until
+        self.policies.append(policy)
+        self.kept.append(policy.copy())
+        trajectory = super().rollout(agent, policy) if own else self.other.rollout(agent, policy)
+        for part in dataclasses.fields(trajectory):
+            getattr(trajectory, part.name).flags.writeable = False
+        self.trajectories.append(trajectory)
+        return trajectory
+
+
+@contextlib.contextmanager
+def nothing_else_changes(instance):
+    """Require that neither the instance nor the global random generators change."""
+    arrays = [getattr(instance, key).copy() for key in SHARED]
+    numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
+    yield
+    for key, old in zip(SHARED, arrays, strict=True):
+        require(np.array_equal(getattr(instance, key), old), f"the agent writes into the instance's {key}")
+    same = all(np.array_equal(new, old) for new, old in zip(np.random.get_state(), numpy_state, strict=True))  # noqa: NPY002
+    require(same, "the agent draws from numpy's global generator: use problem.normals or problem.uniforms")
+    require(random.getstate() == python_state, "the agent draws from Python's global generator: use problem.uniforms")
+
+
+def run(case, seeds, episodes, settings=None, until=None):
+    """The log and the episodes of a run that leaves all else alone, with finite numbers and a possible regret."""
+    spec, instance = case.spec(seeds, episodes, settings), case.instance
+    recorder = Recorder(spec, until)
+    with nothing_else_changes(instance):
+        log = loop.run(spec, environment=recorder)
+    same = all(np.array_equal(policy, kept) for policy, kept in zip(recorder.policies, recorder.kept, strict=True))
+    require(same, "the agent changes a policy after it has returned it: make a new array for each plan")
+    worst = instance.optimum[1][0].max() - instance.horizon * min(0.0, instance.R.min())
+    lowest, highest = log["regret"].min(), log["regret"].max()
+    require(lowest >= -1e-9, f"the regret of an episode is {lowest:g}, and cannot be negative: check the plan's policy")
+    require(highest <= worst, f"the regret of an episode is {highest:g}, more than any policy loses: check the policy")
+    for key in LOG:
+        known = np.isfinite(log[key]).all() or np.isnan(log[key]).all()
+        require(known, f"'{key}' ({LOGGED.get(key) or TRACED[key]}) is not a finite number in some episodes")
+    return log, recorder
+
+
+def same_bytes_alone(case, episodes=7):
+    """A row's numbers do not depend on the seeds beside it."""
+    block, alone = (run(case, seeds, episodes)[0] for seeds in ((0, 1, 3), (3,)))
+    for key in LOG:
+        same = block[key][2:].tobytes() == alone[key].tobytes()
+        require(same, f"a row depends on the rows beside it: '{key}' of a seed alone has other bits than in a block")
+
+
+def same_bytes_beside_other_settings(case, settings=None, episodes=5):
+    """A row's numbers do not depend on the settings beside it: each number of the agent at two values or three."""
+    several = side_by_side(case) if settings is None else settings
+    together = run(case, (0, 1), episodes, several)[0]
+    for i, values in enumerate(several):
+        alone = run(replace(case, values=values), (1,), episodes)[0]
+        for key in LOG:
+            row = together[key].reshape(len(several), 2, -1)[i, 1]
+            same = row.tobytes() == alone[key][0].tobytes()
+            require(
+                same, f"a row depends on the settings beside it: '{key}' with {values or 'the defaults'} has other bits"
+            )
+
+
+def no_look_ahead(case):
+    """With other noise from episode 2 on, what is logged before and the policy of episode 2 keep their bytes."""
+    log, recorder = run(case, (0, 1), 4)
+    changed, other = run(case, (0, 1), 4, until=2)
+    for key in LOG:
+        same = log[key][:, :2].tobytes() == changed[key][:, :2].tobytes()
+        require(same, f"the agent looks ahead: '{key}' depends on the noise of later episodes")
+    same = recorder.kept[2].tobytes() == other.kept[2].tobytes()
+    require(same, "the agent looks ahead: its policy depends on the noise of the episode that it is for")
+    return log, changed
+
+
+def shapes_and_common_starts(case):
+    """Plans have the right shapes and values, the agent plays them, and meets the same noise as the oracle."""
+    _check_plan(case, loop.make_agent(case.spec((0, 1, 2), 4)).plan(0))
+    mine = run(case, (0, 1, 2), 4)[1]
+    oracle = run(replace(case, algorithm="oracle", values={}), (0, 1, 2), 4)[1]
+    H = case.instance.horizon
+    for policy, t, oracles in zip(mine.kept, mine.trajectories, oracle.trajectories, strict=True):
+        _check_policy(case, policy)
+        if policy.ndim == 3:
+            played = policy[np.arange(3)[:, None], np.arange(H), t.cells]
+            require(np.array_equal(t.actions, played), "act() does not play the policy that plan() returned")
+        # Paired noise: the same first state, and the same path as the oracle as long as actions agree.
+        agree = np.cumprod(t.actions == oracles.actions, axis=1).astype(bool)
+        same = (
+            np.array_equal(t.states[:, 0], oracles.states[:, 0])
+            and np.array_equal(t.next_states[agree], oracles.next_states[agree])
+            and np.array_equal(t.rewards[agree], oracles.rewards[agree])
+        )
+        require(same, "the agent does not meet the noise that the oracle meets: it changes the environment's stream")
+
+
+def _check_plan(case, plan):
+    """Check the plan of three rows before it is played."""
+    require(isinstance(plan, Plan), f"plan() returns a {type(plan).__name__}, it must return a Plan")
+    _check_policy(case, plan.policy)
+    values, rewards = (3, case.instance.model.n_anchors), (3, *case.instance.R.shape)
+    right = np.shape(plan.values) == values
+    require(right, f"the plan's values have shape {np.shape(plan.values)}, they must have (n, anchors) = {values}")
+    right = plan.rewards is None or np.shape(plan.rewards) == rewards
+    require(right, f"the plan's rewards must be None, or have shape (n, anchors, actions) = {rewards}")
+
+
+def _check_policy(case, policy):
+    """Check the policy of three rows."""
+    model, H = case.instance.model, case.instance.horizon
+    actions, random_ = (3, H, model.n_cells), (3, H, model.n_cells, model.n_actions)
+    shape = np.shape(policy)
+    require(shape in (actions, random_), f"a policy has shape {shape}, not (n, H, cells) = {actions}, nor {random_}")
+    if policy.ndim == 3:
+        whole = np.issubdtype(policy.dtype, np.integer)
+        require(whole, f"a policy of actions must have whole numbers, it has the type {policy.dtype}")
+        known = np.all((policy >= 0) & (policy < model.n_actions))
+        require(known, f"a policy has actions that are not from 0 to {model.n_actions - 1}")
+    else:
+        require(np.all(policy >= 0), "a random policy has negative probabilities")
+        require(np.allclose(policy.sum(-1), 1.0, rtol=0, atol=1e-12), "a policy's probabilities do not sum to one")
+
+
+def one_step_episodes(case):
+    """The agent can play episodes of a single step."""
+    run(replace(case, instance=replace(case.instance, horizon=1)), (0, 1), 5)
+
+
+PROPERTIES = [
+    shapes_and_common_starts,
+    same_bytes_alone,
+    same_bytes_beside_other_settings,
+    no_look_ahead,
+    one_step_episodes,
+]
+
+
+def settings(algorithm):
+    """The defaults {}, and {key: value} for both ends of every number and for every other word."""
+    yield {}
+    for parameter in dataclasses.fields(agents.catalogue.module(algorithm).Parameters):
+        values = [*parameter.metadata.get("choices", ())]
+        if parameter.metadata["kind"] is float:
+            values += [parameter.metadata["low"], parameter.metadata["high"]]
+        yield from ({parameter.name: value} for value in values if value != parameter.default)
+
+
+def beside(algorithm, own):
+    """A setting, and others that differ from it in one number each: what can run in lock step with it."""
+    yield own
+    for parameter in dataclasses.fields(agents.catalogue.module(algorithm).Parameters):
+        if parameter.metadata["kind"] is not float:
+            continue
+        if parameter.name in own:  # the default beside one of the ends
+            yield {key: value for key, value in own.items() if key != parameter.name}
+            continue
+        low, high, default = parameter.metadata["low"], parameter.metadata["high"], parameter.default
+        if default == "theory":
+            others = [0.3, 0.0]
+        elif default is None:
+            others = [min(max(2.0, low), high)]
+        else:
+            others = [default / 2 or 0.3]
+        for other in others:
+            values = own | {parameter.name: other}
+            with contextlib.suppress(InputError):  # two numbers may exclude each other
+                agents.parameters(algorithm, values)
+                yield values
+
+
+def side_by_side(case):
+    """The settings of `beside` that the agent does not refuse in lock step with the case's own."""
+    own, *others = beside(case.algorithm, case.values)
+    found = [own]
+    for other in others:
+        with contextlib.suppress(InputError):
+            loop.make_agent(case.spec((0,), 1, [own, other]))
+            found.append(other)
+    return found

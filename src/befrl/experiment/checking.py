@@ -1,0 +1,109 @@
+"""Puts a user's component through the contract of its kind and says in sentences what it breaks.
+
+An agent plays in both tracks on instances of every sort of state space, with its defaults and with both ends of every
+number and every word. Estimators and planners are checked as parts of `greedy`, reward laws as the reward of `chain`.
+"""
+
+from dataclasses import dataclass
+
+from befrl import agents, instances, plugins
+from befrl.common.catalogue import place
+from befrl.common.errors import Broken, InputError, Refused
+from befrl.experiment import agent_contract, instance_contract
+from befrl.experiment.agent_contract import Case
+from befrl.experiment.spec import TRACKS
+
+# Bins of an interval, finitely many states, smooth features on a circle, and states in all of R.
+INSTANCES = {
+    "chain": {"bins": 3, "horizon": 6},
+    "riverswim": {"states": 3, "horizon": 6},
+    "circle": {"knots": 4, "kappa": 4.0, "horizon": 6},
+    "lds": {"horizon": 4},
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One property in one case: a sentence says how it is broken, and is empty if it holds."""
+
+    check: str
+    case: str
+    sentence: str
+
+
+def check(kind: str, name: str, values: dict):
+    """The outcomes of all checks of a component; `values` are parameters of an instance or an agent."""
+    module = plugins.CATALOGUES[kind].module_name(name)
+    if kind == "agent":
+        outcomes = list(_agent(module, name, values))
+    elif kind in agents.PARTS:
+        outcomes = list(_agent(module, "greedy", {kind: name}, whole=False))
+    elif kind == "instance":
+        outcomes = list(_instance(module, name, values))
+    else:
+        outcomes = list(_instance(module, "chain", {"reward": name, "bins": 3, "horizon": 6}))
+    if not outcomes:
+        raise InputError(f"{kind} '{name}' refuses {', '.join(INSTANCES)}: there is no instance to check it on")
+    return outcomes
+
+
+def _agent(module, algorithm, values, whole=True):
+    """The contract with the values given and, if `whole`, one property of it with each further setting."""
+    agents.parameters(algorithm, values)
+    others = [setting for setting in agent_contract.settings(algorithm) if setting] if whole else []
+    for name, of_instance in INSTANCES.items():
+        problem = instances.build(name, of_instance)
+        for track in TRACKS:
+            case = Case(algorithm, problem, track, values)
+            if _refused(case):
+                continue
+            for i, one in enumerate(agent_contract.PROPERTIES):
+                outcome = _outcome(module, one, f"{name}, track {track}", case)
+                yield outcome
+                if i == 0 and outcome.sentence:
+                    break  # where plans are wrong, the rest says nothing new
+            else:
+                for setting in others:
+                    case = Case(algorithm, problem, track, values | setting)
+                    if not _refused(case):
+                        where = ", ".join(f"{key} = {value}" for key, value in setting.items())
+                        first = agent_contract.PROPERTIES[0]
+                        yield _outcome(module, first, f"{name}, track {track}, {where}", case)
+
+
+def _refused(case):
+    """Whether an agent refuses the instance, or its parameters exclude each other."""
+    try:
+        agents.specification(case.instance.model, case.algorithm, agents.parameters(case.algorithm, case.values))
+    except InputError as error:
+        if isinstance(error, Refused) or case.values:
+            return True
+        raise
+    return False
+
+
+def _instance(module, family, values):
+    instances.check(family, values, f"instance '{family}'")
+    made = []
+
+    def build(*parts):
+        made.append(instance_contract.built(*parts))
+
+    yield _outcome(module, build, "the parameters given", family, values)
+    for one in instance_contract.PROPERTIES if made else []:
+        yield _outcome(module, one, "the true model", *made)
+
+
+def _outcome(module, function, where, *subject):
+    """Check one property; an exception of the user's code is told like a broken one, with its file and line."""
+    try:
+        function(*subject)
+        sentence = ""
+    except (Broken, InputError) as error:
+        sentence = str(error)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        if isinstance(error, ValueError) and "read-only" in str(error):
+            what = "it writes into an array that it was given"
+        sentence = f"{what} ({place(error, module)})"
+    return Outcome(function.__name__.replace("_", " "), where, sentence)

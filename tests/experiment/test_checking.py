@@ -1,0 +1,217 @@
+"""`befrl check`: sound components of every kind pass, and each way to break a contract is named in a sentence."""
+
+import re
+
+import numpy as np
+import pytest
+
+from befrl import instances, plugins
+from befrl.common.errors import Broken, InputError
+from befrl.experiment import agent_contract, checking, instance_contract
+from helpers import INSTANCES, PROJECT, instance
+
+pytestmark = pytest.mark.usefixtures("unplugged")
+
+
+def code(page):
+    """The file that a guide shows."""
+    text = (PROJECT / "docs" / f"{page}.md").read_text()
+    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)[0]
+
+
+@pytest.fixture
+def outcomes(tmp_path):
+    """The outcomes of all checks of a file with this text."""
+
+    def checked(text, **values):
+        (tmp_path / "mine.py").write_text(text)
+        ((kind, name),) = plugins.load(tmp_path / "mine.py")
+        return checking.check(kind, name, values)
+
+    return checked
+
+
+SOUND = {
+    "reward law": "from befrl.model.rewards import gaussian\nclass Law(gaussian.Law): pass\n",
+    "estimator": "from befrl.learning.estimators import shah\nclass Estimator(shah.Estimator): pass\n",
+    "planner": "from befrl.planning.planners import exact\nclass Planner(exact.Planner): pass\n",
+    "agent for finite states": "from befrl.agents.rrl_mnl import Agent as Base, Parameters\nclass Agent(Base): pass\n",
+}
+
+
+@pytest.mark.parametrize("text", SOUND.values(), ids=SOUND)
+def test_a_sound_component_passes(outcomes, text):
+    found = outcomes(text)
+    assert len(found) >= 6
+    assert [outcome for outcome in found if outcome.sentence] == []
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_every_instance_of_ours_satisfies_the_contract(name):
+    problem = instance(name)
+    for check in instance_contract.PROPERTIES:
+        check(problem)
+
+
+AGENT = """
+import random
+import numpy as np
+from dataclasses import dataclass, replace
+from befrl.agents.base import Plan
+from befrl.agents.greedy import Agent as Greedy, Parameters as Base
+from befrl.common.parameters import number
+
+@dataclass(frozen=True)
+class Parameters(Base):
+    height: float = number(1.0, 0.0, 10.0, "a bonus")
+
+class Agent(Greedy):
+    seen = []
+"""
+PLAN = "    def plan(self, k):\n        plan = super().plan(k)\n        "
+UPDATE = "    def update(self, trajectory):\n        super().update(trajectory)\n        "
+# The body of the class, the property that it breaks, and words of the sentence.
+BROKEN_AGENTS = {
+    "numpy's generator": (PLAN + "np.random.random()\n        return plan\n", "shapes", "numpy's global generator"),
+    "Python's generator": (PLAN + "random.random()\n        return plan\n", "shapes", "Python's global generator"),
+    "rows mixed": (
+        PLAN + "return replace(plan, values=plan.values + self.learner.theta_p.mean())\n",
+        "same bytes alone",
+        "'optimism' of a seed alone",
+    ),
+    "settings mixed": (
+        PLAN + "return replace(plan, values=plan.values + self.parameters.height[0])\n",
+        "same bytes beside other settings",
+        "depends on the settings beside it: 'optimism' with {'height': 0.5}",
+    ),
+    "state of the class": (
+        UPDATE + "self.seen.append(1)\n" + PLAN + "return replace(plan, values=plan.values + len(self.seen))\n",
+        "no look ahead",
+        "the agent looks ahead: 'optimism'",
+    ),
+    "trajectory written": (
+        UPDATE + "trajectory.rewards[:] = 0.0\n",
+        "shapes",
+        r"writes into an array .*mine\.py, line 1",
+    ),
+    "instance written": (
+        UPDATE + "if self.problem.known_theta_r is not None:\n            self.problem.known_theta_r[0] += 1.0\n",
+        "shapes",
+        "writes into the instance's theta_r",
+    ),
+    "policy reused": (
+        PLAN + "self.kept = getattr(self, 'kept', plan.policy)\n        self.kept[:] = k % 2\n"
+        "        return replace(plan, policy=self.kept)\n",
+        "shapes",
+        "changes a policy after it has returned it",
+    ),
+    "no plan": (PLAN + "return plan.policy\n", "shapes", "returns a ndarray, it must return a Plan"),
+    "shape": (PLAN + "return replace(plan, policy=plan.policy[:, 0])\n", "shapes", r"a policy has shape \(3, 3\), not"),
+    "values' shape": (PLAN + "return replace(plan, values=plan.values[0])\n", "shapes", "the plan's values have shape"),
+    "reals": (PLAN + "return replace(plan, policy=plan.policy / 1.0)\n", "shapes", "must have whole numbers"),
+    "unknown action": (PLAN + "return replace(plan, policy=plan.policy + 1)\n", "shapes", "not from 0 to 1"),
+    "probabilities": (
+        PLAN + "return replace(plan, policy=np.full((*plan.policy.shape, self.problem.model.n_actions), 0.4))\n",
+        "shapes",
+        "do not sum to one",
+    ),
+    "another policy played": (
+        "    def act(self, h, cells, policy):\n        return 1 - super().act(h, cells, policy)\n",
+        "shapes",
+        "does not play the policy",
+    ),
+    "not finite": (
+        PLAN + "return replace(plan, values=plan.values / k if k < 2 else plan.values)\n",
+        "shapes",
+        "'optimism' .* is not a finite number in some episodes",
+    ),
+    "long episodes only": (
+        PLAN + "return replace(plan, values=plan.values + 1 // (self.problem.horizon - 1))\n",
+        "one step episodes",
+        r"ZeroDivisionError: .*mine\.py, line 17",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize(("body", "check", "words"), BROKEN_AGENTS.values(), ids=BROKEN_AGENTS)
+def test_a_broken_agent_is_told_what_it_breaks(outcomes, monkeypatch, body, check, words):
+    monkeypatch.setattr(checking, "INSTANCES", {"chain": {"bins": 3, "horizon": 4}})
+    monkeypatch.setattr(agent_contract, "settings", lambda algorithm: [{}])
+    broken = [outcome for outcome in outcomes(AGENT + body) if outcome.sentence]
+    assert any(outcome.check.startswith(check) and re.search(words, outcome.sentence) for outcome in broken), broken
+
+
+MDP = code("your-own-mdp")
+# What is replaced in the guide's MDP, its replacement, the property, and words of the sentence.
+BROKEN_MDPS = {
+    "leading axes": (
+        "np.stack([(s - 0.5) / sigma, np.square((s - 0.5) / sigma)], axis=-1)",
+        "np.stack([(s - 0.5) / sigma, np.square((s - 0.5) / sigma)], axis=1)",
+        "functions of the state",
+        r"statistic of states \(2, 3\) has shape \(2, 2, 3\), it must have \(2, 3, 2\)",
+    ),
+    "phi of all states": ("s[:, None] - 0.5", "s[:, None] - s.mean()", "functions of the state", "phi of an array"),
+    "refused": ("B=[1.0, 0.0]", "B=[0.0, 0.0]", "build", "alpha_r = 0 is zero to rounding"),
+    "coarse grid": ("21)], order=5", "11)], order=1", "laws sum to one", "on a finer grid: use more cells or nodes"),
+    "random parameters": (
+        "sigma = parameters.sigma",
+        "sigma = np.random.uniform(0.2, 0.3)",
+        "build",
+        "the instance is random",
+    ),
+    "global generator": (
+        "sigma = parameters.sigma",
+        "sigma = parameters.sigma + 0 * np.random.uniform()",
+        "build",
+        "global",
+    ),
+    "first state": (
+        "**space.uniform(0.0, 0.1),",
+        "**(space.uniform(0.0, 0.1) | {'start': lambda u: 0.1 * u**3}),",
+        "draws follow the laws",
+        "start.u. and start_masses differ: cell 0 has frequency",
+    ),
+    "an error": ("A = np.zeros((5, 2, 4))", "A = np.zeros((5, 2, 4))[9]", "build", r"IndexError: .*mine\.py, line 3"),
+}
+
+
+@pytest.mark.parametrize(("this", "other", "check", "words"), BROKEN_MDPS.values(), ids=BROKEN_MDPS)
+def test_a_broken_mdp_is_told_what_it_breaks(outcomes, this, other, check, words):
+    assert MDP.count(this) == 1
+    broken = [outcome for outcome in outcomes(MDP.replace(this, other)) if outcome.sentence]
+    assert any(outcome.check == check and re.search(words, outcome.sentence) for outcome in broken), broken
+
+
+def test_a_law_whose_mean_is_not_that_of_its_draws_is_found(outcomes):
+    text = "from befrl.model.rewards import bernoulli\nclass Law(bernoulli.Law):\n    def quantile(self, c, u):\n"
+    found = [
+        outcome for outcome in outcomes(text + "        return super().quantile(c + 0.2, u)\n") if outcome.sentence
+    ]
+    assert [outcome.check for outcome in found] == ["draws follow the laws"]
+    assert "rewards drawn at (s, a) = (" in found[0].sentence
+
+
+def test_wrong_moments_are_found(monkeypatch):
+    """A family whose mean of psi is off by 1e-4."""
+    problem = instances.build("chain", {"bins": 3})
+    original = type(problem.model.family).moments
+    shifted = lambda self, v: (original(self, v)[0], original(self, v)[1] + 1e-4, original(self, v)[2])  # noqa: E731
+    monkeypatch.setattr(type(problem.model.family), "moments", shifted)
+    with pytest.raises(Broken, match="E psi at"):
+        instance_contract.mean_of_psi(problem)
+
+
+def test_what_refuses_every_instance_cannot_be_checked(outcomes):
+    text = "from befrl.agents.random import Agent as Base, Parameters\nfrom befrl.common.errors import Refused\n"
+    text += "class Agent(Base):\n    @classmethod\n    def specification(cls, model, parameters):\n"
+    with pytest.raises(InputError, match="there is no instance to check it on"):
+        outcomes(text + "        raise Refused('mine: never')\n")
+
+
+def test_values_are_used(outcomes):
+    found = outcomes(MDP, horizon=3)
+    assert [outcome for outcome in found if outcome.sentence] == []
+    with pytest.raises(InputError, match="unknown parameter 'width'"):
+        checking.check("instance", "mine", {"width": 3})
+    assert np.isfinite(instances.build("mine", {}).optimal_value)

@@ -1,0 +1,233 @@
+"""Plug-ins: found by name in every kind, the same bits as our own files, known to workers, refused with a sentence."""
+
+import importlib
+import pickle
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from befrl import agents, instances, plugins
+from befrl.common.errors import InputError
+from befrl.experiment import runs
+from befrl.experiment.spec import RunSpec
+from befrl.learning import estimators
+from befrl.planning import planners
+from helpers import LOG, light, play
+
+# Each does what one of ours does, so that its numbers are known.
+FILES = {
+    "my_agent.py": '"""Plays as greedy does."""\n\nfrom ._shared import Agent as Greedy, Parameters\n\n\n'
+    "class Agent(Greedy):\n    pass\n",
+    "_shared.py": "from befrl.agents.greedy import Agent, Parameters\n",
+    "my_mdp.py": '"""A chain."""\nfrom befrl.instances import chain\n\nParameters = chain.Parameters\n\n\n'
+    "def build(parameters):\n    return chain.build(parameters)\n",
+    "my_law.py": "from befrl.model.rewards import bernoulli\n\n\nclass Law(bernoulli.Law):\n    pass\n",
+    "my_estimator.py": "from befrl.learning.estimators import mle\n\n\nclass Estimator(mle.Estimator):\n    pass\n",
+    "my_planner.py": "from befrl.planning.planners import exact\n\n\nclass Planner(exact.Planner):\n    pass\n",
+}
+KINDS = {
+    "my-agent": "agent",
+    "my-mdp": "instance",
+    "my-law": "reward law",
+    "my-estimator": "estimator",
+    "my-planner": "planner",
+}
+
+pytestmark = pytest.mark.usefixtures("unplugged")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written(tmp_path / "mine", FILES)
+
+
+def written(folder, files):
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def assert_same_bits(log, other):
+    for key in LOG:
+        assert log[key].tobytes() == other[key].tobytes(), key
+
+
+def test_every_kind_is_recognised_and_listed_beside_ours(folder):
+    before = {kind: catalogue.names() for kind, catalogue in plugins.CATALOGUES.items()}
+    assert dict((name, kind) for kind, name in plugins.load(folder)) == KINDS
+    for name, kind in KINDS.items():
+        assert plugins.CATALOGUES[kind].names() == sorted([*before[kind], name])
+        assert plugins.CATALOGUES[kind].own() == before[kind]
+    assert agents.catalogue.summary("my-agent") == "Plays as greedy does."
+
+
+def test_plugged_parts_work_together_as_ours_do(folder):
+    plugins.load(folder)
+    own = instances.build("chain", {"bins": 3, "horizon": 6})
+    mine = instances.build("my-mdp", {"bins": 3, "horizon": 6, "reward": "my-law"})
+    parts = {"estimator": "my-estimator", "planner": "my-planner"}
+    assert type(mine.model.reward).__module__ == "befrl_plugins.mine.my_law"
+    assert_same_bits(play("my-agent", mine, episodes=12, **parts), play("greedy", own, episodes=12))
+
+
+def test_files_are_parsed_but_not_imported_before_they_are_used(folder):
+    written(folder, {"my_agent.py": FILES["my_agent.py"] + "\nraise RuntimeError('imported')\n"})
+    plugins.load(folder)
+    assert estimators.catalogue.module("my-estimator")
+    with pytest.raises(InputError, match=r"my_agent\.py, line 9: RuntimeError: imported"):
+        agents.catalogue.module("my-agent")
+
+
+def test_one_file_is_loaded_alone_and_its_folder_adds_the_rest(folder):
+    assert plugins.load(folder / "my_agent.py") == [("agent", "my-agent")]
+    assert "my-mdp" not in instances.catalogue.names()
+    assert len(plugins.load("mine", folder.parent)) == len(plugins.load(folder)) == 5
+    assert agents.catalogue.module("my-agent").Agent is agents.catalogue.module("my-agent").Agent
+    assert plugins.state() == ([str(folder / "my_agent.py"), str(folder)], [])
+
+
+def test_files_of_two_folders_of_one_name_do_not_mix(tmp_path):
+    for i in (1, 2):
+        place = tmp_path / str(i)
+        place.mkdir()
+        text = "from ._shared import MARK\nfrom befrl.agents.greedy import Agent as Greedy, Parameters\n"
+        files = {"_shared.py": f"MARK = {i}\n", f"agent_{i}.py": text + "class Agent(Greedy):\n    mark = MARK\n"}
+        plugins.load(written(place / "mine", files))
+    assert [agents.catalogue.module(f"agent-{i}").Agent.mark for i in (1, 2)] == [1, 2]
+
+
+class Lazy(agents.catalogue.module("random").Agent):
+    """Plays at random."""
+
+
+IN_MEMORY = types.SimpleNamespace(Agent=Lazy, Parameters=agents.catalogue.module("random").Parameters)
+
+
+def test_a_class_in_memory_is_an_agent():
+    agents.catalogue.add("lazy", IN_MEMORY)
+    assert agents.catalogue.summary("lazy") == "Plays at random."
+    assert_same_bits(play("lazy", light("chain")), play("random", light("chain")))
+    with pytest.raises(InputError, match="agent 'lazy' has no file"):
+        agents.catalogue.module_name("lazy")
+    with pytest.raises(InputError, match="agent 'lazy' exists already"):
+        agents.catalogue.add("lazy", IN_MEMORY)
+    agents.catalogue.add("lazy", IN_MEMORY, replace=True)
+    with pytest.raises(InputError, match="agent 'greedy' exists already"):
+        agents.catalogue.add("greedy", IN_MEMORY, replace=True)
+
+
+def by_value():
+    """An agent that other processes cannot import: cloudpickle sends its code."""
+    module = types.ModuleType("made_here")
+    text = "from befrl.agents.greedy import Agent as Greedy, Parameters as Base\nfrom dataclasses import dataclass\n"
+    text += "@dataclass(frozen=True)\nclass Parameters(Base):\n    pass\nclass Agent(Greedy):\n    pass\n"
+    exec(text, module.__dict__)
+    return module
+
+
+def test_workers_know_files_and_objects_in_memory(folder):
+    plugins.load(folder)
+    agents.catalogue.add("lazy", by_value())
+    own, mine = (instances.build(name, {"bins": 3, "horizon": 4}) for name in ("chain", "my-mdp"))
+
+    def run(problem, algorithm, threads, **values):
+        spec = RunSpec.of(problem, "x", algorithm, [values, values | {"eta": 2.0}], 6, range(4), root_seed=3)
+        return runs.run_rows(spec, width=4, threads=threads)[0]
+
+    expected = run(own, "greedy", 1)
+    assert_same_bits(run(mine, "my-agent", 2, estimator="my-estimator", planner="my-planner"), expected)
+    assert_same_bits(run(mine, "lazy", 2), expected)
+
+
+def test_a_catalogue_is_the_same_in_a_pickle():
+    assert pickle.loads(pickle.dumps(planners.catalogue)) is planners.catalogue
+
+
+def agent(body):
+    return {"mine.py": f"from befrl.agents.greedy import Agent as Greedy, Parameters\n{body}"}
+
+
+REFUSED = {
+    "empty folder": ({}, "contains no Python file"),
+    "no plug-in": ({"mine.py": "class agent:\n    pass\n"}, r"mine\.py is no plug-in: it must define one of Agent"),
+    "two in one": (agent("class Agent(Greedy): pass\ndef build(p): pass\n"), r"mine\.py has several .*agent, instance"),
+    "syntax": (agent("class Agent(Greedy)\n"), r"mine\.py, line 2: expected ':'"),
+    "null byte": ({"mine.py": "x = '\0'\n"}, r"mine\.py.*null bytes"),
+    "name": ({"my agent.py": "class Agent: pass\n"}, "made of letters, digits and underscores"),
+    "ours": ({"greedy.py": "class Agent: pass\n"}, r"greedy\.py: agent 'greedy' exists already"),
+    "a preset's": ({"riverswim_cho_4.py": "def build(p): pass\n"}, "instance 'riverswim-cho-4' exists already"),
+}
+BROKEN = {
+    "import": (agent("import nothing_of_the_kind\nclass Agent(Greedy): pass\n"), r"mine\.py, line 2: ModuleNotFound"),
+    "no subclass": (agent("class Agent: pass\n"), r"mine\.py: Agent must be a subclass of befrl\.agents\.base\.BaseAg"),
+    "no parameters": (
+        {"mine.py": "from befrl.agents.greedy import Agent as A\nclass Agent(A): pass\n"},
+        "define Param",
+    ),
+    "in another file": (
+        agent("from ._other import x\nclass Agent(Greedy): pass\n") | {"_other.py": "x = = 1\n"},
+        r"_other\.py, line 1: SyntaxError",
+    ),
+    "no dataclass": (
+        agent("class Agent(Greedy): pass\nclass Parameters: pass\n"),
+        "Parameters of .* be a dataclass",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "words"), REFUSED.values(), ids=REFUSED)
+def test_a_wrong_file_is_refused_when_it_is_loaded_and_nothing_is_added(tmp_path, files, words):
+    with pytest.raises(InputError, match=words):
+        plugins.load(written(tmp_path / "mine", files))
+    assert plugins.state() == ([], [])
+    assert not any(catalogue.added for catalogue in plugins.CATALOGUES.values())
+
+
+@pytest.mark.parametrize(("files", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_is_refused_when_it_is_used(tmp_path, files, words):
+    plugins.load(written(tmp_path / "mine", files))
+    with pytest.raises(InputError, match=words):
+        agents.parameters("mine", {})
+
+
+def test_wrong_places_and_names_are_refused(folder, tmp_path):
+    with pytest.raises(InputError, match=r"nowhere: there is no .*nowhere, and no installed package offers it"):
+        plugins.load("nowhere")
+    (tmp_path / "notes.txt").write_text("")
+    with pytest.raises(InputError, match=r"notes\.txt is not allowed: it must be a folder, or a Python file"):
+        plugins.load(tmp_path / "notes.txt")
+    plugins.load(folder)
+    with pytest.raises(InputError, match=r"other.my_agent\.py: agent 'my-agent' exists already"):
+        plugins.load(written(tmp_path / "other", FILES))
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A distribution that offers a package, a module, and a module that it does not have."""
+    site = tmp_path / "site"
+    written(site, {})
+    written(site / "offering", {"__init__.py": "", "alone.py": agent("class Agent(Greedy): pass\n")["mine.py"]})
+    written(site / "offering" / "parts", FILES | {"__init__.py": ""})
+    entries = "[befrl.plugins]\nparts = offering.parts\nalone = offering.alone\nlost = offering.lost\n"
+    written(site / "offering-1.dist-info", {"METADATA": "Name: offering\n", "entry_points.txt": entries})
+    monkeypatch.syspath_prepend(site)
+    importlib.invalidate_caches()
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] == "offering"]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("installed")
+def test_installed_plugins_are_loaded_by_name_and_only_then():
+    assert "my-agent" not in agents.catalogue.names()
+    assert plugins.load("alone") == [("agent", "alone")]
+    assert dict((name, kind) for kind, name in plugins.load("parts")) == KINDS
+    assert agents.catalogue.module_name("my-agent") == "offering.parts.my_agent"
+    assert np.isfinite(play("my-agent", light("chain"))["regret"]).all()
+    with pytest.raises(InputError, match=r"lost: the installed module 'offering\.lost' is not there"):
+        plugins.load("lost")
+    with pytest.raises(InputError, match=r"no installed package offers it \(offered: alone, lost, parts\)"):
+        plugins.load("nobody")
