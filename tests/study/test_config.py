@@ -122,6 +122,12 @@ def test_no_object_with_fixed_keys_takes_others():
     assert all(sub["additionalProperties"] is False for sub in closed)
 
 
+def test_every_whole_number_has_a_smallest_and_a_largest_value():
+    numbers = [sub for sub in subschemas(SCHEMA) if sub.get("type") == "integer"]
+    assert len(numbers) >= 20
+    assert all("minimum" in sub and "maximum" in sub for sub in numbers)
+
+
 def test_every_key_of_the_schema_is_described():
     keys = keys_of(SCHEMA)
     assert {

@@ -23,7 +23,7 @@ import tally
 PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "src", "tools", "environment.yml", "requirements.lock")
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-KILLS_PER_RUN = 10
+KILLS_PER_RUN = 20
 # A whole run, on a machine that does other things too.
 SECONDS = 900
 OUTPUT = "build/smoke"
