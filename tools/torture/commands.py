@@ -34,6 +34,9 @@ WORKING = [
     "ledger results/claims/C31.json --out new/l.csv --errata new/e.md",
     "figure regret --tables results/regret/tiny_U/summary.csv results/regret/tiny_U/curves.csv --out new/f",
     "report --study study.json --out new/r.html",
+    "compare chain --set bins=3 horizon=2 --agents bef-rlsvi:x=10 greedy --seeds 2 --episodes 2 --plot new/c.png",
+    "compare results/instances/tiny.npz --agents greedy random --seeds 3-4 --episodes 2 --track K --json",
+    "columns --out new/columns.csv",
     "bench --compare results/instances.csv results/instances.csv",
 ]
 NASTY = [
