@@ -2,18 +2,19 @@
 
 PYTHON ?= python3      # interpreter for a new .venv (3.11 or newer)
 UV ?= uv               # required by `make lock` only; the set-up uses it if it is available
-SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--rerun-incomplete"
+SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--cores 4"
 PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
 LOCK_FLAGS ?=          # e.g. "--upgrade"
+PARTS ?=               # of `make torture`: some of config,commands,files,kernels,kills
 
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
 # set-up must not find the interpreter of the .venv that it is about to replace.
 run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
-# With a thousand short jobs the default scheduler uses a third of a core. The run is shown in one line
-# (src/snakemake_logger_plugin_progress); Snakemake's own lines go to .snakemake/log/. $(1) is the name of the study: the
-# seconds that its jobs took before are in workflow/seconds/$(1).csv, and in .snakemake/seconds/ those of this machine.
-snakemake = $(run) snakemake --cores all --scheduler greedy --logger progress \
-    --logger-progress-seconds workflow/seconds/$(1).csv $(SNAKEMAKE_FLAGS)
+# Snakemake, after what an interrupted run left has been cleared. With a thousand short jobs its default scheduler uses a
+# third of a core, hence another. The run is shown in one line (src/snakemake_logger_plugin_progress); Snakemake's own
+# lines go to .snakemake/log/. $(1) is the name of the study: the seconds that its jobs took before are in
+# workflow/seconds/$(1).csv, and in .snakemake/seconds/ those of this machine.
+snakemake = PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python tools/run_study.py $(1) $(SNAKEMAKE_FLAGS)
 # On all cores, file by file, so that what the tests of a file share is made once. In the order of the folders: ordered by
 # their number of tests, the few long tests of the workflow would come last, and everything would wait for them.
 pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
@@ -24,7 +25,7 @@ small_tables := find . -name '*.csv' ! -path './timings/*' ! -path './reference/
 copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(CURDIR)/$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce verify smoke full test test-all references references-study references-full lint format
+.PHONY: help setup reproduce verify smoke full test torture test-all references references-study references-full lint format
 .PHONY: bench bench-peers lock lock-peers clean
 
 help: ## list the targets
@@ -49,6 +50,9 @@ full: .venv/.ready ## run the study at full size, hours on two cores, into build
 
 test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
+
+torture: .venv/.ready ## attack with damaged configs, commands and files, kills and other processors (PARTS=config,kills)
+	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
 
 test-all: .venv/.ready ## run all tests, on every combination of settings and instances (PYTEST_FLAGS=...)
 	$(pytest) $(PYTEST_FLAGS)

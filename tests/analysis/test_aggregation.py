@@ -112,10 +112,11 @@ def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
 
 def test_costs_are_averages_over_rows(case, tmp_path):
     log, meta, _ = case["greedy"]
-    for name, seconds, seeds in (("a", 1.0, [1000]), ("b", 4.0, [1001, 1002])):
+    paths = [tmp_path / "greedy" / name for name in ("1000-1000.npz", "1001-1002.npz")]
+    for path, seconds, seeds in zip(paths, (1.0, 4.0), ([1000], [1001, 1002]), strict=True):
         part = {key: log[key][:, : len(seeds)] if log[key].ndim == 3 else log[key] * 0 + seconds for key in log}
-        run_file.save(tmp_path / f"{name}.npz", part, meta | {"seeds": seeds, "seconds": 1.5})
-    (row,) = frames([tmp_path / "a.npz", tmp_path / "b.npz"], {})["timings"].to_dict("records")
+        run_file.save(path, part, meta | {"seeds": seeds, "seconds": 1.5})
+    (row,) = frames(paths, {})["timings"].to_dict("records")
     assert (row["rows"], row["batches"], row["wall_seconds"]) == (3, 2, 3.0)
     assert row["estimating"] == row["planning"] == row["acting"] == 3.0 and row["seconds_per_episode"] == 9.0
 
@@ -430,9 +431,9 @@ CLEAR, LIKE, BEST = [9, 8, 9, 8], [1, 4, 2, 3], [2, 2, 2, 2]
     ],
 )
 def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_path, regrets, edge, matters):
-    outcome = outcome_of(GRID, regrets)
     entry = Entry("bef-rlsvi")
     log, meta, _ = play(instance, "b", entry, range(1000, 1003))
+    outcome = outcome_of(GRID, regrets) | {key: meta[key] for key in ("algorithm", "instance", "track")}
     labels = ["b", "b@tuned", "b@median", "b@worst"]
     meta |= {"labels": labels, **{key: meta[key] * 4 for key in ("settings", "constants", "specification", "facts")}}
     log = {key: np.repeat(value, 4, axis=0) if value.ndim == 3 else value for key, value in log.items()}
@@ -466,12 +467,11 @@ def test_a_table_is_read_back(tmp_path):
     assert tidy.read(path).to_dict("list") == {"a": ["name #1"], "b": [1.5]}
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"a,b\n1,2,3\n4\n5,6,7,8\n"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a,b\n1,2,3\n4\n5,6,7,8\n"])
 def test_a_bad_table_is_refused_with_its_path(tmp_path, content):
     path = tmp_path / "summary.csv"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=r"summary\.csv: cannot be read as a befrl table"):
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"summary\.csv: cannot be read as"):
         tidy.read(path)
 
 
@@ -528,6 +528,30 @@ def test_batches_that_overlap_are_refused(case, tmp_path):
     paths, _ = written(tmp_path, {"greedy": case["greedy"]})
     with pytest.raises(InputError, match="share seeds"):
         aggregate([*paths, paths[0]], {}, LEVEL)
+
+
+def test_a_run_of_another_agent_or_of_other_seeds_is_refused(case, tmp_path):
+    """A file is held against its name, by which it was asked for."""
+    paths, outcomes = written(tmp_path, case, cuts=(1004,))
+    greedy, random = ([path for path in paths if path.parent.name == name] for name in ("greedy", "random"))
+    whole = {path: path.read_bytes() for path in paths}
+    for source, target, words in (
+        (random[0], greedy[0], "it is a run of 'random', not of 'greedy'"),
+        (greedy[1], greedy[0], f"it is not a run of the seeds {greedy[0].stem}"),
+    ):
+        target.write_bytes(whole[source])
+        with pytest.raises(InputError, match=words):
+            aggregate(paths, outcomes, LEVEL)
+        target.write_bytes(whole[target])
+    aggregate(paths, outcomes, LEVEL)
+
+
+@pytest.mark.parametrize("key", ["algorithm", "instance", "track"])
+def test_the_tuning_of_something_else_is_refused(case, tmp_path, key):
+    paths, outcomes = written(tmp_path, case)
+    agent = next(iter(outcomes))
+    with pytest.raises(InputError, match=f"the runs of '{agent}' have {key} .* and its tuning has 'x'"):
+        aggregate(paths, outcomes | {agent: outcomes[agent] | {key: "x"}}, LEVEL)
 
 
 def test_no_files_and_a_level_that_is_none_are_refused(case, tmp_path):

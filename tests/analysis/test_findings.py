@@ -1,9 +1,11 @@
 """The findings of a study, on tables written by hand."""
 
 import pandas as pd
+import pytest
 
 from befrl.analysis import findings, regret_columns
-from befrl.common import tidy
+from befrl.common import storage, tidy
+from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 
 MEANS = {"bef-rlsvi": 900.0, "bef-rlsvi@tuned": 20.0, "bef-rlsvi@median": 100.0, "greedy": 400.0}
@@ -25,6 +27,7 @@ def test_winners_failures_and_tuning(tmp_path):
         {"family": "tuned", "place": 3, "agent": "greedy", "variant": "greedy@tuned", "group": "b"},
         {"family": "tuned", "place": 4, "agent": "random", "variant": "random", "group": "c"},
     ]
+    order = [{"instance": "chain-8", "track": "K"} | row for row in order]
     layout = Layout(tmp_path)
     for name, table, columns in (("summary", rows, regret_columns.SUMMARY), ("order", order, regret_columns.ORDER)):
         path = tmp_path / "results/regret/chain-8_K" / f"{name}.csv"
@@ -40,5 +43,9 @@ def test_winners_failures_and_tuning(tmp_path):
         "900 [810, 990]",
         "1000 [900, 1100]",
     ]
+    with pytest.raises(InputError, match="the case 'chain-8_K' has no findings: it needs one row of 'greedy@tuned'"):
+        path = layout.regret("summary", "chain-8", "K")
+        storage.write_text(path, storage.read_text(path).replace("greedy@tuned", "greedy@turned"))
+        findings.markdown(layout, [("chain-8", "K")])
     # Median over best: greedy 1.1, bef-rlsvi 5, ucbvi 39.9.
     assert "| greedy 1.10, bef-rlsvi 5.00, ucbvi 39.9 | ucbvi 39.9, bef-rlsvi 5.00, greedy 1.10 |" in second

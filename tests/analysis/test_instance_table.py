@@ -69,7 +69,7 @@ def test_a_damaged_exploration_table_is_named(layout, text):
 
 def test_a_missing_answer_is_named(layout):
     """Whether there is an answer is for the study to say, not for the files that happen to lie there."""
-    with pytest.raises(InputError, match=r"swim/points\.csv: cannot be read"):
+    with pytest.raises(InputError, match=r"swim/points\.csv: there is no such file"):
         instance_table.rows(layout, ["swim"], ["swim"])
     (row,) = instance_table.rows(layout, ["walk"], [])
     assert "matters" not in row

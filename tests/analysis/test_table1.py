@@ -167,7 +167,7 @@ def test_a_setting_that_should_have_been_measured_is_named(layout, tmp_path):
 
 def test_an_agent_without_seconds_is_named(layout, tmp_path):
     def without(text):
-        return "\n".join(line for line in text.splitlines() if not line.startswith("tiny,U,ren-ts"))
+        return "".join(line for line in text.splitlines(True) if not line.startswith("tiny,U,ren-ts"))
 
     other = copied(layout, tmp_path, {"timings": without})
     with pytest.raises(InputError, match=r"tiny_U\.csv: there is no row of 'ren-ts'"):

@@ -228,7 +228,7 @@ def test_instances_writes_a_row_for_each_name(good):
 
 
 def test_table1_and_published_write_their_tables(good, tmp_path):
-    good("instance riverswim-ayoub-3 --set horizon=3 --name riverswim-ayoub-3 --out results/instances/swim.npz")
+    good("instance riverswim-ayoub-3 --set horizon=3 --name swim --out results/instances/swim.npz")
     run = "run --instance results/instances/swim.npz --track K --episodes 4 --seeds 2 --quiet"
     for agent in ("ucrl-vtr", "greedy"):
         good(f"{run} --agent {agent} --out runs/{agent}/0-1.npz")
@@ -503,6 +503,12 @@ BAD = {
     f"run {TINY} --agent greedy --seeds x --out new.npz": "seeds = 'x'",
     f"run {TINY} --agent greedy --seeds 5-3 --out new.npz": "seeds = '5-3'",
     f"run {TINY} --agent greedy --seeds 0 --out new.npz": "seeds = '0'",
+    f"run {TINY} --agent greedy --seeds 99999999999999999999 --out new.npz": "1000000 at most",
+    f"run {TINY} --agent greedy --seeds {'9' * 5000} --out new.npz": "1000000 at most",
+    f"run {TINY} --agent greedy --root-seed {'9' * 5000} {OUT}": "a whole number from 0 to 18446744073709551615",
+    f"run {TINY} --agent greedy --threads 1025 {OUT}": "a whole number from 1 to 1024",
+    f"run {TINY} --agent greedy --seeds 2 --out {'a' * 5000}": "cannot be written",
+    f"instance {'a' * 100000} --out new.npz": "choose one of chain",
     f"run {CHAIN} --agent greedy --episodes 0 {OUT}": "--episodes",
     f"run {CHAIN} --agent greedy --episodes many {OUT}": "--episodes",
     f"run {TINY} --agent greedy --threads 0 {OUT}": "--threads",
@@ -546,6 +552,7 @@ BAD = {
     f"{AGGREGATE} --agents greedy --tuned greedy": "runs/greedy/tuning.json",
     f"{AGGREGATE} --agents greedy --level 2": "level",
     f"{AGGREGATE} --agents greedy --level nan": "level",
+    "aggregate --runs runs --agents greedy --batches 0-2 --out good.npz --timings new.csv": "good.npz is not a folder",
     "aggregate --runs . --agents folder --batches 0-2 --out new --timings new.csv": "folder/0-2.npz",
     "aggregate --runs runs --agents greedy --batches 0-2 --out new": "--timings",
     "aggregate --runs runs --batches 0-2 --out new --timings new.csv": "--agents",
@@ -570,7 +577,7 @@ BAD = {
     f"{COMPONENT} scaling --set sizes=[2,3] horizons=[2,3] episodes=2 seeds=0 --out new": "seeds = 0 is not",
     # table1
     "table1 --cases good --out new.csv --timings t.csv": "--cases good: write instance_track",
-    "table1 --cases good_U --out new.csv --timings t.csv": "good_U/summary.csv: cannot be read",
+    "table1 --cases good_U --out new.csv --timings t.csv": "good_U/summary.csv: there is no such file",
     "table1 --cases good_U --out folder --timings t.csv": "folder",
     "table1 --cases good_U --out new.csv --timings folder": "folder",
     # coverage
@@ -600,7 +607,7 @@ BAD = {
     "figure regret --tables foreign/summary.csv foreign/curves.csv --out new": "foreign/summary.csv",
     "figure regret --tables foreign/summary.csv --out new": "one file for each of its tables: summary, curves",
     "figure regret --out new": "--tables",
-    "figure planners --tables none.csv --out new": "none.csv: cannot be read as a befrl table",
+    "figure planners --tables none.csv --out new": "none.csv: there is no such file",
     "figure planners --tables foreign/summary.csv --out new": "not a befrl table, the column 'instance' is missing",
     # report
     f"report --study none.yaml --schema {SCHEMA} --out new.html": "none.yaml",
@@ -617,13 +624,31 @@ def test_bad_input_is_one_sentence_and_changes_nothing(befrl, files, line):
     code, out, err = befrl(line)
     assert (code, out) == (2, "")
     assert err.startswith("befrl") and err.endswith("\n") and err.count("\n") == 1
+    assert len(err) < 1100
     assert BAD[line] in err
     assert state(files) == before
 
 
-def test_a_stored_instance_that_is_not_the_codes_any_more_is_refused(befrl, files):
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"theta_p": lambda theta: theta + 1e-6}, "theta_p differs from that of the present family 'chain'"),
+        ({"theta_r": lambda theta: theta * np.nan}, "theta_r differs"),
+        ({"theta_p": lambda theta: theta[:-1]}, "theta_p differs"),
+    ],
+)
+def test_a_stored_instance_that_is_not_the_codes_any_more_is_refused(befrl, files, change, words):
     arrays, meta = storage.read_arrays("good.npz", "instance")
-    storage.write_arrays("old.npz", "instance", arrays | {"theta_p": arrays["theta_p"] + 1}, meta)
+    arrays |= {key: changed(arrays[key]) for key, changed in change.items()}
+    storage.write_arrays("old.npz", "instance", arrays, meta)
     code, _, err = befrl(f"run --instance old.npz --agent greedy {OUT}")
     assert code == 2
-    assert "theta_p differs from that of the present family 'chain'" in err
+    assert words in err
+
+
+def test_printing_to_a_full_disk_is_a_sentence():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "befrl", "list", "agents"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (1, "befrl: the output: No space left on device\n")

@@ -1,12 +1,14 @@
 """Result files: whole or not at all, the same bytes every time, and a sentence with the path when they are bad."""
 
 import os
+import resource
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from befrl.common import storage
+from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
 
@@ -85,6 +87,69 @@ def test_text_and_json_come_back(tmp_path):
     assert storage.read_json(tmp_path / "new" / "folder" / "claim.json") == META
 
 
+# Where no file may be written.
+
+
+@pytest.fixture
+def special(tmp_path):
+    """A pipe, a device, a folder, and symbolic links to them and to each other."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name, target in {"to-pipe": "pipe", "to-null": "/dev/null", "to-folder": "folder", "a": "b", "b": "a"}.items():
+        (tmp_path / name).symlink_to(target)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["pipe", "folder", "to-pipe", "to-null", "to-folder", "a", "/dev/null"])
+def test_what_is_no_regular_file_is_refused_and_stays_what_it_is(special, name):
+    before = {path.name: path.lstat().st_mode for path in special.iterdir()}
+    for write in (storage.check_target, lambda path: storage.write_text(path, "text")):
+        with pytest.raises(InputError, match=f"{name}: cannot be written"):
+            write(special / name)
+    assert {path.name: path.lstat().st_mode for path in special.iterdir()} == before
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_symbolic_link_stays_one_and_its_target_is_written(tmp_path):
+    (tmp_path / "there").mkdir()
+    for name in ("old", "new"):
+        (tmp_path / name).symlink_to(f"there/{name}")
+    (tmp_path / "there" / "old").write_text("before")
+    for name in ("old", "new"):
+        storage.write_text(tmp_path / name, "text")
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "there" / name).read_text() == "text"
+    assert sorted(os.listdir(tmp_path / "there")) == ["new", "old"]
+
+
+def test_the_longest_name_is_written_and_a_longer_one_refused_before_the_work(tmp_path):
+    storage.write_text(tmp_path / ("é" * 127 + "a"), "text")
+    assert len(os.listdir(tmp_path)) == 1
+    for path in ("é" * 128, "a" * 256, "a" * 256 + "/table.csv", "/".join(["a"] * 5000), "a/" * 101 + "b", "a\0b"):
+        with pytest.raises(InputError, match="cannot be written"):
+            storage.check_target(tmp_path / path)
+
+
+@pytest.mark.parametrize("kind", ["text", "arrays"])
+def test_a_full_disk_is_a_sentence_and_costs_nothing(tmp_path, kind):
+    """A limit on the size of files fails as a full disk does: in the middle of a write."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    noise = np.random.default_rng(0).random(4000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"file: cannot be written \(File too large\)"):
+            if kind == "text":
+                storage.write_text(path, "x" * 20_000)
+            else:
+                storage.write_arrays(path, "run", {"regret": noise}, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
 # Arrays.
 
 
@@ -116,8 +181,10 @@ def test_numbers_that_json_has_no_word_for_are_not_written(tmp_path):
 # Bad files.
 
 
-def test_a_missing_file_is_named(tmp_path):
-    refused(tmp_path / "nowhere.npz", "no such file")
+def test_a_missing_file_is_named_and_nobody_is_told_to_delete_it(tmp_path):
+    for read in (lambda path: storage.read_arrays(path, "run"), storage.read_json, tidy.read):
+        with pytest.raises(InputError, match=r"nowhere: there is no such file$"):
+            read(tmp_path / "nowhere")
 
 
 def test_a_folder_is_refused(tmp_path):
@@ -188,11 +255,10 @@ def test_a_file_of_another_kind_or_format_is_refused(path, monkeypatch):
     refused(path, "befrl-2")
 
 
-@pytest.mark.parametrize("text", [None, "", "{", "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "\x00", "[" * 100_000, "1" * 5000])
 def test_bad_json_is_refused_with_the_path(tmp_path, text):
     path = tmp_path / "claim.json"
-    if text is not None:
-        path.write_text(text)
+    path.write_text(text)
     with pytest.raises(InputError, match=r"claim\.json: cannot be read as JSON"):
         storage.read_json(path)
 
@@ -204,7 +270,8 @@ def whole_run():
     """Four settings, two seeds, three episodes."""
     log = {key: np.zeros((4, 2, 3)) for key in (*run_file.LOGGED, *run_file.TRACED)}
     log |= {key: np.zeros(3) for key in run_file.COST}
-    return log, dict.fromkeys(run_file.META, "") | {"labels": ["a", "b", "c", "d"], "seeds": [4, 5], "episodes": 3}
+    examples = {str: "a", int | float: 0.5, int: 3, list: ["a", "b", "c", "d"], dict: {}}
+    return log, {key: examples[kind] for key, kind in run_file.META.items()} | {"seeds": [4, 5]}
 
 
 def test_a_whole_run_comes_back(tmp_path):
@@ -216,17 +283,70 @@ def test_a_whole_run_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize("key", [*run_file.LOGGED, *run_file.TRACED, *run_file.COST])
-def test_a_run_without_one_of_its_arrays_is_refused(tmp_path, key):
+def test_a_run_without_one_of_its_arrays_or_with_one_of_another_shape_is_refused(tmp_path, key):
     log, meta = whole_run()
-    del log[key]
+    for damaged in ({}, {key: log[key][..., :-1]}, {key: log[key][None]}):
+        run_file.save(tmp_path / "run.npz", {other: log[other] for other in log if other != key} | damaged, meta)
+        with pytest.raises(InputError, match=r"run\.npz: not a complete befrl run file"):
+            run_file.load(tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_run_with_a_regret_that_is_no_number_is_refused(tmp_path, value):
+    log, meta = whole_run()
+    log["regret"][1, 0, 2] = value
     run_file.save(tmp_path / "run.npz", log, meta)
-    with pytest.raises(InputError, match=r"run\.npz: not a complete befrl run file"):
+    with pytest.raises(InputError, match=r"run\.npz: damaged, a regret is not a finite number"):
         run_file.load(tmp_path / "run.npz")
 
 
-@pytest.mark.parametrize("change", [{"seeds": [4]}, {"episodes": 4}, {"seeds": []}, {"labels": ["a"]}])
-def test_a_run_of_another_shape_than_it_says_is_refused(tmp_path, change):
+CHANGES = [{"seeds": [4]}, {"episodes": 4}, {"episodes": 0}, {"seeds": []}, {"labels": ["a"]}, {"settings": []}]
+CHANGES += [{"seconds": "long"}, {"seconds": True}, {"instance_parameters": None}]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_run_that_is_not_what_it_says_is_refused(tmp_path, change):
     log, meta = whole_run()
     run_file.save(tmp_path / "run.npz", log, meta | change)
     with pytest.raises(InputError, match=r"run\.npz: not a complete befrl run file"):
         run_file.load(tmp_path / "run.npz")
+
+
+# Tables.
+
+
+TABLE = "agent,mean,seeds\ngreedy,1.5,3\n7,2.5,3\n"
+
+
+def test_a_table_comes_back(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    assert tidy.read(tmp_path / "t.csv", ("agent", "mean")).to_dict("list") == {
+        "agent": ["greedy", "7"],
+        "mean": [1.5, 2.5],
+        "seeds": [3, 3],
+    }
+
+
+def test_a_table_that_is_cut_inside_a_row_is_refused(tmp_path):
+    """Where a row ends, nothing shows that there were more."""
+    whole = {len(TABLE[: end + 1]) for end, letter in enumerate(TABLE) if letter == "\n"}
+    for length in set(range(len(TABLE))) - whole:
+        (tmp_path / "t.csv").write_text(TABLE[:length])
+        with pytest.raises(InputError, match=r"t\.csv: cannot be read as a befrl table"):
+            tidy.read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("2.5", "long", "damaged, 'long' in the column 'mean' is no number"),
+        ("7,2.5", "7 2.5", "a row is cut"),
+        ("greedy", "gr\xe9edy", "cannot be read as text"),
+        ("mean", "main", "the column 'mean' is missing"),
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path, old, new, words):
+    (tmp_path / "t.csv").write_bytes(TABLE.replace(old, new).encode("latin-1"))
+    with pytest.raises(InputError, match=r"t\.csv: ") as refusal:
+        tidy.read(tmp_path / "t.csv", ("agent", "mean"))
+    assert words in str(refusal.value)

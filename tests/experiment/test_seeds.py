@@ -36,3 +36,11 @@ def test_anything_else_is_refused_with_an_example_of_both(text):
 def test_the_name_of_a_block_is_read_back(first, count):
     batch = range(first, first + count)
     assert seeds.parse(seeds.batch(batch)) == batch
+
+
+def test_numbers_are_bounded():
+    assert list(seeds.parse("999999998-999999999")) == [999_999_998, 999_999_999]
+    for text in ("99999999999999999999", "1000001", "0-1000000", "9" * 5000, f"1-{'9' * 5000}"):
+        with pytest.raises(InputError, match="1000000 at most") as refusal:
+            seeds.parse(text)
+        assert len(str(refusal.value)) < 300

@@ -8,6 +8,8 @@ from scipy import integrate
 
 from befrl import instances
 from befrl.common.errors import InputError
+from befrl.experiment.runs import run_rows
+from befrl.experiment.spec import RunSpec
 from helpers import FINITE, INSTANCES, SMOOTH, all_policies, instance, optimal, value_of
 
 VARIANTS = [
@@ -287,3 +289,19 @@ def test_the_chain_takes_the_standard_deviation_of_its_rewards():
     wide = instance("chain", reward="gaussian", reward_sd=2.0)
     assert np.allclose(wide.model.reward.variance(wide.theta_r), 4.0)
     assert np.allclose(wide.R, instance("chain").R, rtol=0, atol=1e-12)
+
+
+def test_the_theta_of_a_file_made_on_another_processor_is_used_to_the_bit(tmp_path):
+    """Rounding differs between processors; the stored theta* is the one that runs are judged by, in workers too."""
+    built = instance("riverswim")
+    elsewhere = dataclasses.replace(built, theta_p=np.nextafter(built.theta_p, np.inf))
+    instances.save(tmp_path / "r.npz", "r", elsewhere, {})
+    name, loaded = instances.load(tmp_path / "r.npz")
+    assert name == "r"
+    assert np.array_equal(loaded.theta_p, elsewhere.theta_p) and not np.array_equal(loaded.theta_p, built.theta_p)
+    spec = RunSpec.of(loaded, "r", "random", {}, 3, range(4))
+    alone, together = (run_rows(spec, 2, threads)[0]["regret"] for threads in (1, 2))
+    assert np.array_equal(alone, together)
+    assert instances.read_facts(tmp_path / "r.npz", "r")["optimal_value"] == elsewhere.optimal_value
+    with pytest.raises(InputError, match="it is the file of 'r', not of 's'"):
+        instances.read_facts(tmp_path / "r.npz", "s")

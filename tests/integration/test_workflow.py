@@ -96,7 +96,7 @@ class Project:
     def __init__(self, folder, origin=ROOT, study=STUDY):
         self.folder = folder
         folder.mkdir()
-        for name in ("workflow", "config", "src"):
+        for name in ("workflow", "config", "src", "tools"):
             shutil.copytree(origin / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         for name in ("Snakefile", "environment.yml", "requirements.lock"):
             shutil.copy2(origin / name, folder)
@@ -107,6 +107,10 @@ class Project:
 
     def command(self, *words, cores=2, config="study.json"):
         return [sys.executable, "-m", "snakemake", "--cores", str(cores), *words, "--configfile", config]
+
+    def make(self, *words, config="study.json"):
+        """The command behind `make reproduce`."""
+        return [sys.executable, "tools/run_study.py", "study", *words, "--configfile", config]
 
     @property
     def environment(self):
@@ -191,6 +195,17 @@ def test_a_run_makes_everything_and_then_there_is_nothing_to_do(project):
     names = {path.relative_to(project.folder).as_posix() for path in made if path.suffix != ".log"}
     assert names == EVERYTHING
     assert "Nothing to be done" in project.finish()
+
+
+def test_the_command_beside_a_figure_makes_it(project):
+    """The page of a study with a config of its own names that config."""
+    name = next(iter(FIGURES))
+    command = storage.read_json(project.folder / LAYOUT.figure("json", name))["command"]
+    assert command == f"snakemake --cores all {LAYOUT.figure('svg', name)} --configfile study.json"
+    (project.folder / LAYOUT.figure("svg", name)).unlink()
+    done = project.call([sys.executable, "-m", *command.split()])
+    assert done.returncode == 0, done.stderr
+    assert project.existing(FIGURES[name]) == FIGURES[name]
 
 
 def test_the_report_shows_the_study(project):
@@ -395,13 +410,13 @@ def test_figures_are_drawn_again_to_the_same_bytes(project):
 
 
 @contextlib.contextmanager
-def interrupted(project, number, **options):
+def interrupted(project, number, command=None):
     """Snakemake, hit by a signal when two runs are there; yields the times of all but the newest.
 
     With one core at work the older of two is finished for certain.
     """
     started = subprocess.Popen(
-        project.command(**options),
+        command or project.command(cores=1),
         cwd=project.folder,
         env=project.environment,
         stdout=subprocess.DEVNULL,
@@ -416,11 +431,6 @@ def interrupted(project, number, **options):
         started.send_signal(number)
         started.wait(timeout=60)
         assert started.returncode != 0
-        # A killed Snakemake leaves its job behind, in the same session; let it come to its end.
-        with contextlib.suppress(ProcessLookupError):
-            for _ in range(6000):
-                os.killpg(started.pid, 0)
-                time.sleep(0.01)
         del times[max(times, key=times.get)]
         yield times
     finally:
@@ -432,7 +442,7 @@ def interrupted(project, number, **options):
 def test_a_terminated_run_resumes(project, tmp_path):
     """One core instead of two, an interruption between: the same bits."""
     other = Project(tmp_path / "other", project.folder)
-    with interrupted(other, signal.SIGTERM, cores=1) as finished:
+    with interrupted(other, signal.SIGTERM) as finished:
         assert not (other.folder / REPORT).exists()
         other.finish(*sorted(ALL_RUNS | DETERMINED_TABLES), cores=1)
     assert other.times(finished) == finished
@@ -440,18 +450,19 @@ def test_a_terminated_run_resumes(project, tmp_path):
     assert other.hashes(DETERMINED_TABLES) == project.hashes(DETERMINED_TABLES)
 
 
-@slow
-def test_a_killed_run_resumes_after_unlock(project, tmp_path):
-    """Two threads a job instead of one, a kill between: the same bits."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=slow)])
+def test_the_same_command_completes_a_killed_or_interrupted_run(project, tmp_path, number):
+    """Two threads a job instead of one, and a signal to Snakemake alone, whose jobs live on: the same bits."""
     study = STUDY | {"jobs": STUDY["jobs"] | {"threads": 2}}
     other = Project(tmp_path / "other", project.folder, study)
-    with interrupted(other, signal.SIGKILL) as finished:
-        refused = other.snakemake("--rerun-incomplete", *sorted(ALL_RUNS))
-        assert refused.returncode != 0 and "--unlock" in refused.stderr
-        other.finish("--unlock")
-        other.finish("--rerun-incomplete", *sorted(ALL_RUNS | TABLES))
+    wanted = ALL_RUNS | TABLES
+    command = other.make("--cores", "1", *sorted(wanted))
+    with interrupted(other, number, command) as finished:
+        done = other.call(command)
+        assert done.returncode == 0, done.stderr
     assert other.times(finished) == finished
-    assert other.existing(ALL_RUNS | TABLES) == ALL_RUNS | TABLES
+    assert other.existing(wanted) == wanted
+    assert not list(other.folder.rglob("*.part"))
     assert_same_runs(project, other)
     assert other.hashes({"results/regret/tiny_U/curves.csv"}) == project.hashes({"results/regret/tiny_U/curves.csv"})
 

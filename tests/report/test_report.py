@@ -1,10 +1,13 @@
 """The report page, read back with an HTML parser."""
 
+import base64
+import hashlib
 import io
 import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ from matplotlib.figure import Figure
 
 from befrl.analysis import instance_table
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
+from befrl.claims.toolbox import ledger
 from befrl.claims.toolbox.registry import paper
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
@@ -148,7 +152,8 @@ def a_cost(agent, seconds, **changes):
 def an_instance(name, **changes):
     return {
         "name": name, "family": "chain", "parameters": {"bins": 8, "sigma": 0.1}, "horizon": 40, "d": 16,
-        "n_cells": 8, "n_actions": 2, "optimal_value": 30.5, "uniform_value": 20.25, "gap": 0.0123,
+        "n_cells": 8, "n_anchors": 8, "n_actions": 2, "optimal_value": 30.5, "uniform_value": 20.25, "gap": 0.0123,
+        "cell_loss": 0.0,
         "constants": {"alpha_p": 0.5, "radius_r": 2.0},
     } | changes  # fmt: skip
 
@@ -210,6 +215,16 @@ def test_page_loads_nothing():
     assert not re.search(r"https?://", html)
     policy = Page(html).one("meta", http_equiv="Content-Security-Policy")["attributes"]["content"]
     assert policy.startswith("default-src 'none';")
+
+
+def test_the_browser_is_told_to_run_the_pages_own_script_alone():
+    """The policy has the hash of the script's text as it stands in the page, and lets no other inline script run."""
+    html = build(**inputs())
+    (script,) = re.findall(r"<script>(.*?)</script>", html, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = Page(html).one("meta", http_equiv="Content-Security-Policy")["attributes"]["content"]
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "refresh()" in script and "script-src 'unsafe-inline'" not in policy
 
 
 def test_same_inputs_same_bytes():
@@ -290,7 +305,7 @@ TRICKY = """<?xml version="1.0" encoding="utf-8"?>
  <defs><linearGradient id="paint"/><clipPath id="clip"><rect/></clipPath><circle id="dot" ed:x="1"/></defs>
  <g clip-path="url(#clip)" style="fill: url('#paint')" aria-describedby="dot paint">
   <use xlink:href="#dot"/></g><use href="#dot"/>
- <a xlink:href="https://far.away/"><text xml:space="preserve"> a &lt; b </text></a>
+ <a xlink:href="https://far.away/"><text>linked</text></a><text xml:space="preserve"> a &lt; b </text>
  <image xlink:href="data:image/png;base64,AA=="/><image href="far.png"/><path id="dot"/>
 </svg>"""
 
@@ -314,10 +329,49 @@ def test_drawing_is_renamed_confined_and_harmless():
     style = drawn.one("style")["text"].replace("&gt;", ">")
     assert style.splitlines() == [
         "#f7 * {stroke-linejoin: round}",
-        "#f7 #f7__dot, #f7 .b > path { fill: url(#f7__paint); stroke: none }",
+        "#f7 #f7__dot, #f7 .b > path {fill: url(#f7__paint); stroke: none}",
     ]
-    for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink"):
+    for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink", "linked"):
         assert gone not in text
+
+
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "<SCRIPT>alert(1)</SCRIPT>",
+    "<ScRiPt href='data:text/javascript,alert(1)'/>",
+    "<g ONLOAD='alert(1)' OnClick='alert(1)'/>",
+    "<a href='javascript:alert(1)'><rect/></a>",
+    "<set attributeName='href' to='javascript:alert(1)'/>",
+    "<animate attributeName='href' values='javascript:alert(1)'/>",
+    "<iframe src='javascript:alert(1)'/>",
+    "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml' onload='alert(1)'/></foreignObject>",
+    "<h:img xmlns:h='http://www.w3.org/1999/xhtml' src='x' onerror='alert(1)'/>",
+    "<image href='data:image/svg+xml;base64,YWxlcnQoMSk='/>",
+    "<image href='HTTP://far.away/alert.png'/>",
+    "<use HREF='http://far.away/alert.svg#x'/>",
+    "<rect fill='URL(http://far.away/alert)'/>",
+    "<rect style='fill: uRl(http://far.away/alert)'/>",
+    r"<rect style='fill: \75 rl(http://far.away/alert)'/>",
+    "<rect style='behavior: alert(1); background: alert(1)'/>",
+    "<style>*{background: url(http://far.away/alert)} rect{fill: URL(//far.away/alert)}</style>",
+    "<style>@IMPORT 'http://far.away/alert.css';</style>",
+)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_attack_passes_and_the_rest_of_the_drawing_stays(attack):
+    text = svg.inline(f"<svg xmlns='http://www.w3.org/2000/svg'>{attack}<path d='M 0 0'/></svg>", "t", "f1", "n")
+    for bad in ("alert", "javascript", "far.away", "svg+xml", "onload"):
+        assert bad not in text.lower()
+    assert Page(text).one("path")["attributes"] == {"d": "M 0 0"}
+
+
+def test_bombs_are_refused():
+    entities = "".join(f"<!ENTITY e{i + 1} '{f'&e{i};' * 10}'>" for i in range(9))
+    bomb = f"<!DOCTYPE svg [<!ENTITY e0 'x'>{entities}]><svg>&e9;</svg>"
+    for text in (bomb, "<svg>" + "<g>" * 100_000 + "</g>" * 100_000 + "</svg>"):
+        with pytest.raises(InputError, match="figure 'n' is not SVG that befrl wrote"):
+            svg.inline(text, "t", "f1", "n")
 
 
 def test_nothing_of_a_drawing_is_lost():
@@ -647,6 +701,58 @@ def test_the_seconds_of_runs_and_claims_are_added_up(tmp_path):
     assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
         {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
     ]  # fmt: skip
+
+
+def damaged_files(layout):
+    """Reads of files that are damaged one by one: {what is damaged: (write it, read it, words of the refusal)}."""
+    figure, drawing, claim = layout.figure("json", "f"), layout.figure("svg", "f"), layout.claim("C31")
+    about = {key: a_figure("f").get(key, "") for key in assemble.FIGURE} | {"measured": False}
+    record = a_claim("C31", "holds")
+    facts = dict.fromkeys([*instance_table.FACTS, *instance_table.CONSTANTS], 1.0)
+    row = tidy.text([facts | {"name": "river"}], instance_table.COLUMNS)
+
+    def figures(about, drawn=b"<svg/>"):
+        storage.write_json(figure, about)
+        Path(drawing).unlink(missing_ok=True)
+        if drawn is not None:
+            Path(drawing).write_bytes(drawn)
+
+    def read_figure():
+        return assemble._figure(layout, "f")
+
+    return {
+        "nothing": (lambda: figures(about), read_figure, None),
+        "a list": (lambda: figures([]), read_figure, r"f\.json: not the description of a figure"),
+        "a title": (lambda: figures(about | {"title": 3}), read_figure, "its 'title' is missing or damaged"),
+        "another": (lambda: figures(about | {"name": "g"}), read_figure, "it describes 'g', not 'f'"),
+        "no drawing": (lambda: figures(about, None), read_figure, r"f\.svg: there is no such file$"),
+        "bytes": (lambda: figures(about, b"\xff"), read_figure, r"f\.svg: cannot be read as text"),
+        "seconds": (
+            lambda: storage.write_json(claim, record | {"seconds": "long"}),
+            lambda: ledger.read(claim, "C31"),
+            r"C31\.json: not the record of a claim, its 'seconds' is missing or damaged",
+        ),
+        "another claim": (
+            lambda: storage.write_json(claim, record | {"id": "C39"}),
+            lambda: ledger.read(claim, "C31"),
+            "it is the record of C39, not of C31",
+        ),
+        "a row": (
+            lambda: storage.write_text(layout.instances(), row),
+            lambda: assemble._instances(layout, ["chain"]),
+            r"instances\.csv: there is no row of 'chain'",
+        ),
+    }
+
+
+def test_damaged_files_are_refused_with_their_path(tmp_path):
+    for write, read, words in damaged_files(Layout(tmp_path)).values():
+        write()
+        if words is None:
+            read()
+        else:
+            with pytest.raises(InputError, match=words):
+                read()
 
 
 def test_published_numbers_stand_beside_ours():

@@ -5,6 +5,7 @@ The random tests are derandomised: they try the same configs every time.
 
 import copy
 import dataclasses
+import datetime
 import functools
 import inspect
 import json
@@ -121,6 +122,12 @@ def test_no_object_with_fixed_keys_takes_others():
     assert all(sub["additionalProperties"] is False for sub in closed)
 
 
+def test_every_whole_number_has_a_smallest_and_a_largest_value():
+    numbers = [sub for sub in subschemas(SCHEMA) if sub.get("type") == "integer"]
+    assert len(numbers) >= 20
+    assert all("minimum" in sub and "maximum" in sub for sub in numbers)
+
+
 def test_every_key_of_the_schema_is_described():
     keys = keys_of(SCHEMA)
     assert {
@@ -219,6 +226,23 @@ BAD = [
     (("agents", "ours", "set"), {"planner": "jacobi-anger"}, ["study.small.agents", "'ours'", "'jacobi-anger'"]),
     # out of range
     (("output",), "", ["output", "minLength 1"]),
+    *(
+        (("output",), name, ["output = ", "a folder of its own in the project"])
+        for name in ("a{b}", "-rf", ".git", "src", "src/befrl", "..", "../out", "/tmp/out", "a/../../b", "a b", "$HOME")
+    ),
+    *(
+        (("output",), name, ["output = ", "named with letters, digits"])
+        for name in ("x" * 300, "/".join(["x" * 90] * 3), "a\n", "größe", "config/README.md", "results", "a//.b")
+    ),
+    (("root_seed",), 10**400, ["root_seed = 1000", "...", "maximum 18446744073709551615"]),
+    (("seeds",), 1e308, ["seeds = 1", "maximum 1000000"]),
+    (("components", "planners"), {"features": [8, 10**400]}, ["components.planners.features.1", "maximum 1000000"]),
+    (("components", "estimators"), {"repetitions": 10**12}, ["repetitions = 1000000000000", "maximum 100000"]),
+    (("claims", "trials"), 10**9, ["claims.trials", "maximum 1000000"]),
+    (("study", "small", "agents"), ["x" * 100_000], ["study.small.agents", "unknown agent"]),
+    (("instances", "x" * 101), {"family": "chain"}, ["instances", "pattern"]),
+    (("toy",), datetime.date(2026, 1, 1), ["toy", "a text, a number, a list or a mapping"]),
+    (("claims", "ids"), {"C31"}, ["claims.ids", "a text, a number, a list or a mapping"]),
     (("root_seed",), -1, ["root_seed", "-1", "minimum 0"]),
     (("seeds",), 1, ["seeds = 1", "minimum 2"]),
     (("seeds",), 10**7, ["seeds = 10000000", "maximum 1000000"]),
@@ -571,7 +595,7 @@ def studies(draw):
         "tuning": halving,
         "ties": st.sampled_from(["random", "first"]),
         "output": st.sampled_from([".", "build/here"]),
-        "root_seed": st.integers(0, 2**64),
+        "root_seed": st.integers(0, 2**64 - 1),
         "jobs": st.fixed_dictionaries({}, optional={"seeds_per_job": st.integers(1, 90), "threads": st.integers(1, 9)}),
         "statistics": st.fixed_dictionaries({}, optional={"level": st.floats(0.01, 0.99)}),
         "claims": st.fixed_dictionaries({}, optional={"ids": st.lists(st.sampled_from(claims.names()), unique=True)}),

@@ -1,6 +1,7 @@
 # The study, checked before anything runs, and the helpers that several rules share.
 import functools
 import json
+import os
 import shlex
 import sys
 
@@ -9,6 +10,7 @@ from befrl.analysis import components, published
 from befrl.common import plugin_variable
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
+from befrl.common.sentences import one_line
 from befrl.study import columns as befrl_columns
 from befrl.study import config as befrl_config
 from befrl.study.provenance import code_hash
@@ -18,7 +20,7 @@ ENVIRONMENT = "../../environment.yml"
 
 def refuse(error):
     """End the workflow with one sentence and exit code 2, before any job starts."""
-    print(f"befrl: {error}", file=sys.stderr)
+    print(one_line(f"befrl: {error}"), file=sys.stderr)
     sys.exit(2)
 
 
@@ -51,6 +53,9 @@ def settings(values):
 HOME = Path(workflow.configfiles[-1]).parent if workflow.configfiles else "."
 
 try:
+    # Snakemake has read them, too, but takes the last of two equal keys.
+    for path in workflow.configfiles:
+        befrl_config.read_yaml(path)
     for source in plugin_variable.read():
         plugins.load(source)
     STUDY = befrl_config.check(

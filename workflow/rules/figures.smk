@@ -25,7 +25,11 @@ def figure_code(*kinds):
 
 def figure_command(name):
     """The command that the report shows beside a figure."""
-    return f"snakemake --cores all {LAYOUT.figure('svg', name)}"
+    command = f"snakemake --cores all {LAYOUT.figure('svg', name)}"
+    given = [
+        shlex.quote(os.path.relpath(path)) for path in workflow.overwrite_configfiles
+    ]
+    return " ".join([command, "--configfile", *given]) if given else command
 
 
 def drawn(output):
@@ -80,10 +84,13 @@ rule case_figures:
         out=lambda wildcards, output: drawn(output),
         headline=case_headlines,
         looks=lambda wildcards: looks(STUDY.looks(wildcards.instance)),
-        command=lambda wildcards: [
-            figure_command(f"{kind}_{wildcards.instance}_{wildcards.track}")
-            for kind in CASE_FIGURES
-        ],
+        # The same config under another name draws the same figure.
+        command=untracked(
+            lambda wildcards: [
+                figure_command(f"{kind}_{wildcards.instance}_{wildcards.track}")
+                for kind in CASE_FIGURES
+            ]
+        ),
         code=figure_code(*CASE_FIGURES),
     shell:
         "python -m befrl figure {params.kinds} --tables {input:q} --out {params.out:q}"
@@ -111,7 +118,7 @@ rule figure:
         looks=lambda wildcards: looks(
             STUDY.looks() if figures.scope(figure_kind(wildcards)) == "study" else {}
         ),
-        command=lambda wildcards: figure_command(wildcards.figure),
+        command=untracked(lambda wildcards: figure_command(wildcards.figure)),
         code=lambda wildcards: figure_code(figure_kind(wildcards)),
     shell:
         "python -m befrl figure {params.kind} --tables {input:q} --out {params.out:q}"

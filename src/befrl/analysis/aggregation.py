@@ -4,6 +4,8 @@ All numbers are of the evaluation seeds, but for those of the tuning table. Meas
 every other table depends on code and config alone.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 from befrl.analysis import comparisons, intervals, regret_columns, remarks, statistics
@@ -13,8 +15,6 @@ from befrl.experiment import run_file, settings, tuning
 
 # Keys of the meta that all runs of a case share.
 CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")
-# Keys of the meta that have an entry for each label.
-BY_LABEL = ("settings", "constants", "specification", "facts")
 # Variants of an agent in the comparison of tuned agents, and in that of agents at the constants of their theory.
 FAMILIES = ("tuned", "theory")
 
@@ -23,7 +23,10 @@ def collect(paths):
     """The runs in some files as a case, see `case_of`."""
     if not paths:
         raise InputError("no run files were named: give agents and the batches of their seeds")
-    return case_of([run_file.load(path) for path in paths])
+    runs = [run_file.load(path) for path in paths]
+    for path, (_, meta) in zip(paths, runs, strict=True):
+        _check_name(Path(path), meta)
+    return case_of(runs)
 
 
 def case_of(runs):
@@ -50,9 +53,28 @@ def case_of(runs):
         cost |= {"batches": len(parts), "wall_seconds": sum(part[0]["seconds"] for part in parts)}
         meta = parts[0][0]
         for i, label in enumerate(meta["labels"]):
-            own = {key: value[i] if key in BY_LABEL else value for key, value in meta.items()}
+            own = {key: value[i] if key in run_file.BY_LABEL else value for key, value in meta.items()}
             found[label] = own, {key: value[i] for key, value in log.items()} | cost | {"seeds": seeds}
     return found
+
+
+def _check_name(path, meta):
+    """Raise if a run is not of the agent and the seeds that its path says."""
+    agent, seeds = meta["labels"][0], meta["seeds"]
+    if agent != path.parent.name:
+        raise InputError(f"{path}: it is a run of '{agent}', not of '{path.parent.name}': delete it and run again")
+    if path.stem != f"{seeds[0]}-{seeds[-1]}":
+        raise InputError(f"{path}: it is not a run of the seeds {path.stem}: delete it and run again")
+
+
+def _check_outcome(agent, outcome, meta):
+    """Raise if the outcome of tuning is that of another agent or case."""
+    for key in ("algorithm", "instance", "track"):
+        if outcome[key] != meta[key]:
+            raise InputError(
+                f"the runs of '{agent}' have {key} '{meta[key]}' and its tuning has '{outcome[key]}': "
+                "delete both and run again"
+            )
 
 
 def _same(meta, other, keys, advice):
@@ -72,6 +94,8 @@ def aggregate(paths, outcomes, level):
 def tables(case, outcomes, level):
     """The rows of the tables of a case by name."""
     _check_seeds(case)
+    for agent, outcome in outcomes.items():
+        _check_outcome(agent, outcome, case[agent][0])
     rows, curves, timings, finals = [], [], [], {}
     swept = {settings.split(label)[0]: settings.split(label)[2] for label in case if "=" in label}
     for label, (meta, log) in case.items():

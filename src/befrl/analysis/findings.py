@@ -2,8 +2,8 @@
 
 import math
 
-from befrl.analysis import regret_columns, remarks
-from befrl.common import tidy
+from befrl.analysis import regret_tables, remarks
+from befrl.common.errors import InputError
 
 HEAD = (
     "case",
@@ -13,19 +13,21 @@ HEAD = (
     "BEF-RLSVI, Theorem 1's x_k",
     "random",
 )
+COMPARED = ("bef-rlsvi", "bef-rlsvi@tuned", "greedy@tuned", "random")
 # Names that fit into a cell.
 MOST = 6
 
 
 def read(layout, cases):
-    """The summary and the order of each case, (instance, track)."""
-    return {
-        case: (
-            tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY),
-            tidy.read(layout.regret("order", *case), regret_columns.ORDER),
-        )
-        for case in cases
-    }
+    """The summary and the order of each case, (instance, track); raise if the agents of HEAD are not in them."""
+    tables = {case: tuple(regret_tables.read(layout, name, *case) for name in ("summary", "order")) for case in cases}
+    for case, (summary, order) in tables.items():
+        named = {*COMPARED, *order["variant"], *(f"{agent}@median" for agent in _tuned(summary))}
+        lost = sorted(named - set(summary["variant"]))
+        if lost or summary["variant"].duplicated().any() or "bef-rlsvi" not in set(order["agent"]):
+            wanted = f"it needs one row of '{lost[0]}'" if lost else "its rows do not fit"
+            raise InputError(f"the case '{'_'.join(case)}' has no findings: {wanted}")
+    return tables
 
 
 def markdown(layout, cases) -> str:
@@ -62,11 +64,16 @@ def _regrets(instance, track, summary, order):
 def _tuning(instance, track, summary):
     """The agents with the smallest and the largest ratio of the median setting's regret to the best one's."""
     by_variant = summary.set_index("variant")["mean"]
-    agents = [agent for agent in dict.fromkeys(summary["agent"]) if f"{agent}@tuned" in by_variant]
+    agents = _tuned(summary)
     ratios = {agent: by_variant[f"{agent}@median"] / max(by_variant[f"{agent}@tuned"], 1e-6) for agent in agents}
     ranked = sorted(ratios, key=ratios.get)
     words = [f"{agent} {_round(ratios[agent])}" for agent in ranked]
     return _name(instance, track), ", ".join(words[:3]), ", ".join(words[:-4:-1])
+
+
+def _tuned(summary):
+    variants = set(summary["variant"])
+    return [agent for agent in dict.fromkeys(summary["agent"]) if f"{agent}@tuned" in variants]
 
 
 def _regret(row):

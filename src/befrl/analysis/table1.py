@@ -7,7 +7,7 @@ their growth have a table of their own, joined by instance, track and agent.
 
 from dataclasses import asdict
 
-from befrl.analysis import regret_columns
+from befrl.analysis import regret_columns, regret_tables
 from befrl.analysis.components import scaling
 from befrl.common import tidy
 from befrl.common.errors import InputError
@@ -63,7 +63,7 @@ def timings(layout, cases, scaled) -> list[dict]:
     found = []
     for instance, track in cases:
         path = layout.regret_timings(instance, track)
-        seconds = tidy.read(path, regret_columns.TIMINGS).set_index("agent")
+        seconds = regret_tables.read(layout, "timings", instance, track).set_index("agent")
         for by_role in _agents(layout, instance, track):
             row = by_role["theory"]
             if row["agent"] not in seconds.index:
@@ -77,8 +77,8 @@ def timings(layout, cases, scaled) -> list[dict]:
 
 def _agents(layout, instance, track):
     """The rows of the summary of each agent by role: "theory" for its own constants, and those of TUNED."""
-    summary = _with_texts(tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY))
-    order = tidy.read(layout.regret("order", instance, track), regret_columns.ORDER)
+    summary = _with_texts(regret_tables.read(layout, "summary", instance, track))
+    order = regret_tables.read(layout, "order", instance, track)
     groups = {(row.family, row.agent): row.group for row in order.itertuples()}
     for agent, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] in TUNED}

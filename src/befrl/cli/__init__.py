@@ -10,19 +10,22 @@ examples:
 """
 
 import argparse
+import io
 import os
 import sys
+from contextlib import suppress
 
 from befrl.cli import verbs
 from befrl.common import plugin_variable
 from befrl.common.errors import Broken, InputError, NotConverged, unknown
+from befrl.common.sentences import one_line
 
 
 class Parser(argparse.ArgumentParser):
     """Reports a wrong command line in one sentence, with exit code 2."""
 
     def error(self, message):
-        self.exit(2, f"{self.prog}: {message}\n")
+        self.exit(2, f"{one_line(f'{self.prog}: {message}')}\n")
 
     def _check_value(self, action, value):
         """Refuse a word that is none of an argument's choices, with a guess of what was meant."""
@@ -84,13 +87,30 @@ def main(argv=None):
     try:
         load_plugins([*args.plugins, *args.more_plugins])
         verbs.catalogue.module(args.verb).call(args)
+        sys.stdout.flush()
     except InputError as error:
-        print(f"befrl: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        return _said(error, 2)
     except (NotConverged, Broken) as error:
-        print(f"befrl: {error}", file=sys.stderr)
-        return 1
+        return _said(error, 1)
     except BrokenPipeError:
         # The reader of the output has closed the pipe, as `head` does: this is not an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:
+        # The machine refused what the user may ask for: the disk is full, or there are too many open files.
+        _drop_output()
+        return _said(f"{error.filename or 'the output'}: {error.strerror}", 1)
+    except MemoryError:
+        return _said("not enough memory: ask for fewer seeds, episodes or rows in lock step", 1)
     return 0
+
+
+def _said(error, code):
+    """Print a sentence and return the exit code."""
+    print(one_line(f"befrl: {error}"), file=sys.stderr)
+    return code
+
+
+def _drop_output():
+    """Let what is still to be printed go nowhere: Python would try again when it ends."""
+    with suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

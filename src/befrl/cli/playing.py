@@ -1,6 +1,6 @@
 """Shared by the verbs that play episodes: their arguments, the instance, and the progress bar."""
 
-from befrl.cli.words import episodes, natural, pairs, whole
+from befrl.cli.words import episodes, natural, pairs, processes, whole
 from befrl.common.errors import InputError
 from befrl.common.progress import progress
 
@@ -16,7 +16,7 @@ def add_run_arguments(parser):
     parser.add_argument("--episodes", type=episodes, default=1000, help="episodes K (default 1000)")
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
     parser.add_argument("--lockstep", type=whole, default=480, help="rows (setting, seed) in lock step (default 480)")
-    parser.add_argument("--threads", type=whole, default=1, help="processes (default 1); results do not depend on it")
+    parser.add_argument("--threads", type=processes, default=1, help="processes (default 1); results do not change")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

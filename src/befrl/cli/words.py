@@ -7,6 +7,7 @@ import argparse
 import json
 
 from befrl.common.errors import InputError
+from befrl.common.sentences import quoted
 
 
 def pairs(texts):
@@ -25,23 +26,32 @@ def pairs(texts):
     return found
 
 
-def whole(text, least=1):
-    """A whole number that is at least `least`."""
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from {least}")
+def whole(text, least=1, most=1_000_000_000):
+    """A whole number from `least` to `most`."""
+    if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+        allowed = f"a whole number from {least} to {most}"
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not allowed: it must be {allowed}")
     return int(text)
 
 
 def natural(text):
-    """A whole number that is at least 0."""
-    return whole(text, least=0)
+    """The root of random streams: a whole number of 64 bits."""
+    return whole(text, least=0, most=2**64 - 1)
 
 
 def episodes(text):
-    """A number of episodes, up to the largest that a config allows."""
-    if whole(text) > 10_000_000:
-        raise argparse.ArgumentTypeError(f"'{text}' is not allowed: it must be a whole number from 1 to 10000000")
-    return int(text)
+    """A number of episodes."""
+    return whole(text, most=10_000_000)
+
+
+def trials(text):
+    """A number of random trials, or of samples."""
+    return whole(text, most=1_000_000)
+
+
+def processes(text):
+    """A number of processes."""
+    return whole(text, most=1024)
 
 
 def target(path):
@@ -50,6 +60,12 @@ def target(path):
 
     if path:
         check_target(path)
+    return path
+
+
+def target_folder(path):
+    """The path of a folder for tables; raise before any work starts if none can be written there."""
+    target(f"{path}/table.csv")
     return path
 
 

@@ -1,4 +1,8 @@
-"""Read and write result files: writes are atomic, and unreadable files raise an `InputError`."""
+"""Read and write result files: writes are atomic, and unreadable files raise an `InputError`.
+
+Only regular files and new names are written, at the end of symbolic links if there are any: a device, pipe or folder
+would be replaced by a file.
+"""
 
 import json
 import os
@@ -10,51 +14,72 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 
 from befrl.common.errors import InputError
+from befrl.common.sentences import one_line
 
+# The end of the names of files that are being written; a process that is killed leaves them behind.
+UNFINISHED = ".part"
 FORMAT = "befrl-1"
+# New folders that are made for a file at most.
+FOLDERS = 100
 # Of compression, from 0 to 9.
 LEVEL = 1
 
 
-def check_target(path):
-    """Raise if no file can be written at `path`; called before the work starts."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path}: cannot be written, it is a folder: name a file")
-    for parent in path.parents:
-        if parent.exists():
-            if not parent.is_dir():
-                raise InputError(f"{path}: cannot be written, {parent} is not a folder")
-            if not os.access(parent, os.W_OK):
-                raise InputError(f"{path}: cannot be written, you have no write permission for {parent}")
-            return
+def check_target(path) -> Path:
+    """The file that a path leads to; raise if none can be written there. Called before the work starts."""
+    try:
+        target = Path(os.path.realpath(path))
+        problem = _problem(target)
+    except (OSError, ValueError) as error:
+        problem = one_line(getattr(error, "strerror", None) or error)
+    if problem:
+        raise InputError(f"{path}: cannot be written, {problem}")
+    return target
+
+
+def _problem(target):
+    """Why no file can be written at a path; empty if it can."""
+    if target.is_dir():
+        return "it is a folder: name a file"
+    if target.is_symlink() or (target.exists() and not target.is_file()):
+        return "it is not a regular file: name one"
+    parent = next(parent for parent in target.parents if parent.exists())
+    if not parent.is_dir():
+        return f"{parent} is not a folder"
+    if not os.access(parent, os.W_OK):
+        return f"you have no write permission for {parent}"
+    longest = os.pathconf(parent, "PC_NAME_MAX")
+    new = target.relative_to(parent).parts
+    if len(new) > FOLDERS:
+        return f"it lies more than {FOLDERS} folders deep in {parent}"
+    return f"a name has at most {longest} bytes" if any(len(os.fsencode(name)) > longest for name in new) else ""
 
 
 @contextmanager
-def replacing(path, mode="wb"):
+def replacing(path):
     """Write to a temporary file in the same folder, which is renamed to `path` on success and removed on failure."""
-    path = Path(path)
-    check_target(path)
+    target, temporary = check_target(path), None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Names have a greatest length, and this one is longer than the target's.
+        start = f".{target.name[:40]}."
+        handle, temporary = tempfile.mkstemp(prefix=start, suffix=UNFINISHED, dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            # mkstemp creates private files; results get the permissions that the user's umask allows.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.fchmod(handle, 0o666 & ~umask)
+            yield file
+            # On the disk before it has its name: after a power cut there is the old file or the whole new one.
+            file.flush()
+            os.fsync(handle)
+        os.replace(temporary, target)
+        temporary = None
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    try:
-        # mkstemp creates private files; results get the permissions that the user's umask allows.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.fchmod(handle, 0o666 & ~umask)
-        with os.fdopen(handle, mode) as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def one_line(error) -> str:
-    return " ".join(str(error).split())
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def write_text(path, text: str):
@@ -62,15 +87,40 @@ def write_text(path, text: str):
         file.write(text.encode())
 
 
+def missing(path) -> InputError:
+    """The error for a file that is not there."""
+    return InputError(f"{path}: there is no such file")
+
+
 def write_json(path, value):
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def read_json(path) -> dict:
+def read_text(path) -> str:
     try:
-        return json.loads(Path(path).read_text())
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise missing(path) from None
     except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as text ({one_line(error)}): delete it and run again") from None
+
+
+def read_json(path):
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({one_line(error)}): delete it and run again") from None
+
+
+def require(path, value, what: str, types: dict):
+    """Raise unless `value`, read from a file, is a mapping that has these keys with values of these types."""
+    for key, kind in types.items():
+        found = value.get(key) if isinstance(value, dict) else None
+        # In Python True is a number, too.
+        if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+            problem = f"its '{key}' is missing or damaged" if isinstance(value, dict) else "it has no keys"
+            raise InputError(f"{path}: not {what}, {problem}: delete it and run again")
 
 
 def write_arrays(path, kind: str, arrays: dict, meta: dict):
@@ -112,7 +162,7 @@ def _read(path, kind, only):
             arrays = {key: stored[key] for key in only or stored.files}
         arrays["meta"] = meta = json.loads(arrays["meta"].tobytes())
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise missing(path) from None
     except Exception:
         # Corrupt files raise many kinds of exception in the readers of zip, npy and JSON.
         raise InputError(f"{path}: truncated, or not a befrl {kind} file: delete it and run again") from None

@@ -27,11 +27,15 @@ SECONDS = {
 # One number per episode, averaged over the rows that run in lock step.
 COST = SECONDS | {"plans": "backward inductions in plan(), per row"}
 
-META = (
-    *("instance", "family", "instance_parameters", "horizon", "optimal_value", "uniform_value", "track", "ties"),
-    *("algorithm", "labels", "settings", "constants", "specification", "facts", "episodes", "seeds", "root_seed"),
-    *("seconds", "steps_per_second"),
-)
+META = {
+    **dict.fromkeys(("instance", "family", "track", "ties", "algorithm"), str),
+    **dict.fromkeys(("optimal_value", "uniform_value", "seconds", "steps_per_second"), int | float),
+    **dict.fromkeys(("horizon", "episodes", "root_seed"), int),
+    **dict.fromkeys(("labels", "settings", "constants", "specification", "facts", "seeds"), list),
+    "instance_parameters": dict,
+}
+# Keys of the meta that have an entry for each label.
+BY_LABEL = ("settings", "constants", "specification", "facts")
 # Points of a curve along a linear axis, and as many along a logarithmic one.
 POINTS = 100
 
@@ -53,9 +57,15 @@ def save(path, log, meta):
 
 
 def load(path):
-    """Read the log, arrays (settings, seeds, episodes), and the metadata of a run file; raise if it is incomplete."""
+    """Read the log, arrays (settings, seeds, episodes), and the metadata of a run file; raise if it is damaged."""
     log, meta = storage.read_arrays(path, "run")
-    missing = [key for key in (*LOGGED, *TRACED, *COST) if key not in log] + [key for key in META if key not in meta]
-    if missing or log["regret"].shape != (len(meta["labels"]), len(meta["seeds"]), meta["episodes"]):
-        raise InputError(f"{path}: not a complete befrl run file: delete it and run again")
+    storage.require(path, meta, "a complete befrl run file", META)
+    labels, seeds, episodes = len(meta["labels"]), len(meta["seeds"]), meta["episodes"]
+    shapes = dict.fromkeys(LOGGED, (labels, seeds, episodes)) | dict.fromkeys(COST, (episodes,))
+    shapes |= dict.fromkeys(TRACED, (labels, seeds, len(marks(episodes)) if episodes > 0 else 0))
+    found = {key: array.shape for key, array in log.items() if array.dtype.kind == "f"}
+    if found != shapes or not labels or not seeds or any(len(meta[key]) != labels for key in BY_LABEL):
+        raise InputError(f"{path}: not a complete befrl run file, its arrays do not fit: delete it and run again")
+    if not np.isfinite(log["regret"]).all():
+        raise InputError(f"{path}: damaged, a regret is not a finite number: delete it and run again")
     return log, meta

@@ -23,8 +23,10 @@ from befrl.experiment import runs
 # Evaluation seeds start here, whatever the number of tuning seeds.
 EVALUATION = 1000
 CHOSEN = ("tuned", "median", "worst")
-# The keys of an outcome.
-OUTCOME = ("tune", "seeds", "configurations", "regrets", "chosen")
+# The keys of an outcome, and of each of its configurations.
+OUTCOME = {"instance": str, "track": str, "algorithm": str, "tune": dict, "seeds": list, "configurations": list}
+OUTCOME |= {"regrets": dict, "chosen": dict}
+CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float, "first_mean": int | float}
 # Configurations that are tried when ranges are checked.
 PROBED = 24
 
@@ -133,6 +135,9 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
     ranked = list(first)
     chosen = {"tuned": order[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]}
     return {
+        "instance": spec.name,
+        "track": spec.track,
+        "algorithm": spec.algorithm,
         "tune": tune,
         "seeds": list(halving.seeds),
         "configurations": [
@@ -152,9 +157,19 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
 
 def read(path) -> dict:
     """The outcome of `halve` from its file; raise if it is none."""
-    outcome = storage.read_json(path)
-    if not isinstance(outcome, dict) or any(key not in outcome for key in OUTCOME):
-        raise InputError(f"{path}: not an outcome of `befrl tune`: delete it and run again")
+    outcome, what = storage.read_json(path), "an outcome of `befrl tune`"
+    storage.require(path, outcome, what, OUTCOME)
+    for each in outcome["configurations"]:
+        storage.require(path, each, what, CONFIGURATION)
+    storage.require(path, outcome["chosen"], what, dict.fromkeys(CHOSEN, int))
+    numbers, tuned = range(len(outcome["configurations"])), set(outcome["tune"])
+    if (
+        any(number not in numbers for number in outcome["chosen"].values())
+        or any(set(each["values"]) != tuned for each in outcome["configurations"])
+        or any(not number.isdecimal() or int(number) not in numbers for number in outcome["regrets"])
+        or str(outcome["chosen"]["tuned"]) not in outcome["regrets"]
+    ):
+        raise InputError(f"{path}: not {what}, its parts do not fit: delete it and run again")
     return outcome
 
 

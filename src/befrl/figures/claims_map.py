@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from befrl.common.errors import InputError
 from befrl.figures.support import style
 
 SCOPE = "table"
@@ -22,6 +23,7 @@ SWEEPS = 12  # passes that move each claim towards its neighbours, to avoid cros
 def draw(tables):
     table = tables[0]["table"].set_index("id")
     uses = {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
+    _check(table, uses)
     columns = layers(uses)
     place = positions(columns, uses)
     figure, axis = style.subplots(1, 1, figsize=(2 * style.WIDTH, 0.24 * max(map(len, columns)) + 0.7))
@@ -44,6 +46,15 @@ def draw(tables):
     axis.margins(x=0.05, y=0.04)
     figure.legend(loc="outside lower center", ncols=len(LOOKS))
     return figure
+
+
+def _check(table, uses):
+    """Raise if the ledger lacks a claim that another uses, has one twice, or a verdict that is none."""
+    ids = {THEOREM, *uses, *(used for others in uses.values() for used in others)}
+    lost, strange = sorted(ids - set(table.index)), sorted(set(map(str, table["verdict"])) - set(LOOKS))
+    if lost or strange or table.index.duplicated().any():
+        what = f"no row of '{lost[0]}'" if lost else f"the verdict '{strange[0]}'" if strange else "a claim twice"
+        raise InputError(f"the ledger has {what}: delete it and run again")
 
 
 def layers(uses) -> list[list[str]]:

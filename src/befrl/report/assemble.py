@@ -1,14 +1,17 @@
 """Reading the files of a study and writing its report."""
 
 import json
-from pathlib import Path
 
-from befrl import claims, figures, report
-from befrl.analysis import instance_table, published, regret_columns
+from befrl import claims, figures, instances, report
+from befrl.analysis import instance_table, published, regret_tables
 from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
+
+# What the page shows of a figure.
+FIGURE = dict.fromkeys(("name", "title", "caption", "command", "section"), str)
+FIGURE |= {"headline": bool, "measured": bool, "seeds": int | float | None}
 
 
 def read_study(text, schema):
@@ -26,8 +29,8 @@ def write(text, schema, out):
     """Build the report of a study from its files and write it to `out`."""
     study = read_study(text, schema)
     layout = study.layout
-    summaries = {case: tidy.read(layout.regret("summary", *case), regret_columns.SUMMARY) for case in study.cases()}
-    records = [_claim(layout.claim(name)) for name in study.claim_ids()]
+    summaries = {case: regret_tables.read(layout, "summary", *case) for case in study.cases()}
+    records = [ledger.read(layout.claim(name), name) for name in study.claim_ids()]
     costs = [_cost(layout, case) for case in summaries]
     page = report.build(
         config=study.config,
@@ -46,17 +49,21 @@ def write(text, schema, out):
 
 def _instances(layout, names):
     """The facts about each instance, with the answer to whether exploration matters there."""
-    table = tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
+    path = layout.instances()
+    rows = {str(row["name"]): row for row in tidy.read(path, instance_table.COLUMNS).to_dict("records")}
+    for name in names:
+        if name not in rows:
+            raise InputError(f"{path}: there is no row of '{name}': delete it and run again")
     return [
-        storage.read_meta(layout.instance(name), "instance")
-        | {"exploration": table.loc[name, list(instance_table.ANSWER)].to_dict()}
+        instances.read_facts(layout.instance(name), name)
+        | {"exploration": {key: rows[name][key] for key in instance_table.ANSWER}}
         for name in names
     ]
 
 
 def _cost(layout, case):
     """The timings of a case."""
-    return tidy.read(layout.regret_timings(*case), regret_columns.TIMINGS)
+    return regret_tables.read(layout, "timings", *case)
 
 
 def _published(layout, source):
@@ -67,12 +74,13 @@ def _published(layout, source):
     return about | {name: tidy.read(path, published.COLUMNS) for name, path in paths.items()}
 
 
-def _claim(path):
-    return ledger.record(storage.read_json(path), path)
-
-
 def _figure(layout, name):
-    return {**storage.read_json(layout.figure("json", name)), "svg": Path(layout.figure("svg", name)).read_text()}
+    path = layout.figure("json", name)
+    about = storage.read_json(path)
+    storage.require(path, about, "the description of a figure", FIGURE)
+    if about["name"] != name:
+        raise InputError(f"{path}: it describes '{about['name']}', not '{name}': delete it and run again")
+    return {**about, "svg": storage.read_text(layout.figure("svg", name))}
 
 
 def _stages(costs, records):
@@ -89,7 +97,7 @@ def _stages(costs, records):
 
 def _everything():
     """The modules that are found by name and not by an import statement."""
-    from befrl import agents, instances
+    from befrl import agents
     from befrl.analysis import components
     from befrl.learning import estimators
     from befrl.model import rewards

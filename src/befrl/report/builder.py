@@ -1,5 +1,7 @@
 """The data of each section of the page, from the results of a study; page.html.j2 lays them out."""
 
+import base64
+import hashlib
 from pathlib import Path
 
 import jinja2
@@ -43,8 +45,10 @@ def build(
     shown = [figure for figure in drawings if not figure["measured"] and not figure["section"]]
     claimed = ledger.prepared(claims, anchors)
     experiments = [prepared_experiment(experiment) for experiment in published]
+    here = Path(__file__).parent
+    script = (here / "page.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(here),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -53,6 +57,9 @@ def build(
     environment.filters |= {name: getattr(wording, name) for name in FILTERS}
     environment.filters |= {"mathematics": mathematics.mathematics, "paragraphs": mathematics.paragraphs}
     return environment.get_template("page.html.j2").render(
+        script=Markup(script),
+        # By this hash a browser knows the page's own script and runs no other.
+        script_hash=Markup("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
         toy=bool(config.get("toy")),
         overview=overview(instances, tables),

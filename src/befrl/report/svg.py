@@ -1,8 +1,8 @@
 """Preparing an SVG drawing to be inlined in a page with others.
 
 In one page all ids share one name space and every <style> applies to all elements. So ids and references to them get
-the drawing's own prefix, style rules are confined to the drawing, and everything that would load or run something is
-dropped.
+the drawing's own prefix, and style rules are confined to the drawing. Only the elements, attributes and properties that
+matplotlib writes are kept, none of which can load or run anything.
 """
 
 import re
@@ -13,9 +13,20 @@ from befrl.common.errors import InputError
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}"
 XML = "{http://www.w3.org/XML/1998/namespace}"
-DROPPED = {"metadata", "script", "foreignObject"}
+ELEMENTS = {"svg", "g", "defs", "use", "path", "rect", "circle", "image", "text", "tspan", "style", "title"}
+ELEMENTS |= {"clipPath", "pattern", "mask", "linearGradient", "radialGradient", "stop"}
+# Besides ids and references.
+ATTRIBUTES = {"d", "x", "y", "x1", "x2", "y1", "y2", "r", "cx", "cy", "fx", "fy", "dx", "dy", "width", "height"}
+ATTRIBUTES |= {"transform", "viewBox", "version", "type", "class", "offset", "role", "aria-label", "xml:space"}
+ATTRIBUTES |= {"patternUnits", "patternTransform", "gradientUnits", "gradientTransform", "preserveAspectRatio"}
+PROPERTIES = {"fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-opacity", "stroke-linejoin"}
+PROPERTIES |= {"stroke-linecap", "stroke-dasharray", "stroke-dashoffset", "stroke-miterlimit", "opacity", "color"}
+PROPERTIES |= {"clip-path", "clip-rule", "mask", "stop-color", "stop-opacity", "image-rendering", "text-anchor"}
+PROPERTIES |= {"font", "font-family", "font-size", "font-style", "font-weight", "font-stretch", "font-variant"}
+IMAGE = "data:image/png;base64,"
 
-REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""")
+REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
+HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 LISTS_OF_IDS = {"aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "aria-details"}
 
@@ -26,13 +37,17 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
     scope   id of the element that the caller puts around it; inner ids become `scope__id`
     source  name of the figure, for the message if the text is not SVG
     """
+    if "<!ENTITY" in text:
+        raise InputError(f"figure '{source}' is not SVG that befrl wrote: it declares entities")
     try:
         root = ElementTree.fromstring(text.strip())
+        if _local_name(root.tag) != "svg":
+            raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
+        _clean(root, scope, seen=set())
     except ElementTree.ParseError as error:
         raise InputError(f"figure '{source}' is not well-formed SVG: {error}") from None
-    if _local_name(root.tag) != "svg":
-        raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
-    _clean(root, scope, seen=set())
+    except RecursionError:
+        raise InputError(f"figure '{source}' is not SVG that befrl wrote: it is nested too deeply") from None
     for old_title in root.findall("title"):
         root.remove(old_title)
     root.attrib.pop("aria-labelledby", None)  # it would outrank the label
@@ -54,11 +69,10 @@ def _clean(element, scope, seen):
     if element.tag == "style":
         element.text = _confined(element.text or "", scope)
     for child in list(element):
-        name = _local_name(child.tag)
-        if name is None or name in DROPPED:
-            element.remove(child)
-        else:
+        if _local_name(child.tag) in ELEMENTS:
             _clean(child, scope, seen)
+        else:
+            element.remove(child)
 
 
 def _local_name(tag):
@@ -80,25 +94,33 @@ def _attributes(attributes, scope, seen):
         elif name in ("href", XLINK + "href"):
             if value.startswith("#"):
                 kept["href"] = f"#{scope}__{value[1:]}"
-            elif value.startswith("data:image/"):
+            elif value.startswith(IMAGE):
                 kept["href"] = value
         elif name in LISTS_OF_IDS:
             kept[name] = " ".join(f"{scope}__{id}" for id in value.split())
-        elif not name.startswith(("{", "on")):
+        elif name == "style":
+            kept[name] = _declarations(value, scope)
+        elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):
             kept[name] = _references(value, scope)
+        elif name in ATTRIBUTES:
+            kept[name] = value
     return kept
 
 
+def _declarations(css, scope):
+    """The declarations `property: value` of known properties, with values that refer to nothing outside."""
+    kept = []
+    for declaration in css.split(";"):
+        name, _, value = declaration.partition(":")
+        value = _references(value.strip(), scope)
+        if name.strip() in PROPERTIES and HARMLESS.fullmatch(value):
+            kept.append(f"{name.strip()}: {value}")
+    return "; ".join(kept)
+
+
 def _references(value, scope):
-    """The value with prefixed url(#id); any other url() is cut unless it is an image in the file itself."""
-
-    def renamed(match):
-        target = match[2]
-        if target.startswith("#"):
-            return f"url(#{scope}__{target[1:]})"
-        return match[0] if target.startswith("data:image/") else "none"
-
-    return REFERENCE.sub(renamed, value)
+    """The value with prefixed url(#id); any other url() is cut."""
+    return REFERENCE.sub(lambda found: f"url(#{scope}__{found[2][1:]})" if found[2][:1] == "#" else "none", value)
 
 
 def _confined(css, scope):
@@ -109,7 +131,7 @@ def _confined(css, scope):
     for selectors, body in STYLE_RULE.findall(css):
         renamed = re.sub(r"#([\w-]+)", rf"#{scope}__\1", selectors)
         confined = ", ".join(f"#{scope} {selector.strip()}" for selector in renamed.split(","))
-        rules.append(f"{confined} {{{_references(body, scope)}}}")
+        rules.append(f"{confined} {{{_declarations(body, scope)}}}")
     return "\n".join(rules)
 
 

@@ -7,9 +7,9 @@ import copy
 import functools
 import json
 import math
+import re
 from pathlib import Path
 
-import yaml
 from jsonschema import Draft202012Validator
 
 from befrl import agents, claims, instances, plugins
@@ -17,20 +17,17 @@ from befrl.analysis import published
 from befrl.common import storage
 from befrl.common.errors import InputError, Refused, guess, unknown
 from befrl.common.parameters import read
+from befrl.common.sentences import quoted
 from befrl.experiment import tuning
 from befrl.study.study import Study
+from befrl.study.yaml_file import read_yaml
 
 # The schema is stored in the project's folder, beside the configs and the files that they include.
 SCHEMA = Path(__file__).parents[3] / "config" / "schema.yaml"
+# Folders of the project that no study may write to.
+OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")
 # The keys of an included file, beside `plugins`.
 SHARED = ("agents", "groups")
-
-
-def read_yaml(path):
-    try:
-        return yaml.safe_load(Path(path).read_text())
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InputError(f"config {path} cannot be read: {storage.one_line(error)}") from None
 
 
 def load(path, schema_path) -> Study:
@@ -51,6 +48,7 @@ def check(config, schema, folder=SCHEMA.parent, home=".") -> Study:
     if errors:
         raise InputError(storage.one_line(_sentence(errors[0])))
     config = with_defaults(config, schema)
+    _check_output(config["output"])
     _load_plugins(config.pop("plugins"), home)
     config = _with_groups(config)
     for name, entry in config["instances"].items():
@@ -148,6 +146,21 @@ def _check_experiment(config, module, where, experiment, names):
             raise InputError(f"{where}.{experiment}: study.{name}.tracks has no {module.TRACK}, which the source uses")
 
 
+def _check_output(output):
+    """Raise if results would be written outside the project, or among its own files."""
+    parts = Path(output).parts
+    if (
+        not all(re.fullmatch(r"\w[\w.-]{0,99}", part, re.ASCII) for part in parts)
+        or len(output) > 200
+        or (parts and parts[0] in OWN)
+        or any(Path(*parts[: i + 1]).is_file() for i in range(len(parts)))
+    ):
+        raise InputError(
+            f"output = {quoted(output)} is not allowed: it must be . or a folder of its own in the project, such as "
+            "build/mine, named with letters, digits and the signs _ . - and /"
+        )
+
+
 @functools.cache
 def _model(family, values):
     """The model of an instance, built once for all agents."""
@@ -181,9 +194,15 @@ def _plain(value, where="config"):
     YAML reads some names as numbers, and `3` and `3.0` must be the same value.
     """
     if isinstance(value, dict):
+        names = [str(key) for key in value]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{where}: the key {quoted(twice)} is given twice: give it once")
         return {str(key): _plain(item, f"{where}.{key}".removeprefix("config.")) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item, where) for item in value]
+    if value is not None and not isinstance(value, str | int | float):
+        raise InputError(f"{where} = {quoted(value)} is not allowed: it must be a text, a number, a list or a mapping")
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{where} = {value} is not allowed: it must be a finite number")
     if isinstance(value, float) and value.is_integer():
@@ -200,22 +219,23 @@ def _named(look_up, name, where):
 
 
 def _sentence(error) -> str:
-    where = ".".join(map(str, error.absolute_path)) or "config"
+    where = ".".join(quoted(part).strip("'") for part in error.absolute_path) or "config"
     if error.validator == "additionalProperties":
         allowed = error.schema["properties"]
         extra = sorted(set(error.instance) - set(allowed))
-        return f"{where}: unknown key '{extra[0]}'{guess(extra[0], allowed)}: allowed are {', '.join(allowed)}"
+        known = guess(extra[0], allowed)
+        return f"{where}: unknown key {quoted(extra[0])}{known}: allowed are {', '.join(allowed)}"
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{where}: the key '{missing[0]}' is missing: required are {', '.join(error.validator_value)}"
     limits = {key: error.schema[key] for key in _LIMITS if key in error.schema}
     allowed = ", ".join(f"{key} {value}" for key, value in limits.items())
-    return f"{where} = {error.instance!r} is not allowed: it must have {allowed}"
+    return f"{where} = {quoted(error.instance)} is not allowed: it must have {allowed}"
 
 
 _LIMITS = (
     *("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern"),
-    *("minLength", "minItems", "uniqueItems", "minProperties", "maxProperties"),
+    *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
 
 

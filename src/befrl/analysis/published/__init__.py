@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from befrl.analysis import regret_columns
-from befrl.common import storage, tidy
+from befrl import instances
+from befrl.analysis import regret_columns, regret_tables
+from befrl.common import tidy
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
 
@@ -111,13 +112,13 @@ def read(source, layout, experiments) -> dict[str, list[Rerun]]:
 
 
 def _read(layout, instance, track):
-    meta = storage.read_meta(layout.instance(instance), "instance")
+    meta = instances.read_facts(layout.instance(instance), instance)
     return Rerun(
         instance=instance,
         **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
-        summary=tidy.read(layout.regret("summary", instance, track), regret_columns.SUMMARY),
-        curves=tidy.read(layout.regret("curves", instance, track), regret_columns.CURVES),
-        timings=tidy.read(layout.regret_timings(instance, track), regret_columns.TIMINGS),
+        summary=regret_tables.read(layout, "summary", instance, track),
+        curves=regret_tables.read(layout, "curves", instance, track),
+        timings=regret_tables.read(layout, "timings", instance, track),
     )
 
 

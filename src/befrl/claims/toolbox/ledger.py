@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from befrl.claims.toolbox.registry import UNTRIED, VERDICTS, number_of, paper
+from befrl.common import storage
 from befrl.common.errors import InputError
 
 COLUMNS = {
@@ -24,14 +25,28 @@ COLUMNS = {
 }
 
 
+# The keys of a record that tables and the report use.
+RECORD = {"id": str, "statement": str, "verdict": str, "grade": str, "worst_case": int | float, "correction": str}
+RECORD |= {"instance": dict | list | str | int | float | None, "second": dict | None, "steps": list}
+RECORD |= {"seconds": int | float}
+
+
 def record(value, where) -> dict:
     """The value read from the file `where`; raise if it is not the record of a claim."""
-    needed = ("id", "verdict", "grade", "worst_case", "instance", "correction", "second", "statement", "steps")
-    if not isinstance(value, dict) or any(name not in value for name in needed):
-        raise InputError(f"{where}: not the record of a claim, which has the keys {', '.join(needed)}")
+    storage.require(where, value, "the record of a claim", RECORD)
     if value["id"] not in paper():
-        raise InputError(f"{where}: '{value['id']}' is not the number of a claim of the paper")
+        raise InputError(f"{where}: '{value['id']}' is not the number of a claim of the paper: delete it and run again")
+    if value["verdict"] not in VERDICTS:
+        raise InputError(f"{where}: '{value['verdict']}' is not a verdict: delete it and run again")
     return value
+
+
+def read(path, id=None) -> dict:
+    """The record of a claim from its file; raise if it is that of another claim than `id`."""
+    found = record(storage.read_json(path), path)
+    if id not in (None, found["id"]):
+        raise InputError(f"{path}: it is the record of {found['id']}, not of {id}: delete it and run again")
+    return found
 
 
 def standing(id: str, verdicts: dict[str, str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from befrl.cli.words import target, write_tables
+from befrl.cli.words import target, target_folder, write_tables
 from befrl.common.errors import InputError
 
 EXAMPLE = (
@@ -29,8 +29,8 @@ def call(args):
     strange = [agent for agent in args.tuned if agent not in args.agents]
     if strange:
         raise InputError(f"--tuned {strange[0]} is not one of the --agents {', '.join(args.agents)}")
-    paths = {"timings": target(args.timings)}
+    out, paths = target_folder(args.out), {"timings": target(args.timings)}
     runs = [run_below(args.runs, agent, batch) for agent in args.agents for batch in args.batches]
     outcomes = {agent: tuning.read(tuned_below(args.runs, agent)) for agent in args.tuned}
     tables = aggregation.aggregate(runs, outcomes, args.level)
-    write_tables({name: Path(args.out) / f"{name}.csv" for name in tables} | paths, tables)
+    write_tables({name: Path(out) / f"{name}.csv" for name in tables} | paths, tables)

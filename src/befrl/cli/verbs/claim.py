@@ -4,7 +4,7 @@ import json
 import textwrap
 from pathlib import Path
 
-from befrl.cli.words import natural, provenance, show, target, whole
+from befrl.cli.words import natural, provenance, show, target, trials
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl claim C39 --explain"
@@ -13,7 +13,7 @@ SHOWN = ("id", "statement", "verdict", "grade", "worst_case", "meaning", "correc
 
 def arguments(parser):
     parser.add_argument("id", nargs="+", help="claims, as in `befrl list claims`")
-    parser.add_argument("--trials", type=whole, default=200, help="random instances per attack (default 200)")
+    parser.add_argument("--trials", type=trials, default=200, help="random instances per attack (default 200)")
     parser.add_argument("--seed", type=natural, default=20221005, help="seed of the search")
     parser.add_argument("--out", help="json file to write, for one claim")
     parser.add_argument("--folder", help="folder to write one json file for each claim to")

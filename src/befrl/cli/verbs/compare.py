@@ -1,6 +1,6 @@
 """Compare agents on an instance: mean regret, intervals, failures and paired differences."""
 
-from befrl.cli.words import episodes, natural, pairs, whole
+from befrl.cli.words import episodes, natural, pairs, processes
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl compare chain --set bins=8 --agents bef-rlsvi:x=10 exp-psrl --seeds 30 --plot regret.png"
@@ -21,7 +21,7 @@ def arguments(parser):
     parser.add_argument("--track", default="U", help="U: reward unknown (default); K: true mean reward given")
     parser.add_argument("--ties", default="random", help="equal actions: random (default), or first")
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
-    parser.add_argument("--cores", type=whole, default=1, help="processes (default 1); results do not depend on it")
+    parser.add_argument("--cores", type=processes, default=1, help="processes (default 1); results do not depend on it")
     parser.add_argument("--plot", metavar="FILE", help="png, svg or pdf file to draw")
     parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
 

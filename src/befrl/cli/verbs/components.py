@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from befrl.cli.words import natural, pairs, target, write_tables
+from befrl.cli.words import natural, pairs, target, target_folder, write_tables
 from befrl.common.errors import InputError
 
 EXAMPLE = (
@@ -28,8 +28,8 @@ def call(args):
     columns = components.tables(args.kind)
     if "timings" in columns and not args.timings:
         raise InputError(f"--timings is missing: the study '{args.kind}' measures seconds")
-    timings = target(args.timings)
+    out, timings = target_folder(args.out), target(args.timings)
     name, instance = instances.load(args.instance)
     tables = components.run(args.kind, name, instance, args.root_seed, pairs(args.set))
     texts = {table: tidy.text(rows, columns[table]) for table, rows in tables.items()}
-    write_tables({table: Path(args.out) / f"{table}.csv" for table in texts} | {"timings": timings}, texts)
+    write_tables({table: Path(out) / f"{table}.csv" for table in texts} | {"timings": timings}, texts)

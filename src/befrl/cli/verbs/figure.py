@@ -35,7 +35,8 @@ def call(args):
     from befrl.figures.support import render
 
     for out in args.out:
-        check_target(out)
+        for suffix in render.SUFFIXES:
+            check_target(f"{out}.{suffix}")
     for kind in args.kind:
         figures.catalogue.module_name(kind)
     render.render_all(args.kind, args.tables, args.out, args.command, args.headline, numbers(args.looks))

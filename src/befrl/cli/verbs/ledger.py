@@ -24,7 +24,7 @@ def call(args):
         print(ledger.counts(tidy.read(args.counts, ledger.COLUMNS)))
         return
     out, list_of_errata = target(args.out), target(args.errata)
-    records = [ledger.record(storage.read_json(path), path) for path in args.records]
+    records = [ledger.read(path) for path in args.records]
     if list_of_errata:
         storage.write_text(list_of_errata, errata(records))
     if out:

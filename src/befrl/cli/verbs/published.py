@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from befrl.cli.words import target, write_tables
+from befrl.cli.words import target, target_folder, write_tables
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl published li --experiments reward=custom-sin --out results/published/li --timings timings.csv"
@@ -23,11 +23,11 @@ def call(args):
     from befrl.common import tidy
     from befrl.common.layout import Layout
 
-    timings = target(args.timings)
+    out, timings = target_folder(args.out), target(args.timings)
     reruns = published.read(args.source, Layout(args.output), _experiments(args.experiments))
     tables = published.tables(args.source, reruns)
     texts = {name: tidy.text(rows, published.COLUMNS) for name, rows in tables.items()}
-    write_tables({name: Path(args.out) / f"{name}.csv" for name in texts} | {"timings": timings}, texts)
+    write_tables({name: Path(out) / f"{name}.csv" for name in texts} | {"timings": timings}, texts)
 
 
 def _experiments(texts):

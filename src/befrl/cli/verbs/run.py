@@ -41,6 +41,8 @@ def read_spec(args):
 
     chosen = seeds.parse(args.seeds)
     outcome = tuning.read(args.tuned) if args.tuned else None
+    if outcome and outcome["algorithm"] != args.agent:
+        raise InputError(f"--tuned {args.tuned}: it is the tuning of '{outcome['algorithm']}', not of '{args.agent}'")
     sweep = pairs(args.sweep)
     if not all(isinstance(points, list) and points and all(map(is_number, points)) for points in sweep.values()):
         raise InputError("--sweep: write NAME=[VALUE,VALUE,...], with numbers")

@@ -9,6 +9,8 @@ from befrl.common.errors import InputError, unknown
 from befrl.figures.support import newcomers, style
 from befrl.figures.support.contents import contents
 
+SUFFIXES = ("svg", "png", "json")
+
 
 def read_tables(kind, paths) -> list[dict]:
     """The tables of figure `kind`: `paths` holds, for each thing shown, one file for each of the module's TABLES."""

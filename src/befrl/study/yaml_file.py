@@ -1,0 +1,79 @@
+"""Read a YAML file strictly: text in UTF-8, every key once, and neither too deep nor too large.
+
+YAML lets a short text stand for an endless value (a list that contains itself) or for one that fills the memory (lists
+of references to lists of references). So its parts are counted before anything is built.
+"""
+
+import yaml
+
+from befrl.common.errors import InputError
+from befrl.common.sentences import one_line, quoted
+
+BYTES, VALUES, DEPTH = 1_000_000, 50_000, 20
+MERGE = "tag:yaml.org,2002:merge"
+
+
+def read_yaml(path):
+    """The content of a YAML file; raise an `InputError` of one sentence if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(BYTES + 1)
+        if len(content) > BYTES:
+            raise ValueError(f"it has more than {BYTES} bytes")
+        text = content.decode()
+        if str(path).endswith(".json"):
+            # JSON is YAML but for tabs, which it has between values alone.
+            text = text.replace("\t", " ")
+        _check_size(text)
+        return yaml.load(text, Loader=Strict)
+    except FileNotFoundError:
+        reason = "there is no such file"
+    except OSError as error:
+        reason = error.strerror
+    except UnicodeDecodeError as error:
+        reason = f"it is not UTF-8 at byte {error.start}"
+    except (ValueError, yaml.YAMLError) as error:
+        reason = one_line(error, 300)
+    raise InputError(f"config {path} cannot be read: {reason}")
+
+
+class Strict(yaml.SafeLoader):
+    """A loader that refuses a key that is given twice, where YAML's own takes the last."""
+
+    def construct_mapping(self, node, deep=False):
+        # Before `<<` is replaced by the entries that it stands for, which the mapping's own may override.
+        seen = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            name = str(key.value if key.tag == MERGE else self.construct_object(key, deep=True))
+            if name in seen:
+                line = key.start_mark.line + 1
+                raise ValueError(f"the key {quoted(name)} in line {line} is given twice: give it once")
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
+def _check_size(text):
+    """Raise if a text stands for too many values, for too deep ones, or for one that contains itself.
+
+    Each open list or mapping has an entry [anchor, values so far] on the stack; a reference counts as much as what it
+    stands for.
+    """
+    stack, sizes = [[None, 0]], {}
+    for event in yaml.parse(text):
+        size = 0
+        if isinstance(event, yaml.CollectionStartEvent):
+            stack.append([event.anchor, 1])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, size = stack.pop()
+            sizes[anchor] = size
+        elif isinstance(event, yaml.ScalarEvent):
+            size = sizes[event.anchor] = 1
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in [anchor for anchor, _ in stack]:
+                raise ValueError(f"{quoted(event.anchor)} contains itself")
+            size = sizes.get(event.anchor, 1)
+        stack[-1][1] += size
+        if len(stack) > DEPTH:
+            raise ValueError(f"it is nested more than {DEPTH} deep")
+        if sum(count for _, count in stack) > VALUES:
+            raise ValueError(f"it has more than {VALUES} values")

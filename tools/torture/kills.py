@@ -1,0 +1,127 @@
+"""Attacks by signals: Snakemake or a job of the smoke study is killed at a random time, and the study started again.
+
+Every start is the plain command of `make smoke`, in a copy of the project. After some kills it is left to its end: it
+must succeed, and make the same tables and figures as a run that nobody disturbed.
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import run_study
+import tally
+
+PROJECT = Path(__file__).resolve().parents[2]
+COPIED = ("Snakefile", "workflow", "config", "src", "tools", "environment.yml", "requirements.lock")
+SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+KILLS_PER_RUN = 20
+# A whole run, on a machine that does other things too.
+SECONDS = 900
+OUTPUT = "build/smoke"
+
+
+class Copy:
+    """A copy of the project in which the smoke study runs."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder) / "project"
+        self.folder.mkdir()
+        for name in COPIED:
+            source = PROJECT / name
+            if source.is_dir():
+                shutil.copytree(source, self.folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            else:
+                shutil.copy2(source, self.folder)
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.environment = os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
+
+    def start(self):
+        command = [sys.executable, "tools/run_study.py", "smoke", "--configfile", "config/smoke.yaml"]
+        with open(self.folder / "log", "w") as log:
+            return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=log)
+
+    def finish(self):
+        code = self.start().wait()
+        assert code == 0, f"exit code {code}: {self.said()}"
+
+    def said(self):
+        return (self.folder / "log").read_text(errors="replace")[-3000:]
+
+    def jobs(self):
+        """The running processes of the study's jobs."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get(run_study.VARIABLE) == str(self.folder) and "befrl" in process.cmdline():
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def results(self):
+        """The hashes of all tables and drawings that code and config determine."""
+        output = self.folder / OUTPUT
+        measured = {p.stem for p in output.glob("figures/*.json") if json.loads(p.read_text())["measured"]}
+        tables = [p for p in output.rglob("*.csv") if "timings" not in p.parts]
+        drawings = [p for p in output.glob("figures/*") if p.suffix in (".svg", ".png") and p.stem not in measured]
+        paths = sorted([*tables, *drawings])
+        return {str(p.relative_to(output)): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
+
+    def leftovers(self):
+        return [str(path) for path in (self.folder / OUTPUT).rglob("*.part")]
+
+
+def attack(number, seed=0):
+    """A tally of `number` kills, and one of the completed runs."""
+    rng = random.Random(seed)
+    kills = tally.Tally("kills of Snakemake and its jobs", seconds=SECONDS)
+    runs = tally.Tally("completed after kills", seconds=SECONDS)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(folder)
+        copy.finish()
+        undisturbed = copy.results()
+        while kills.tried < number:
+            shutil.rmtree(copy.folder / OUTPUT)
+            for _ in range(min(KILLS_PER_RUN, number - kills.tried)):
+                kills.judge(kills.tried + 1, lambda: kill(rng, copy))
+            runs.judge(runs.tried + 1, lambda: complete(copy, undisturbed))
+    return [kills, runs]
+
+
+def kill(rng, copy):
+    """Start the study and hit Snakemake or one of its jobs; it must live until then, or have finished."""
+    started = copy.start()
+    time.sleep(rng.uniform(1, 10))
+    number, jobs = rng.choice(SIGNALS), copy.jobs()
+    if started.poll() is None:
+        if jobs and rng.random() < 0.4:
+            victim = rng.choice(jobs)
+            try:
+                victim.kill()
+            except psutil.NoSuchProcess:
+                pass
+            # Snakemake ends by itself once the other jobs are done; not waiting for that is one attack more.
+            if rng.random() < 0.5:
+                started.kill()
+        else:
+            started.send_signal(number)
+        started.wait()
+    else:
+        assert started.returncode == 0, f"exit code {started.returncode}: {copy.said()}"
+
+
+def complete(copy, undisturbed):
+    copy.finish()
+    made = copy.results()
+    different = sorted(name for name in {*made, *undisturbed} if made.get(name) != undisturbed.get(name))
+    assert not different, f"{len(different)} files differ from those of the undisturbed run: {different[:5]}"
+    assert not copy.leftovers(), f"temporary files are left: {copy.leftovers()[:5]}"
