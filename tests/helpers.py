@@ -32,7 +32,7 @@ INSTANCES = [*instances.catalogue.names(), "dense", "waves"]
 # What they are, written down: nothing is built when tests are collected. `test_instances.py` compares.
 SMOOTH = ["circle", "custom-sin", "lds", "waves"]
 CONSTANT = [name for name in INSTANCES if name not in SMOOTH]
-FINITE = {"dense", "factored", "jao", "riverswim"}
+FINITE = {"dense", "factored", "jao", "riverswim", "trap-two"}
 CONTINUOUS = set(INSTANCES) - FINITE
 # The instances of those agents, estimators and planners that refuse some.
 WORKS_ON = {
@@ -44,7 +44,7 @@ WORKS_ON = {
     "smrl": CONTINUOUS,
     "gaussian": {"lds"},
     "score-matching": CONTINUOUS,
-    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal"},
+    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal", "trap-one"},
     "jacobi-anger": {"circle"},
 }
 

@@ -1,4 +1,7 @@
-"""What a researcher's own instance or agent may get wrong: refused with a sentence that says what."""
+"""What a researcher's own instance or agent may get wrong: refused with a sentence that says what.
+
+Mistakes in the parts of an instance are in `model/test_instance_checks.py`.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +19,8 @@ from befrl.experiment.spec import RunSpec
 from befrl.model import constants
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
 from befrl.model.features import Features, WrongShape
-from befrl.model.instance import Instance, OutsideDomain
+from befrl.model.instance import Instance
+from befrl.model.instance_checks import OutsideDomain
 from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
@@ -44,30 +48,6 @@ def test_a_sound_instance_is_taken():
     found = compute(small())
     assert found["alpha_p"] == pytest.approx(np.exp(1.0) / (1 + np.exp(1.0)) ** 2)
     assert found["B_A"] == pytest.approx(np.sqrt(5.0))
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"theta_p": np.array([np.nan, 0, 0, 0])}, "theta_p has entries that are not finite"),
-        ({"theta_p": np.zeros(3)}, r"theta_p has shape \(3,\), it must have \(4,\)"),
-        ({"start_masses": np.array([0.3, 0.0])}, "start_masses sum to 0.3"),
-        ({"start_masses": np.array([2.0, -1.0])}, "start_masses sum to 1, they must be a law"),
-        ({"start": lambda u: np.full(len(u), 5)}, "start"),
-        ({"start": lambda u: np.full(len(u), 1)}, "start"),
-        ({"theta_r": np.array([np.inf, 0, 0, 0])}, "theta_r has entries that are not finite"),
-    ],
-)
-def test_an_unsound_instance_is_refused(changes, words):
-    with pytest.raises(InputError, match=words):
-        small(**changes)
-
-
-def test_features_that_are_not_finite_are_refused():
-    model = small().model
-    broken = Features(np.full_like(model.features.U, np.nan), model.features.block, model.features.trace)
-    with pytest.raises(InputError, match="the features U"):
-        small(model=replace(model, features=broken))
 
 
 def test_a_zero_reward_vector_is_refused():

@@ -16,14 +16,14 @@ from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.gym import BefEnv
-from befrl.model import features, instance
+from befrl.model import features, instance_checks
 from befrl.study import config
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your-own-mdp.md").read_text()
 EXCEPTIONS = {
     "WrongShape": features.WrongShape,
     "SingularDesign": features.SingularDesign,
-    "OutsideDomain": instance.OutsideDomain,
+    "OutsideDomain": instance_checks.OutsideDomain,
     "InputError": InputError,
 }
 

@@ -8,14 +8,23 @@ The same actions therefore give the same states and rewards as in `befrl run`, b
 Observations are states: integers if there are finitely many states, otherwise vectors (dim,) of float64. An episode is
 *terminated*, not truncated, after H steps: the horizon belongs to the MDP, V_{H+1} = 0, and there is nothing to
 bootstrap beyond it. Good policies depend on the step, which is not part of the state: `info["h"]` counts it from 0.
+After a step, `info["gap"]` is V*_h(s) - Q*_h(s, a): its sum over an episode is an unbiased estimate of the
+pseudo-regret V*_1(s_1) - V^pi_1(s_1). It is there to measure an agent, which must not read it; `play` hides it.
+
+`play` lets an agent from outside play many seeds and writes a run file, with which `befrl aggregate` compares it with
+befrl's own (docs/gymnasium.md).
 """
+
+import time
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
 
 from befrl import instances
+from befrl.common import storage
 from befrl.common.errors import InputError
+from befrl.experiment import outside
 from befrl.experiment.environment import Environment
 from befrl.experiment.spec import ROOT_SEED
 from befrl.model.instance import Instance
@@ -25,7 +34,7 @@ class BefEnv(gymnasium.Env):
     """One copy of an instance, given as an `Instance` or by the name of a family or preset and its parameters.
 
     `name` is the instance's name in a study, which keys its random streams; by default, it is the name of the family or
-    preset. The true parameters are not part of the observations; to measure regret, read them from `instance`.
+    preset. The true parameters are not part of the observations.
     """
 
     def __init__(self, instance, root_seed=ROOT_SEED, name=None, **parameters):
@@ -41,16 +50,23 @@ class BefEnv(gymnasium.Env):
         self.root_seed, self.name = root_seed, name or key
         self.action_space = gymnasium.spaces.Discrete(self.instance.model.n_actions)
         self.observation_space = observation_space(self.instance.model.space)
-        self._environment = None
+        self._environment = self._seed = None
         self._h = self.instance.horizon
+
+    @property
+    def np_random_seed(self):
+        """The seed of the stream; if none was given, one is drawn. Gymnasium 0.29 does not have this property."""
+        if self._seed is None:
+            self._seed = seeding.np_random()[1]
+        return self._seed
 
     def reset(self, *, seed=None, options=None):
         """Start the next episode of the stream; a seed restarts its own stream. There are no options."""
         if seed is None and self._environment is None:
-            # Drawn here because Gymnasium 0.29, which some libraries still need, does not tell the seed that it draws.
-            seed = seeding.np_random()[1]
+            seed = self.np_random_seed
         super().reset(seed=seed)
         if seed is not None:
+            self._seed = seed
             self._environment = Environment(self.instance, self.root_seed, self.name, [seed])
         u_start, self._u_next, self._u_reward = self._environment.uniforms()
         self._s = self.instance.start(u_start)
@@ -58,7 +74,7 @@ class BefEnv(gymnasium.Env):
         return self._observation(), {"h": 0}
 
     def step(self, action):
-        """Take one step: the reward of the present state and the action, and the next state."""
+        """Take one step: the reward of the present state and the action, the next state, and the action's gap."""
         if self._h == self.instance.horizon:
             raise gymnasium.error.ResetNeeded("no episode is under way: call reset() before step()")
         if not self.action_space.contains(action):
@@ -69,7 +85,9 @@ class BefEnv(gymnasium.Env):
         reward = self._environment.laws.reward(s, cell, a, self._u_reward[:, h])
         self._s = self._environment.laws.next_state(s, cell, a, self._u_next[h])
         self._h += 1
-        return self._observation(), float(reward[0]), self._h == self.instance.horizon, False, {"h": self._h}
+        values = self.instance.optimal_action_values(h, s)[0]
+        info = {"h": self._h, "gap": float(values.max() - values[a[0]])}
+        return self._observation(), float(reward[0]), self._h == self.instance.horizon, False, info
 
     def _observation(self):
         if self.instance.model.space.discrete:
@@ -83,6 +101,66 @@ def observation_space(space):
         return gymnasium.spaces.Discrete(space.n_cells)
     low, high = (space.low, space.high) if not space.unbounded else (-np.inf, np.inf)
     return gymnasium.spaces.Box(low, high, (space.dim,), np.float64)
+
+
+class OneSeed(gymnasium.Wrapper):
+    """The episodes of one seed: the gaps are noted and not shown, and seeds that the agent gives are ignored."""
+
+    def __init__(self, env, seed):
+        super().__init__(env)
+        self._seed, self._first, self._steps, self._sum = seed, None, 0, 0.0
+        self.regrets, self.ends = [], []
+
+    def reset(self, *, seed=None, options=None):
+        """Start the next episode; a second reset before its first step changes nothing."""
+        if self._steps:
+            raise InputError(
+                f"the environment was reset after {self._steps} steps: an episode must be played to its end"
+            )
+        if self._first is None:
+            self._first = self.env.reset(seed=self._seed)
+            self._seed = None
+        return self._first
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._steps += 1
+        self._sum += info.pop("gap")
+        if terminated:
+            self.regrets.append(self._sum)
+            self.ends.append(time.process_time())
+            self._first, self._steps, self._sum = None, 0, 0.0
+        return observation, reward, terminated, truncated, info
+
+
+def play(learn, env, episodes, seeds, label, out=None):
+    """Let an agent from outside play `episodes` episodes of each seed, and write a run file to `out`.
+
+    `learn(env, episodes, seed)` makes an agent and plays the episodes in env; episodes beyond these do not count. The
+    random numbers of `env`, a `BefEnv`, are those that befrl's agents meet; `seed` is for those of the agent itself.
+    Returns the estimated regret, (seeds, episodes).
+    """
+    seeds = [int(seed) for seed in seeds]
+    if "@" in label or "/" in label:
+        raise InputError(f"label = {label!r} is not allowed: @ and / have a meaning in names of variants and files")
+    if out is not None:
+        storage.check_target(out)
+    regret, seconds = np.empty((len(seeds), episodes)), np.empty((len(seeds), episodes))
+    began = time.perf_counter()
+    for i, seed in enumerate(seeds):
+        one, start = OneSeed(env, seed), time.process_time()
+        learn(one, episodes, seed)
+        if len(one.regrets) < episodes:
+            raise InputError(
+                f"agent '{label}' has played {len(one.regrets)} of {episodes} episodes of seed {seed} in the "
+                "environment that it was given: play them all, and not in a copy"
+            )
+        regret[i] = one.regrets[:episodes]
+        seconds[i] = np.diff([start, *one.ends[:episodes]])
+    if out is not None:
+        case = {"instance": env.instance, "name": env.name, "root_seed": env.root_seed}
+        outside.save(out, label, seeds, regret, seconds.mean(0), time.perf_counter() - began, **case)
+    return regret
 
 
 for _name in (*instances.catalogue.names(), *instances.PRESETS):

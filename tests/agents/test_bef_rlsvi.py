@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from befrl import agents
-from befrl.agents.bef_rlsvi import theorem_x
 from befrl.common.errors import InputError, Refused
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
+from befrl.model.theorem import theorem_x
 from helpers import INSTANCES, LOG, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
 from helpers import light as instance
 from pairs import cover

@@ -23,7 +23,7 @@ from helpers import (
 from helpers import instance as whole
 from helpers import light as instance
 
-CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "waves")
+CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "trap-one", "waves")
 
 
 def regressors(problem, s, a):

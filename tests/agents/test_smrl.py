@@ -13,7 +13,7 @@ from helpers import INSTANCES, LOG, derivative, full, full_U, matrices_at, play,
 from helpers import instance as whole
 from helpers import light as instance
 
-CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "waves")
+CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "trap-one", "waves")
 
 
 def direct_sums(agent, problem, episodes, i):

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.errors import Refused
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, Layout
+from befrl.common.parameters import describe
 from befrl.experiment import run_file, runs, tuning
 from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
@@ -215,9 +217,13 @@ def test_aggregate_and_figure_write_their_files(good, tmp_path):
 COMPONENTS = {
     "exploration": "episodes=3 tuning=2 evaluation=2",
     "densities": "transitions=20",
+    "theorem": "decades=3 episodes=10",
     "estimators": "sizes=[100] repetitions=2",
     "planners": "'features=[4, 8]' repetitions=2",
+    "proof": "episodes=3 seeds=2",
+    "repairs": "horizons=[1]",
     "scaling": "'sizes=[2, 3]' 'horizons=[2, 3]' episodes=2 seeds=2",
+    "rates": "episodes=3 seeds=4 gaps=3 'sizes=[2, 3]' 'horizons=[4, 8]' short=2",
 }
 
 
@@ -292,7 +298,7 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert [storage.read_json(f"made/{id}.json")["id"] for id in ("C31", "C32")] == ["C31", "C32"]
 
 
-@pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners", "claims", "figures"])
+@pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners", "claims", "figures", "verbs"])
 def test_list_names_everything(good, what):
     known = {
         "instances": [*instances.catalogue.names(), *instances.PRESETS],
@@ -301,6 +307,7 @@ def test_list_names_everything(good, what):
         "planners": planners.catalogue.names(),
         "claims": claims.names(),
         "figures": figures.catalogue.names(),
+        "verbs": VERBS,
     }[what]
     found = json.loads(good(f"list {what} --json"))
     assert [entry["name"] for entry in found] == known
@@ -310,6 +317,32 @@ def test_list_names_everything(good, what):
         assert parameters and all({"name", "default", "allowed", "text"} <= set(each) for each in parameters)
     shown = good(f"list {what}")
     assert all(f"{name}: " in shown for name in known)
+    assert good(f"list {what} --names").split() == known
+
+
+@pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners"])
+def test_list_shows_one_in_full(good, what):
+    """First paragraph, file, and every parameter with its default, range and meaning; nothing of the others."""
+    catalogue = {each.__name__.split(".")[-1]: each.catalogue for each in (instances, agents, estimators, planners)}[
+        what
+    ]
+    for name in catalogue.names()[:3]:
+        module, shown = catalogue.module(name), good(f"list {what} {name}")
+        first, *rest = shown.splitlines()
+        assert first == f"{name}: {' '.join(module.__doc__.split(chr(10) * 2)[0].split())}"
+        assert rest[-1] == f"source: {module.__file__}"
+        declared = describe(module.Parameters) if what in ("instances", "agents") else []
+        assert len(rest) == len(declared) + 1
+        for line, each in zip(rest, declared, strict=False):
+            assert line.split() == f"{each['name']} = {each['default']}: {each['text']} ({each['allowed']})".split()
+        (entry,) = json.loads(good(f"list {what} {name} --json"))
+        assert entry["name"] == name
+
+
+def test_the_version_is_that_of_the_project(befrl):
+    code, out, err = befrl("--version")
+    assert (code, err) == (0, "")
+    assert out == f"befrl {tomllib.loads((PROJECT / 'pyproject.toml').read_text())['project']['version']}\n"
 
 
 def fits(algorithm, model):
@@ -458,13 +491,16 @@ AGGREGATE = "aggregate --runs runs --batches 0-2 --out new --timings new.csv"
 COMPONENT = "components --instance good.npz --timings new.csv"
 BAD = {
     "": "VERB",
-    "walk": "'walk'",
+    "walk": "'walk': choose one of aggregate",
+    "rnu": "'rnu' (did you mean 'run'?): choose one of aggregate",
     "list": "what",
-    "list agent": "'agents'",
+    "list agent": "'agent' (did you mean 'agents'?): choose one of instances",
+    "list agents bef-rlsv": "unknown agent 'bef-rlsv' (did you mean 'bef-rlsvi'?): choose one of bef-rlsvi",
+    "list agents --names --json": "--json",
     "bench --fast": "--fast",
     # instance
     "instance ring --out new.npz": "unknown instance 'ring': choose one of chain",
-    "instance chain --set bin=3 --out new.npz": "'bin': allowed are bins",
+    "instance chain --set bin=3 --out new.npz": "'bin' (did you mean 'bins'?): allowed are bins",
     "instance chain --set bins=1 --out new.npz": "bins = 1 is not allowed: it must be a whole number from 2",
     "instance chain --set bins=2.5 --out new.npz": "bins = 2.5",
     "instance chain --set sigma=nan --out new.npz": "sigma",

@@ -1,6 +1,7 @@
 """Figures: the same bytes every time, captions that say what is drawn, and one look for each thing that is drawn."""
 
 import functools
+import math
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
+from befrl.experiment.settings import setting_text
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
 from befrl.learning import estimators
@@ -109,6 +111,34 @@ def planner_tables(names, repetitions, rng):
     return {"medians": medians, "timings": [key | {"seconds": rng.lognormal()} for key in keys]}
 
 
+def trap_tables(seeds, rng):
+    """Random shares and curves of all settings that the study runs."""
+    never, points = [], []
+    for agent, ties, several in components.catalogue.module("traps").RUNS:
+        for values in several:
+            key = {"agent": agent, "setting": setting_text(agent, values), "ties": ties, "seeds": seeds}
+            share = {"never": rng.uniform(0.3, 0.7), "low": 0.2, "high": 0.8}
+            never.append(key | share | {"episodes": 40, "x": values.get("scale")})
+            rise = rng.uniform(1, 3)
+            points += [key | {"episode": k, "regret": rise * k, "low": 0.9 * k, "high": 4 * k} for k in (1, 20, 40)]
+    return {"never": never, "points": points}
+
+
+def rate_tables(seeds, varied, rng):
+    """Envelopes with and without their maximum at an edge, and the slopes of them."""
+    envelopes, slopes = [], []
+    for what, values, count in varied:
+        for agent, setting in (("bef-rlsvi", "x=0"), ("bef-rlsvi", "x=10"), ("bef-rlsvi", ""), ("exp-psrl", "")):
+            head = {"agent": agent, "setting": setting, "varied": what, "episodes": count, "seeds": seeds}
+            for place, value in enumerate(values):
+                mean = value**0.5 * rng.uniform(1, 2)
+                ends = {"mean": mean, "low": 0.9 * mean, "high": 1.2 * mean}
+                envelopes.append(head | ends | {"value": value, "eps": 0.1, "edge": ("none", "large")[place % 2]})
+            slope = {"slope": 0.5, "low": 0.4, "high": 0.6, "first": 2.0, "last": 9.0, "inside": 0.5, "claimed": 0.5}
+            slopes.append(head | slope | {"edge": "large" if setting == "x=0" else "none"})
+    return {"envelopes": envelopes, "slopes": slopes}
+
+
 def published_tables():
     """Values and curves of an experiment on two instances; the authors have a number for one of them."""
     common = {"source": "ayoub", "seeds": 4, "algorithm": "ucrl-vtr", "variant": "ucrl-vtr", "role": "theory"}
@@ -132,7 +162,24 @@ def published_tables():
     return values, curves
 
 
+def theorem_tables(first):
+    """A bound that falls as the root of K and is 1 at K = first."""
+    bound = [
+        {"K": 10.0**power, "term": term, "value": 1.0, "trivial": 2.0, "ratio": share * math.sqrt(first / 10.0**power)}
+        for power in range(13)
+        for term, share in (("noise", 0.25), ("all", 1.0))
+    ]
+    facts = {"first K, trivial": first, "first K, random": 8 * first, "share, noise": 0.25, "share, learning": 0.5}
+    facts |= {"x, theorem": 9e4, "x, lemma": 300.0, "x, sketch": 5e3, "K of x": 1000, "eta": 1.0, "delta": 0.05}
+    return {"bound": bound, "facts": [{"quantity": key, "value": value} for key, value in facts.items()]}
+
+
 REPETITIONS = 5
+
+
+def study_tables(kind, settings):
+    """The tables of a component study on a small chain."""
+    return components.run(kind, "chain-2", instances.build("chain", {"bins": 2, "horizon": 3}), 0, settings)
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +192,14 @@ def sources(results, case_tables, tmp_path_factory):
         "densities": [density_tables("density", 3, rng), density_tables("probability", 2, rng)],
         "estimators": [estimator_tables(names, 6, rng), estimator_tables(names[3:5], REPETITIONS, rng)],
         "planners": [planner_tables(planned, REPETITIONS, rng), planner_tables(["exact", "rff"], 8, rng)],
+        "theorem": [theorem_tables(1e9), theorem_tables(1e7)],
+        "traps": [trap_tables(9, rng), trap_tables(6, rng)],
+        "rates": [
+            rate_tables(6, [("K", [2, 10, 20], 20), ("d", [4, 8], 7), ("H", [3, 6], 7)], rng),
+            rate_tables(8, [("K", [2, 10, 20], 20)], rng),
+        ],
+        "proof": [study_tables("proof", {"episodes": 5, "seeds": seeds}) for seeds in (3, 4)],
+        "repairs": [study_tables("repairs", {"horizons": [horizon]}) for horizon in (1, 2)],
     }
     layout = Layout(tmp_path_factory.mktemp("components"))
     for study, both in made.items():
@@ -152,7 +207,7 @@ def sources(results, case_tables, tmp_path_factory):
             for table, rows in tables.items():
                 timings = layout.component_timings(study, instance)
                 path = timings if table == "timings" else layout.component(study, table, instance)
-                text = tidy.text([{"instance": instance} | row for row in rows], components.tables(study)[table])
+                text = tidy.text([row | {"instance": instance} for row in rows], components.tables(study)[table])
                 storage.write_text(path, text)
     for name, rows in zip(("values", "curves"), published_tables(), strict=True):
         storage.write_text(layout.published(name, "ayoub"), tidy.text(rows, published.COLUMNS))
@@ -250,8 +305,17 @@ CAPTIONS = {
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
     "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
     "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
+    "traps": (6, "6 to 9 seeds", "95 % interval (shaded)"),
+    "rates": (6, "6 to 8 seeds for each gap", "Shaded: bootstrap interval"),
+    "bad-rounds": (3, "3 seeds, K = 5", "shaded: interval of the mean"),
+    "coverage-regions": (3, "3 seeds, K = 5", "shaded: up to the 0.95 quantile"),
+    "optimism-episodes": (3, "3 seeds, K = 5", "shaded: interval of the mean"),
+    "repairs": (None, "All that the proof needs holds together on: no instance", "Circles: all red ones hold"),
     "published": (4, "4 seeds", "Dashed: constants of the theory."),
     "claims-map": (None, "85 claims", "Coloured lines"),
+    # Formulas alone.
+    "bound": (None, "No seeds", "from 1.0e+07 on second to 1.0e+09 on first"),
+    "noise-forms": (None, "No seeds", "3.0e+02 to 3.0e+02 times as large"),
     # Measured seconds are of the machine, not of seeds.
     "estimators-cost": (None, "Seconds of one update", "Flat lines"),
     "planners-cost": (None, "Median seconds of one plan", "Dashed: exact planning"),
@@ -535,13 +599,13 @@ def test_marks_are_those_of_the_agent_and_are_explained():
 def test_line_styles_are_explained_where_they_are_used():
     """Each sentence belongs to a line style, and each role to one sentence."""
     words = {"theory": "Dashed", "surrogate": "Dashed", "tuned": "Solid", "sweep": "Thin", "set": "Dash-dotted"}
-    words["baseline"] = "Dotted"
+    words |= {"baseline": "Dotted", "outside": "Dash-dot-dotted"}
     assert set(words) == set(style.LINES)
     for role, word in words.items():
         text = style.line_styles([role, role])
         assert text.startswith(f"{word}: ") and text.count(".") == 1
     assert style.line_styles(["theory", "surrogate"]) == style.line_styles(["surrogate"])
-    assert style.line_styles(style.LINES).count(":") == 5
+    assert style.line_styles(style.LINES).count(":") == 6
     assert style.LINES["surrogate"] == style.LINES["theory"]
 
 
@@ -639,6 +703,63 @@ def test_exploration_shows_shares_of_the_regret_of_random_play(sources):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second (no)"]
 
 
+def test_the_bound_of_theorem_1_is_that_of_the_table(sources):
+    """In the order of the first K, with a dot where the curve meets the line at 1."""
+    (axes,) = drawn("bound", sources["bound"]).axes
+    bounds = [table for table in frames(sources["bound"]) if "ratio" in table]
+    curves, dots = lines_of(axes, 13), lines_of(axes, 1)
+    assert [line.get_label() for line in curves] == ["second: 1.0e+07", "first: 1.0e+09"]
+    for line, dot, table in zip(curves, dots, reversed(bounds), strict=True):
+        whole = table[table["term"] == "all"]
+        assert np.array_equal(line.get_xdata(), whole["K"]) and np.array_equal(line.get_ydata(), whole["ratio"])
+        assert np.interp(math.log(dot.get_xdata()[0]), np.log(whole["K"]), whole["ratio"]) == dot.get_ydata()[0] == 1.0
+
+
+def test_the_forms_of_the_noise_scale_are_those_of_the_table(sources):
+    (axes,) = drawn("noise-forms", sources["noise-forms"]).axes
+    shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
+    assert shown == {"theorem": [9e4, 9e4], "sketch": [5e3, 5e3], "lemma": [300.0, 300.0]}
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
+
+
+def test_traps_show_every_share_and_at_most_six_curves(sources):
+    axes = drawn("traps", sources["traps"]).axes
+    tables = frames(sources["traps"])
+    for number, (never, points) in enumerate(zip(tables[::2], tables[1::2], strict=True)):
+        shares, curves = axes[2 * number : 2 * number + 2]
+        for row, line, point in zip(never.itertuples(), lines_of(shares, 2), lines_of(shares, 1), strict=True):
+            assert (list(line.get_xdata()), list(point.get_xdata())) == ([row.low, row.high], [row.never])
+            assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
+        labels = [label.get_text() for label in shares.get_yticklabels()]
+        assert len(set(labels)) == len(never) and "bef-rlsvi, x = 1e0 (theory)" in labels
+        assert len(curves.get_lines()) <= 6
+        for line in curves.get_lines():
+            row = never[labels.index(line.get_label()) :].iloc[0]
+            same = points["setting"].fillna("").eq(row.fillna("")["setting"]) & (points["ties"] == row["ties"])
+            assert list(line.get_ydata()) == list(points[same & (points["agent"] == row["agent"])]["regret"])
+
+
+def test_rates_show_envelopes_with_their_slopes_and_edges(sources):
+    axes = drawn("rates", sources["rates"]).axes
+    titles = [axis.get_title() for axis in axes]
+    ours, others, *grown = (
+        f"first: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")
+    )
+    assert titles == [ours, others, *grown, "second: bef-rlsvi", "second: other agents"]
+    words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in axes]
+    slope = "0.50 [0.40, 0.60]"
+    greedy, both, theory = f"x=0 (greedy): {slope}, edge", f"x=10: {slope}", f"theory: {slope}"
+    assert words[0] == [f"bef-rlsvi {each}" for each in (greedy, both, theory)]
+    assert words[1] == [f"bef-rlsvi {both}", f"exp-psrl {theory}"] and len(words[2]) == 4
+    table = tidy.read(sources["rates"][0])
+    part = table[(table["varied"] == "K") & (table["setting"] == "x=0")]
+    line, inside, edge = axes[0].get_lines()[:3]
+    assert list(line.get_ydata()) == list(part["mean"])
+    assert to_hex(line.get_color()) == to_hex(style.colour("greedy"))
+    assert list(inside.get_xdata()) == [2, 20] and list(edge.get_xdata()) == [10]
+    assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
+
+
 def test_densities_are_those_of_the_table(sources):
     continuous, finite = drawn("densities", sources["densities"]).axes
     density, probability = frames(sources["densities"])
@@ -660,6 +781,55 @@ def test_densities_are_those_of_the_table(sources):
 def by_name(table, key, size, column):
     """{name: (sizes, values)} as in the table."""
     return {name: (list(part[size]), list(part[column])) for name, part in table.groupby(key, sort=False)}
+
+
+def test_bad_rounds_and_optimism_are_shown_by_the_numbers_of_the_tables(sources):
+    for kind, names, column in (
+        ("bad-rounds", ["multiple", "rounds"], "mean"),
+        ("optimism-episodes", "multiple", "share"),
+    ):
+        figure = drawn(kind, sources[kind])
+        for axes, table in zip(figure.axes, frames(sources[kind]), strict=True):
+            curves = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
+            for line, (_, rows) in zip(curves, table.groupby(names, sort=False), strict=True):
+                assert list(line.get_xdata()) == list(rows["k"]) and list(line.get_ydata()) == list(rows[column])
+            levels = {
+                line.get_ydata()[0] for line in axes.get_lines() if line.get_label() in ("Φ(-1)", "printed bound")
+            }
+            assert levels == {table["promised" if kind == "optimism-episodes" else "printed"].iloc[0]}
+            assert len(axes.collections) == len(curves) <= 6
+
+
+def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_coverage(sources):
+    figure = drawn("coverage-regions", sources["coverage-regions"])
+    tables = frames(sources["coverage-regions"])
+    shown = [table[table["eta"] == eta] for table in tables for eta in (table["eta"].min(), table["eta"].max())]
+    for axes, table in zip(figure.axes, shown, strict=True):
+        *curves, one = axes.get_lines()
+        assert list(one.get_ydata()) == [1.0, 1.0]
+        groups = [rows for _, rows in table.groupby(["parameter", "radius"], sort=False)]
+        for line, rows in zip(curves, groups, strict=True):
+            assert list(line.get_ydata()) == list(rows["median"])
+        shares = ", ".join(f"{100 * rows['covered'].iloc[-1]:.0f}" for rows in groups)
+        assert [text.get_text() for text in axes.texts] == [f"covered: {shares} %"]
+
+
+def test_a_filled_square_is_a_hypothesis_that_holds(sources):
+    (axes,) = drawn("repairs", sources["repairs"]).axes
+    tables = render.read_tables("repairs", sources["repairs"])
+    filled = {
+        (line.get_xdata()[0], line.get_ydata()[0]): to_hex(line.get_markerfacecolor()) != "#ffffff"
+        for line in axes.get_lines()
+    }
+    column = 0
+    for table in tables:
+        for _, answer in table["answers"].iterrows():
+            rows = table["hypotheses"][table["hypotheses"]["H"] == answer["H"]]
+            last = len(rows) + 1
+            assert [filled[column, line] for line in range(len(rows))] == list(rows["holds"])
+            assert (filled[column, last], filled[column, last + 1]) == (answer["proof"], answer["printed"])
+            column += 1
+    assert len(axes.get_xticklabels()) == column == 4 and len(set(filled.values())) == 2
 
 
 @pytest.mark.parametrize(("kind", "column"), [("estimators", "kl"), ("estimators-cost", "seconds")])

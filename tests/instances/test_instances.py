@@ -185,6 +185,15 @@ def test_chain_kernel_by_integration(values):
             assert problem.P[x, a] == pytest.approx(pieces / pieces.sum(), abs=1e-10)
 
 
+def test_the_contrast_of_the_chain_multiplies_the_regret_of_every_policy():
+    full, small = (instance("chain", bins=4, horizon=9, contrast=contrast) for contrast in (1.0, 0.2))
+    assert np.array_equal(full.P, small.P)
+    assert small.R - 0.5 == pytest.approx(0.2 * (full.R - 0.5), abs=1e-12)
+    losses = [each.optimum[1][0][:, None] - each.optimum[0][0] for each in (full, small)]
+    assert losses[1] == pytest.approx(0.2 * losses[0], abs=1e-12)
+    assert small.optimal_value - small.uniform_value == pytest.approx(0.2 * (full.optimal_value - full.uniform_value))
+
+
 def test_chain_rewards_and_parameters():
     problem = instance("chain")
     means = np.full((8, 2), 0.5)

@@ -176,7 +176,11 @@ BAD = [
     (
         ("components", "planner"),
         {},
-        ["components", "'planner'", "exploration, densities, estimators, planners, scaling"],
+        [
+            "components",
+            "'planner'",
+            "exploration, densities, estimators, planners, proof, repairs, scaling, theorem, traps, rates",
+        ],
     ),
     (
         ("components", "planners"),
@@ -194,7 +198,7 @@ BAD = [
     (("components", "exploration"), {"episodes": {"large": 5}}, ["components.exploration", "'large'", "small"]),
     *(
         (("components", kind), {"instances": ["large"]}, [f"components.{kind}: unknown instance 'large'", "small"])
-        for kind in ("densities", "estimators", "planners", "scaling")
+        for kind in ("densities", "estimators", "planners", "scaling", "theorem", "rates")
     ),
     (("published",), {"nobody": {"a": ["small"]}}, ["published: unknown published source 'nobody'", "ayoub, cho, li"]),
     (("published",), {"cho": {"a": ["small"]}}, ["published.cho: unknown experiment 'a'", "returns, runtime"]),
@@ -256,6 +260,8 @@ BAD = [
     (("components", "estimators"), {"sizes": [10]}, ["components.estimators.sizes", "minItems 2"]),
     (("components", "estimators"), {"sizes": [10, 0]}, ["components.estimators.sizes.1", "minimum 1"]),
     (("components", "scaling"), {"sizes": [4]}, ["components.scaling.sizes", "minItems 2"]),
+    (("components", "rates"), {"seeds": 3}, ["components.rates.seeds", "minimum 4"]),
+    (("components", "rates"), {"gaps": 2}, ["components.rates.gaps", "minimum 3"]),
     (("components", "planners"), {"features": [1, 2]}, ["components.planners.features.0", "minimum 2"]),
     (("components", "planners"), {"instances": ["small", "small"]}, ["components.planners.instances", "uniqueItems"]),
     # wrong types
@@ -523,6 +529,7 @@ def components_of(names):
         "densities": st.fixed_dictionaries({"instances": some}, optional={"transitions": st.integers(1, 10**6)}),
         "estimators": st.fixed_dictionaries({"instances": some}, optional={"sizes": sizes}),
         "planners": st.fixed_dictionaries({"instances": some, "features": sizes}),
+        "theorem": st.fixed_dictionaries({"instances": some}, optional={"decades": st.integers(1, 30)}),
     }
 
 

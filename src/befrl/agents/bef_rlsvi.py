@@ -33,6 +33,7 @@ from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import InputError, Refused
 from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning.learner import Learner, LearnerParameters
+from befrl.model.theorem import theorem_x
 from befrl.numerics import bellman, linalg
 from befrl.planning.planners.base import PlannerParameters, planner_for
 
@@ -56,19 +57,6 @@ class Parameters(LearnerParameters, PlannerParameters):
     def by_steps(self):
         """Whether the recursion depends on the step h other than through V_{h+1}, which planners do not support."""
         return self.noise == "step" or self.clip == "range"
-
-
-def theorem_x(constants, d, H, K, eta, delta, known_reward):
-    """x_k of Theorem 1; eta and delta are numbers or arrays."""
-    a_p, b_p, a_r, b_r = (constants[name] for name in ("alpha_p", "beta_p", "alpha_r", "beta_r"))
-
-    def radius(beta):
-        gamma = d * np.log1p(beta * constants["B_phi_A"] * H * K / eta)
-        return eta / 2 * constants["B_A"] ** 2 + gamma + np.log(1 / delta)
-
-    first = H * np.sqrt(b_p * radius(b_p) / (a_p * a_r))
-    second = 0.0 if known_reward else np.sqrt(b_r * radius(b_r) * min(1.0, a_p / a_r)) / (2 * a_r)
-    return (first + second) ** 2
 
 
 class Agent(BaseAgent):

@@ -4,13 +4,15 @@ SUMMARY = {
     "instance": "name of the instance in the study",
     "track": "U: the reward is unknown to the agents; K: they are given the true mean reward",
     "agent": "name of the agent in the study",
-    "algorithm": "name of the algorithm that the agent runs",
+    "algorithm": "name of the algorithm that the agent runs; outside: an agent from outside befrl",
     "variant": "name of the agent, followed by @tuned, @median, @worst or @parameter=value for its other settings",
     "setting": "parameters that differ from the algorithm's defaults, as name=value; empty if there are none",
-    "specification": "exact: the instance satisfies the assumptions of the algorithm; misspecified: it does not",
+    "specification": "exact: the instance satisfies the assumptions of the algorithm; misspecified: it does not; "
+    "unknown: an agent from outside befrl",
     "role": "theory: constants of the algorithm's theorem; surrogate: constants of another bound, as the source's are "
     "not known; set: constants given in the config; baseline: no constants; tuned, median, worst: best, median and "
-    "worst of the configurations that were tried on the tuning seeds; sweep: one of the values of a swept parameter",
+    "worst of the configurations that were tried on the tuning seeds; sweep: one of the values of a swept parameter; "
+    "outside: an agent from outside befrl, whose regret is estimated by the gaps of its actions",
     "parameter": "parameter of which a sweep runs several values; empty for tuned variants and agents without a sweep",
     "value": "its value; for the agent's own variant, the one that the theory gives",
     "seeds": "number of evaluation seeds",
@@ -29,9 +31,10 @@ SUMMARY = {
     "optimistic_low": "lower end of the interval of the share of optimistic episodes",
     "optimistic_high": "upper end of the interval of the share of optimistic episodes",
     "saturated": "mean share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1; NaN if unbounded",
-    "tied": "mean share of (step, cell) at which several actions have the best value, up to rounding",
-    "changed": "share of episodes in which the policy differs from the previous one's at a visited (step, cell)",
-    "plans": "backward inductions per episode and row",
+    "tied": "mean share of (step, cell) at which several actions have the best value, up to rounding; NaN if outside",
+    "changed": "share of episodes in which the policy differs from the previous one's at a visited (step, cell); "
+    "NaN if outside",
+    "plans": "backward inductions per episode and row; NaN if outside",
     "tuning_mean": "mean regret on the tuning seeds that the configuration has played, in units of reward",
     "at_edge": "parameters whose tuned value is the smallest (low) or the largest (high) of those tried",
     "edge_matters": "whether the tuned configuration is better than all of the last rung that are not at an edge",

@@ -6,6 +6,7 @@ Each remark is a rule on the numbers of the row and on how the agent was run.
 from befrl import agents
 from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
 from befrl.common.parameters import describe
+from befrl.experiment.outside import OUTSIDE
 
 # With fewer evaluation seeds, failures of a few per cent are likely to remain unseen.
 ENOUGH_SEEDS = 100
@@ -17,6 +18,7 @@ FIRST = "ties go to the first action"
 FEW = f"fewer than {ENOUGH_SEEDS} seeds"
 UNTUNED = "not tuned"
 HELD = "held fixed in tuning: "
+ESTIMATED = "from outside: its regret is estimated by gaps, without bias but with the noise of its episodes"
 EDGE = "best at the edge of its range: "
 
 
@@ -33,6 +35,8 @@ def of(row, meta, outcome) -> str:
         found.append(FIRST)
     if row["seeds"] < ENOUGH_SEEDS:
         found.append(FEW)
+    if meta["algorithm"] == OUTSIDE:
+        return "; ".join([*found, ESTIMATED])
     tunable = to_tune(meta["algorithm"])
     if outcome is None and (tunable or meta["constants"] != "none"):
         found.append(UNTUNED)

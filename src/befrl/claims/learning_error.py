@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from befrl.agents.bef_rlsvi import theorem_x
 from befrl.claims.toolbox.exact import root
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import search
+from befrl.model.theorem import noise_scales, theorem_x
 
 ONE = Fraction(1)
 OPTIMISM = float(ndtr(-1.0))
@@ -75,11 +75,9 @@ def _draw_constants(rng):
 
 def _forms(case):
     """x_k of the theorem, the lemma and the sketch."""
-    H, a_p, b_p, a_r, b_r, P, R, share = (case[key] for key in ("H", *NAMES))
-    least = min(1, a_p / a_r)
-    X, Y = (H * root(b_p * s * P / (a_p * a_r)) + root(b_r * s * R * least) / (2 * a_r) for s in (1, share))
-    sketch = (H * (math.sqrt(b_p * P / a_p) + math.sqrt(b_r * R * least / (2 * a_r)))) ** 2
-    return {"theorem": X**2, "lemma": Y, "lemma squared": Y**2, "sketch": sketch}
+    P, R, share = case["radius_p"], case["radius_r"], case["share"]
+    now, before = (noise_scales(case, case["H"], s * P, s * R, root) for s in (1, share))
+    return now | {"lemma": before["lemma"], "lemma squared": before["theorem"]}
 
 
 @claim(

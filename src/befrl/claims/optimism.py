@@ -31,6 +31,7 @@ REVERSE = {"reverse": True, "averaged": False}  # readings that others build on
     },
     others={
         "for fixed vectors, if all products have one sign": {"sign": "products", "averaged": False},
+        "if all $a_i$ are equal": {"sign": "equal"},
         r"for fixed vectors, the reverse: $(\sum_i a_i^\top x)^2\le n\sum_i(a_i^\top x)^2$": REVERSE | {"n_fold": True},
     },
     mutants={"the reverse without the factor n": REVERSE},
@@ -40,9 +41,10 @@ def sum_inside_the_norm(rng, trials, sign="", averaged=True, n_fold=False, rever
 
     For fixed vectors it is true if all $y_i$ have one sign. The proof, however, has an expectation inside,
     $\sum_h\mathbb E\|U_hx\|^2$ against $\|\sum_h\mathbb E U_hx\|^2$. There Jensen's inequality goes the other way, even
-    for one step and nonnegative $y$, so no repair survives in the form that the proof needs. True, but other claims,
-    are the reverse with a factor n, and $\|x\|^2_{\sum\mathbb E G}\le\lambda\|x\|^2_{\bar G}$. Here $\lambda$ is the
-    largest eigenvalue of $\bar G^{-1/2}(\sum\mathbb EG)\bar G^{-1/2}$; $\|u_k\|^2_{\bar G^{-1}}$ does not bound it.
+    for one step and nonnegative $y$, so no repair survives in the form that the proof needs. Equal $a_i$, as for
+    $H=1$, do no harm. True, but other claims, are the reverse with a factor n, and
+    $\|x\|^2_{\sum\mathbb E G}\le\lambda\|x\|^2_{\bar G}$. Here $\lambda$ is the largest eigenvalue of
+    $\bar G^{-1/2}(\sum\mathbb EG)\bar G^{-1/2}$; $\|u_k\|^2_{\bar G^{-1}}$ does not bound it.
 
     Attack: Products y and their probabilities are drawn and moved directly, since all products belong to some features
     and x; for nonnegative features, the features are. First $a_1=1$, $a_2=-1$ and, averaged, a product that is 0 or 2
@@ -72,8 +74,9 @@ def _move(rng, case, step):
 
 
 def _products(case, sign):
-    """The products a'x, with nonnegative features or of one sign where this is the hypothesis."""
+    """The products a'x, with equal or nonnegative features or of one sign where this is the hypothesis."""
     a, x = np.asarray(case["a"]), np.asarray(case["x"])
+    a = np.broadcast_to(a[:1, :1], a.shape) if sign == "equal" else a
     products = (np.abs(a) if sign == "features" else a) @ x
     return np.abs(products) if sign == "products" else products
 

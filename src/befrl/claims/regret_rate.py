@@ -6,9 +6,10 @@ import math
 import numpy as np
 
 from befrl.claims.toolbox.batches import evidence_of, see_largest
-from befrl.claims.toolbox.printed_terms import TERMS, draw_constants, terms
+from befrl.claims.toolbox.printed_terms import draw_constants
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import Worst
+from befrl.model.theorem import TERMS, terms
 
 FAR = 40 * math.log(10)  # orders are read off between L = 10^40 and L = 10^80
 GRID = [(u, v, 6 - u - v) for u, v in itertools.product(range(7), repeat=2) if u + v <= 6]

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, gammaincinv
 
-from befrl.agents.bef_rlsvi import theorem_x
 from befrl.claims.toolbox.batches import evidence_of, see_largest
 from befrl.claims.toolbox.chances import LEVEL, lower_limit, upper_limit
 from befrl.claims.toolbox.registry import claim
 from befrl.claims.toolbox.search import Worst
 from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
+from befrl.model.theorem import theorem_x
 
 LAWS = {"gaussian": gaussian.Law(), "bernoulli": bernoulli.Law(), "truncated exponential": truncated_exponential.Law()}
 GAUSSIAN, BOUNDED = {"laws": ("gaussian",)}, {"laws": ("bernoulli", "truncated exponential")}

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
-from befrl.agents.bef_rlsvi import theorem_x
 from befrl.claims.toolbox import counted_optimism
 from befrl.claims.toolbox.registry import Evidence, claim
 from befrl.claims.toolbox.search import Worst, search
+from befrl.model.theorem import theorem_x
 
 USES = counted_optimism.uses()
 NEEDED = {"sign": 1}  # readings that others build on

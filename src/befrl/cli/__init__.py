@@ -2,6 +2,7 @@
 
 examples:
   befrl list agents
+  befrl list agents bef-rlsvi
   befrl instance riverswim --set kernel=cho states=4 horizon=12 --json
   befrl run --instance chain --agent bef-rlsvi --set x=3 --episodes 1000 --seeds 30
   befrl claim C39
@@ -13,7 +14,7 @@ import os
 import sys
 
 from befrl.cli import verbs
-from befrl.common.errors import InputError, NotConverged
+from befrl.common.errors import InputError, NotConverged, unknown
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,11 +23,30 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}\n")
 
+    def _check_value(self, action, value):
+        """Refuse a word that is none of an argument's choices, with a guess of what was meant."""
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, str(unknown("word", value, action.choices)))
+
+
+class Version(argparse.Action):
+    """Prints the version, which takes too long to look up for every command."""
+
+    def __call__(self, parser, *_):
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print("befrl", version("befrl"))
+        except PackageNotFoundError:
+            parser.error("the version is not known, since befrl is not installed")
+        parser.exit()
+
 
 def build_parser():
     """Build the parser of all verbs; each verb declares its arguments in its own file."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog="befrl", description=__doc__, formatter_class=raw)
+    parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name in verbs.catalogue.names():
         verb, text = verbs.catalogue.module(name), verbs.catalogue.summary(name)

@@ -17,5 +17,16 @@ class NotConverged(RuntimeError):
 
 
 def unknown(kind: str, name, allowed) -> InputError:
-    """The error for an unknown name; its message lists the allowed names."""
-    return InputError(f"unknown {kind} '{name}': choose one of {', '.join(map(str, allowed))}")
+    """The error for an unknown name; its message guesses what was meant and lists the allowed names."""
+    names = list(map(str, allowed))
+    return InputError(f"unknown {kind} '{name}'{guess(name, names)}: choose one of {', '.join(names)}")
+
+
+def guess(name, allowed) -> str:
+    """The allowed name that is most like an unknown one, as ` (did you mean 'chain'?)`; nothing if none is like it."""
+    # Imported here because only mistakes need it.
+    from difflib import get_close_matches
+
+    known = {str(each).lower(): each for each in allowed}
+    close = get_close_matches(str(name).lower(), known, n=1)
+    return f" (did you mean '{known[close[0]]}'?)" if close else ""

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, guess
 
 
 def number(default, low, high, text, ridge=False):
@@ -103,7 +103,7 @@ def read(cls, values, where: str):
     for key in values:
         if key not in fields:
             allowed = ", ".join(fields) or "none"
-            raise InputError(f"{where}: unknown parameter '{key}': allowed are {allowed}")
+            raise InputError(f"{where}: unknown parameter '{key}'{guess(key, fields)}: allowed are {allowed}")
     return cls(**{key: _value(fields[key], value, where) for key, value in values.items()})
 
 

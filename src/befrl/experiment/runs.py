@@ -74,6 +74,19 @@ def facts(spec):
 
 def describe(spec, labels, seconds):
     """The metadata of a run: everything needed to repeat it."""
+    return {
+        **describe_case(spec, labels, seconds),
+        "settings": [asdict(setting) for setting in spec.settings],
+        "constants": [agents.constants(spec.algorithm, setting) for setting in spec.settings],
+        "specification": [
+            agents.specification(spec.instance.model, spec.algorithm, setting) for setting in spec.settings
+        ],
+        "facts": facts(spec),
+    }
+
+
+def describe_case(spec, labels, seconds):
+    """The metadata of a run but for what an agent of befrl adds to it."""
     instance = spec.instance
     return {
         "instance": spec.name,
@@ -86,10 +99,6 @@ def describe(spec, labels, seconds):
         "ties": spec.ties,
         "algorithm": spec.algorithm,
         "labels": list(labels),
-        "settings": [asdict(setting) for setting in spec.settings],
-        "constants": [agents.constants(spec.algorithm, setting) for setting in spec.settings],
-        "specification": [agents.specification(instance.model, spec.algorithm, setting) for setting in spec.settings],
-        "facts": facts(spec),
         "episodes": spec.episodes,
         "seeds": list(spec.seeds),
         "root_seed": spec.root_seed,

@@ -12,6 +12,8 @@ from befrl.experiment.tuning import CHOSEN
 
 def setting_text(algorithm: str, parameters: dict) -> str:
     """The parameters that differ from the algorithm's defaults, as `name=value`, in the order of their declaration."""
+    if not parameters:
+        return ""
     default, given = (asdict(agents.parameters(algorithm, values)) for values in ({}, parameters))
     return " ".join(
         f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"

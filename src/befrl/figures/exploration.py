@@ -29,22 +29,15 @@ def draw(tables):
     agents = ["greedy", *(agent for agent in agents if agent != "greedy")]
     for agent in agents:
         axis.plot([], [], color=style.colour(agent), label=agent, **dots, **HOLLOW.get(agent, {}))
-    seeds, episodes = _sizes(tables)
+    seeds, episodes = style.sizes(tables)
     size = f"{seeds} seeds, K = {episodes}; bars: intervals of the means"
     where = {"loc": "outside upper center", "ncols": len(agents), "title": size, "title_fontsize": 8}
     figure.legend(**where, handletextpad=0.1, columnspacing=1.0)
     return figure
 
 
-def _sizes(tables):
-    """The least number of seeds, and the numbers of episodes as words."""
-    episodes = [int(table["episodes"].iloc[0]) for table in tables]
-    ends = sorted({min(episodes), max(episodes)})
-    return min(int(table["seeds"].min()) for table in tables), " to ".join(map(str, ends))
-
-
 def describe(tables):
-    seeds, episodes = _sizes([table["shares"] for table in tables])
+    seeds, episodes = style.sizes([table["shares"] for table in tables])
     return {
         "title": "Does exploration matter?",
         "caption": (

@@ -5,7 +5,8 @@ follow from these. A file in this folder needs no registration: `riverswim` in a
 `befrl/instances/riverswim.py`.
 """
 
-from dataclasses import asdict, replace
+from contextlib import contextmanager
+from dataclasses import asdict
 
 import numpy as np
 
@@ -65,23 +66,32 @@ def build(family: str, values: dict, where: str | None = None):
     instance = _without_constants(*resolve(family, values), where)
     # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
     rng = np.random.default_rng(0)
-    return replace(instance, constants=constants.compute(instance.model, instance.theta_p, instance.theta_r, rng))
+    with _naming(where):
+        found = constants.compute(instance.model, instance.theta_p, instance.theta_r, rng)
+    return instance.known_as(constants=found)
+
+
+@contextmanager
+def _naming(where):
+    """Put the name of an instance, which the code of its family does not know, in front of what is wrong with it."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error).removeprefix(f"instance '{Instance.family_name}': ")
+        raise type(error)(said if said.startswith(where) else f"{where}: {said}") from error
 
 
 def _without_constants(family, values, where):
     module = catalogue.module(family)
     parameters = read(module.Parameters, values, where)
-    try:
+    with _naming(where):
         instance = module.build(parameters)
-    except InputError as error:
-        # The module does not know the instance's name: put it into the message, and keep the type of the exception.
-        raise type(error)(str(error).replace(f"instance '{Instance.family_name}'", where)) from None
-    return replace(instance, family_name=family, parameters=asdict(parameters))
+    return instance.known_as(family_name=family, parameters=asdict(parameters))
 
 
 def rebuild(family: str, values: dict, known_constants: dict):
     """Rebuild an instance whose constants are known."""
-    return replace(_without_constants(family, values, f"instance '{family}'"), constants=known_constants)
+    return _without_constants(family, values, f"instance '{family}'").known_as(constants=known_constants)
 
 
 def facts(name, instance) -> dict:

@@ -5,9 +5,10 @@ d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so
 
     s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
 
-Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.6 at (first bin, left), 0.95 at (last bin,
-right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a greedy agent has no
-reason to explore. The first state is uniform on the first bin.
+Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c
+at (last bin, right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a
+greedy agent has no reason to explore. The contrast c is 1 by default. It multiplies V* - V^pi of every policy and
+changes no transition, so that it sets the size of all gaps. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Parameters:
     sigma: float = number(0.1, 0.02, 1.0, "standard deviation of a step before truncation")
     left: float = number(0.1, 0.0, 0.5, "how far the action left aims below the bin's centre")
     right: float = number(0.06, 0.0, 0.5, "how far the action right aims above the bin's centre")
+    contrast: float = number(1.0, 0.001, 1.0, "multiple c of what both ends earn more than the bins between")
     reward: str = choice("bernoulli", rewards.catalogue.names(), "law of the rewards")
     reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
@@ -43,7 +45,8 @@ def build(parameters: Parameters) -> Instance:
     centre = (np.arange(J) + 0.5) / J
     f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)
     means = np.full((J, 2), 0.5)
-    means[0, 0], means[-1, 1] = 0.6, 0.95
+    means[0, 0] += 0.1 * parameters.contrast
+    means[-1, 1] += 0.45 * parameters.contrast
     theta_p = ((f - 0.5) / sigma).ravel()
     theta_r = reward.natural(means).ravel()
     start_masses = np.zeros(J)

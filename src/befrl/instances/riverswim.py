@@ -79,7 +79,7 @@ def build(parameters: Parameters) -> Instance:
     S = parameters.states
     P, R = transition_matrix(parameters.kernel, S, parameters.leak, parameters.small)
     if not np.allclose(P.sum(-1), 1.0, atol=1e-12):
-        raise InputError(f"instance 'riverswim': the rows of kernel '{parameters.kernel}' do not sum to 1")
+        raise InputError(f"the rows of kernel '{parameters.kernel}' do not sum to 1")
     with np.errstate(divide="ignore"):
         support = np.where(P > 0, 0.0, -np.inf)
     family = Softmax(FiniteSpace(S), support)

@@ -13,11 +13,15 @@ import numpy as np
 from befrl.numerics import linalg
 
 
+def log_determinant(features, counts, weight):
+    """log det(I + weight A^-1 sum G), (n,), for counts (n, N, A) and weight (n,); with weight = beta/eta log C_n."""
+    grown = features.plus_trace(np.reshape(weight, (-1, 1, 1, 1)) * features.design(counts), 1.0)
+    return linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
+
+
 def radius(problem, counts, beta, eta, delta):
     """rho, (n,), for counts (n, N, A) and eta (n,)."""
-    features = problem.model.features
-    grown = features.plus_trace(np.reshape(beta / eta, (-1, 1, 1, 1)) * features.design(counts), 1.0)
-    log_C = linalg.log_determinant(linalg.cholesky(grown)) - features.log_det_trace()
+    log_C = log_determinant(problem.model.features, counts, beta / eta)
     beta_n = eta / 2 * problem.constants["B_A"] ** 2 + np.log(2 / delta) + log_C
     return np.sqrt(2 * beta_n)
 

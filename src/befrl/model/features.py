@@ -37,6 +37,11 @@ class Features:
         self.U = np.asarray(U, dtype=float)
         self.block = np.asarray(block)
         self.trace = np.asarray(trace, dtype=float)
+        if self.U.ndim != 4 or self.trace.shape[1:] != (self.U.shape[-1],) * 2 or self.block.shape != self.U.shape[:2]:
+            raise WrongShape(
+                f"U, block and trace have shapes {self.U.shape}, {self.block.shape} and {self.trace.shape}, they must "
+                "have (states, actions, p, m), (states, actions) and (blocks, m, m)"
+            )
         self.n_anchors, self.n_actions, self.p, self.m = self.U.shape
         self.n_blocks = len(self.trace)
         self.d = self.n_blocks * self.m

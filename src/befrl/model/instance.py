@@ -1,21 +1,19 @@
 """An MDP of the family: a model with its true parameters, horizon and law of the first state."""
 
+import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from befrl.common.errors import InputError
-from befrl.model.features import WrongShape
+from befrl.model.instance_checks import check
 from befrl.model.model import Model
+from befrl.model.user_functions import numbers
 from befrl.numerics import bellman
 
 # Singular values of P below this share of the largest are rounding errors.
 RANK = 1e-15
-
-
-class OutsideDomain(InputError):
-    """Z is infinite at theta, or the law leaves the box that stands for all of R^m."""
 
 
 @dataclass(frozen=True)
@@ -39,76 +37,20 @@ class Instance:
     constants: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        features, d, N = self.model.features, self.model.d, self.model.n_anchors
-        for name, value, shape in (
-            ("theta_p", self.theta_p, (d,)),
-            ("theta_r", self.theta_r, (d,)),
-            ("start_masses", self.start_masses, (N,)),
-            ("B", self.model.B, (features.p,)),
-        ):
-            if np.shape(value) != shape:
-                self._refuse(f"{name} has shape {np.shape(value)}, it must have {shape}", WrongShape)
-            self._finite(name, value)
-        if features.n_anchors != self.model.space.n_anchors:
-            self._refuse(
-                f"the features have {features.n_anchors} states, the space {self.model.space.n_anchors}", WrongShape
-            )
-        self._finite("the matrix (tr A_i A_j')", features.trace)
-        self._each("the features U", np.isfinite(features.natural(np.ones((1, d)))).all(-1)[0])
-        if np.any(self.start_masses < 0) or abs(self.start_masses.sum() - 1) > 1e-9:
-            self._refuse(f"start_masses sum to {self.start_masses.sum():g}, they must be a law on the states")
-        C = self.model.n_cells
-        allowed = self.start_masses.reshape(C, -1).sum(-1) > 0
-        cells = self.model.space.cell(np.asarray(self.start(np.linspace(0, 1, 101)[:-1])))
-        if np.any(cells < 0) or np.any(cells >= C) or not np.all(allowed[np.clip(cells, 0, C - 1)]):
-            self._refuse("start(u) leaves the cells that start_masses allows")
-        if self.model.smooth:
-            self._check_phi()
-        self._check_domain()
-        self._finite("R of theta*", self.R)
+        """Check the instance; the message of a mistake names it."""
+        try:
+            for name in ("theta_p", "theta_r", "start_masses"):
+                object.__setattr__(self, name, numbers(name, getattr(self, name)))
+            check(self)
+        except InputError as error:
+            raise type(error)(f"instance '{self.family_name}': {error}") from error
 
-    def _check_phi(self):
-        """Check that phi is given and agrees with the features on the anchors."""
-        model, anchors = self.model, self.model.space.nodes
-        if model.phi is None:
-            self._refuse("its features vary within cells, so that Model needs phi, a function of the states")
-        given = model.phi(anchors[:1])
-        q = model.features.matrix(self.theta_p).shape[1]
-        if np.shape(given) != (1, model.n_actions, q):
-            self._refuse(
-                f"phi at s = {anchors[0]} has shape {np.shape(given)[1:]}, it must have ({model.n_actions}, {q})",
-                WrongShape,
-            )
-        if not np.allclose(self.natural_at(self.theta_p, anchors), model.features.natural(self.theta_p[None])[0]):
-            self._refuse("phi does not give the features that the model has on the anchors")
-
-    def _check_domain(self):
-        """Check that Z is finite at theta*, and that the law does not leave a box that stands for all of R^m."""
-        natural = self.model.features.natural(self.theta_p[None])
-        with np.errstate(all="ignore"):
-            Z = self.model.family.log_partition(natural)[0]
-        self._each("the log-partition Z of theta*", np.isfinite(Z), OutsideDomain)
-        with np.errstate(all="ignore"):
-            P = self.P
-        self._each("P of theta*", np.isfinite(P).all(-1), OutsideDomain)
-        if self.model.space.unbounded and not self.model.family.tails_included:
-            # The mass beyond the box is far smaller than the mass of its outermost cells.
-            edge = P[..., self.model.space.outermost].sum(-1)
-            self._each("the law of theta*", edge < 1e-6, OutsideDomain, "{name} leaves the box, which must be larger,")
-
-    def _refuse(self, what, kind=InputError):
-        raise kind(f"instance '{self.family_name}': {what}")
-
-    def _each(self, name, good, kind=InputError, sentence="{name} is not finite"):
-        """Refuse the instance if some (s,a) is not good, (N, A), and name the first."""
-        bad = np.argwhere(~good)
-        if len(bad):
-            s, a = self.model.space.nodes[self.model.space.node_anchor == bad[0][0]][0], bad[0][1]
-            self._refuse(sentence.format(name=name) + f" at (s, a) = ({s}, {a})", kind)
-
-    def _finite(self, name, value):
-        if not np.all(np.isfinite(value)):
-            self._refuse(f"{name} has entries that are not finite numbers")
+    def known_as(self, **labels):
+        """The same instance with another name, parameters or constants, which need no checks."""
+        same = copy.copy(self)
+        for key, value in labels.items():
+            object.__setattr__(same, key, value)
+        return same
 
     @cached_property
     def P(self):
@@ -153,6 +95,14 @@ class Instance:
         c = self.natural_at(self.theta_r, s) @ self.model.B
         kernel = self.model.family.kernel(self.natural_at(self.theta_p, s)[:, None])[:, 0]
         return self.model.reward.mean(c), kernel
+
+    def optimal_action_values(self, h, s):
+        """Q*_h at step h, counted from 0, and arbitrary states, (n, A)."""
+        Q, V = self.optimum
+        if not self.model.smooth:
+            return Q[h, self.model.space.cell(s)]
+        R, P = self.first_step(s)
+        return R + P @ V[h + 1]
 
     @cached_property
     def uniform_value(self):

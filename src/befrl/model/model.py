@@ -7,6 +7,7 @@ import numpy as np
 
 from befrl.model.features import Features
 from befrl.model.kronecker_features import KroneckerFeatures
+from befrl.model.user_functions import call
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Model:
     @classmethod
     def smooth_in(cls, phi, family, reward, B, A=None):
         """A model whose features phi(states) -> (n, A, q) vary within cells; A (d, p, q), or else all unit matrices."""
-        on_anchors = phi(family.space.nodes)
+        on_anchors = call("phi(s)", phi, family.space.nodes)
         features = KroneckerFeatures(on_anchors, family.p) if A is None else Features.dense(on_anchors, A)
         return cls(features, family, reward, np.asarray(B, dtype=float), phi)
 

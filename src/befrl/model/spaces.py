@@ -47,6 +47,9 @@ class FiniteSpace(ConstantCells):
     n_cells: int
     discrete = True
 
+    def __post_init__(self):
+        _check_whole("FiniteSpace: the number of states", self.n_cells)
+
     @cached_property
     def nodes(self):
         return np.arange(self.n_cells)
@@ -61,6 +64,11 @@ class FiniteSpace(ConstantCells):
 
     def cell(self, s):
         return s
+
+
+def _check_whole(name, value):
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} = {value!r} is not allowed: it must be a whole number from 1")
 
 
 def legendre_rule(edges, count):
@@ -78,6 +86,10 @@ class BinnedInterval(ConstantCells):
     nodes_per_cell: int = 16
     discrete = False
     low, high = np.zeros(1), np.ones(1)
+
+    def __post_init__(self):
+        _check_whole("BinnedInterval: the number of bins", self.n_cells)
+        _check_whole("BinnedInterval: nodes_per_cell", self.nodes_per_cell)
 
     @cached_property
     def edges(self):
@@ -115,6 +127,10 @@ class SmoothBox:
 
     def __init__(self, edges, order, unbounded=False, periodic=False):
         self.edges = tuple(np.asarray(e, dtype=float) for e in edges)
+        _check_whole("SmoothBox: order", order)
+        for e in self.edges:
+            if e.ndim != 1 or len(e) < 2 or not np.all(np.isfinite(e)) or not np.all(np.diff(e) > 0):
+                raise InputError("SmoothBox: edges must be a list of increasing arrays, one for each dimension")
         self.order, self.unbounded, self.periodic = order, unbounded, periodic
         self.dim = len(self.edges)
         self.per_cell = order**self.dim

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from befrl import agents, claims, instances
 from befrl.analysis import published
 from befrl.common import storage
-from befrl.common.errors import InputError, Refused, unknown
+from befrl.common.errors import InputError, Refused, guess, unknown
 from befrl.common.parameters import read
 from befrl.experiment import tuning
 from befrl.study.study import Study
@@ -186,7 +186,7 @@ def _sentence(error) -> str:
     if error.validator == "additionalProperties":
         allowed = error.schema["properties"]
         extra = sorted(set(error.instance) - set(allowed))
-        return f"{where}: unknown key '{extra[0]}': allowed are {', '.join(allowed)}"
+        return f"{where}: unknown key '{extra[0]}'{guess(extra[0], allowed)}: allowed are {', '.join(allowed)}"
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{where}: the key '{missing[0]}' is missing: required are {', '.join(error.validator_value)}"

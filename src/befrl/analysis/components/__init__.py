@@ -13,7 +13,7 @@ The further arguments of `study` are its settings in the config, each annotated 
 import inspect
 
 from befrl.common.catalogue import Catalogue
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, guess
 
 catalogue = Catalogue("component study", __name__, __path__)
 
@@ -33,7 +33,8 @@ def run(kind, name, instance, root_seed, settings) -> dict[str, list[dict]]:
     allowed = ", ".join(wanted)
     for key in settings:
         if key not in wanted:
-            raise InputError(f"component study '{kind}': unknown setting '{key}': allowed are {allowed}")
+            what = f"unknown setting '{key}'{guess(key, wanted)}"
+            raise InputError(f"component study '{kind}': {what}: allowed are {allowed}")
     for key, argument in wanted.items():
         if key not in settings:
             raise InputError(f"component study '{kind}': the setting '{key}' is missing: it needs {allowed}")

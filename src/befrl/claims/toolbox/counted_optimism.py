@@ -7,8 +7,8 @@ import numpy as np
 from befrl import agents, instances
 from befrl.claims.toolbox.chances import LEVEL, upper_limit
 from befrl.claims.toolbox.episodes import CASES
-from befrl.experiment.environment import Environment
-from befrl.experiment.loop import Lookup, make_agent
+from befrl.experiment.episodes import play
+from befrl.experiment.loop import Lookup
 from befrl.experiment.spec import RunSpec
 
 SCALES = ("theory", 1e-2, 1e-6)  # multiples of x_k
@@ -29,14 +29,10 @@ def shares(seed, trials):
         instance = _instance(name, tuple(values.items()))
         settings = [{"scale": scale} for scale in SCALES]
         spec = RunSpec.of(instance, name, "bef-rlsvi", settings, EPISODES, range(seeds), root_seed=seed)
-        environment, agent = Environment(instance, seed, name, spec.row_seeds), make_agent(spec)
         look, hits = Lookup(instance.model.space), np.empty((spec.rows, EPISODES), bool)
-        for k in range(EPISODES):
-            plan = agent.plan(k)
-            trajectory = environment.rollout(agent, plan.policy)
+        for k, (_, plan, trajectory) in enumerate(play(spec)):
             best = np.broadcast_to(instance.optimum[1][0], plan.values.shape)
             hits[:, k] = look.first(plan.values, trajectory) >= look.first(best, trajectory)
-            agent.update(trajectory)
         by_scale = hits.reshape(len(SCALES), seeds, EPISODES).mean(1)
         found |= {(name, scale): share for scale, share in zip(SCALES, by_scale, strict=True)}
     return found, seeds

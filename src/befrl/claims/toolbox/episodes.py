@@ -4,11 +4,10 @@ import functools
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import rel_entr
 
 from befrl import agents, instances
-from befrl.experiment.environment import Environment
-from befrl.experiment.loop import make_agent
+from befrl.experiment import bad_rounds
+from befrl.experiment.episodes import play
 from befrl.experiment.spec import RunSpec
 from befrl.model import constants
 from befrl.model.families.base import FiniteFamily
@@ -67,33 +66,15 @@ def _run(instance, name, etas, scales, seeds, episodes, seed):
     """Play; return (rows, K): bad steps played, probabilities of a played and an imagined bad round, min(1, KL)."""
     settings = [{"eta": eta, "scale": scale} for eta in etas for scale in scales]
     spec = RunSpec.of(instance, name, "bef-rlsvi", settings, episodes, range(seeds), root_seed=seed)
-    environment, agent = Environment(instance, seed, name, spec.row_seeds), make_agent(spec)
-    features, learner, rows = instance.model.features, agent.learner, np.arange(spec.rows)[:, None]
-    ratio = learner.eta / instance.constants["alpha_r"]
-    truth = np.broadcast_to(instance.P, (spec.rows, *instance.P.shape))
+    rows = np.arange(spec.rows)[:, None]
     log = {key: np.empty((spec.rows, episodes)) for key in ("steps", "played", "imagined", "KL")}
-    for k in range(episodes):
-        policy = agent.plan(k).policy
-        bad = features.norms(features.plus_trace(features.design(learner.data.counts), ratio)) >= 1.0
-        model = instance.model.kernel(learner.theta_p)
-        reached = [_expected(kernel, policy, bad, bad) for kernel in (truth, model)]
-        divergence = _expected(truth, policy, rel_entr(truth, model).sum(-1), np.zeros_like(bad))
-        trajectory = environment.rollout(agent, policy)
+    for k, (agent, plan, trajectory) in enumerate(play(spec)):
+        bad = bad_rounds.squared_norms(instance, agent.learner) >= 1.0
+        played, imagined, KL = bad_rounds.chances(instance, agent.learner, plan.policy, bad)
         first = trajectory.cells[:, :1]
         log["steps"][:, k] = bad[rows, trajectory.cells, trajectory.actions].sum(1)
-        for key, value in zip(("played", "imagined", "KL"), (*reached, np.minimum(divergence, 1.0)), strict=True):
+        for key, value in zip(("played", "imagined", "KL"), (played, imagined, np.minimum(KL, 1.0)), strict=True):
             log[key][:, k] = value[rows, first][:, 0]
-        agent.update(trajectory)
-    y = min(instance.model.d, features.p) * instance.constants["B_phi_A"] / ratio
+    ratio = agent.learner.eta / instance.constants["alpha_r"]
+    y = min(instance.model.d, instance.model.features.p) * instance.constants["B_phi_A"] / ratio
     return {"name": name, "d": instance.model.d, "y": y, **log}
-
-
-def _expected(kernel, policy, gain, stop):
-    """Expected sum of gain (n, S, A) until the episode stops (n, S, A), or ends, from each first state, (n, S)."""
-    value = np.zeros(gain.shape[:2])
-    for h in reversed(range(policy.shape[1])):
-        action = policy[:, h, :, None].astype(int)
-        now, end = (np.take_along_axis(table, action, 2)[..., 0] for table in (gain, stop))
-        rows = np.take_along_axis(kernel, action[..., None], 2)[:, :, 0]
-        value = now + ~end * (rows @ value[..., None])[..., 0]
-    return value

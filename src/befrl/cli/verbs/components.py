@@ -1,4 +1,4 @@
-"""Study one component: next-state laws, estimators, planners, exploration or the scaling of run time."""
+"""Study one component: laws, estimators, planners, exploration, run time, rates, or the proof of Theorem 1."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ EXAMPLE = (
 
 
 def arguments(parser):
-    parser.add_argument("kind", help="densities, estimators, exploration, planners or scaling")
+    parser.add_argument("kind", help="the study, as in the config: `components.<kind>`")
     parser.add_argument("--instance", required=True, help="file made by `befrl instance`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="settings, as in the config; lists as JSON")
     parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")

@@ -1,35 +1,57 @@
-"""List the available components: agents, instances, estimators, planners, claims or figures."""
+"""List the available components, or show one: agents, instances, estimators, planners, claims, figures, verbs."""
 
 import json
 
-EXAMPLE = "befrl list agents --json"
+from befrl.common.errors import unknown
+
+EXAMPLE = "befrl list agents bef-rlsvi"
 
 
 def arguments(parser):
     parser.add_argument("what", choices=tuple(KINDS))
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("name", nargs="?", help="show this one alone, with all that there is to say")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--names", action="store_true", help="print names only, for shell completion and loops")
+    form.add_argument("--json", action="store_true", help="print JSON")
 
 
 def call(args):
     found = KINDS[args.what]()
-    if args.json:
+    if args.name is not None:
+        names = [entry["name"] for entry in found]
+        if args.name not in names:
+            raise unknown(args.what.removesuffix("s"), args.name, names)
+        found = [found[names.index(args.name)]]
+    if args.names:
+        print(*(entry["name"] for entry in found), sep="\n")
+    elif args.json:
         print(json.dumps(found, indent=2))
-        return
-    for entry in found:
-        print(f"{entry['name']}: {entry['text']}")
-        for parameter in entry.get("parameters", ()):
-            print(f"    {parameter['name']} = {parameter['default']}: {parameter['text']} ({parameter['allowed']})")
+    else:
+        for entry in found:
+            show(entry, in_full=args.name is not None)
+
+
+def show(entry, in_full):
+    """Print an entry: its first line or, in full, its first paragraph and its file; and its parameters."""
+    print(f"{entry['name']}: {entry.get('paragraph', entry['text']) if in_full else entry['text']}")
+    for parameter in entry.get("parameters", ()):
+        print(f"    {parameter['name']} = {parameter['default']}: {parameter['text']} ({parameter['allowed']})")
+    if in_full and entry.get("file"):
+        print(f"source: {entry['file']}")
 
 
 def _described(catalogue, parameters=False):
-    """Names and summaries of a catalogue's entries and, on request, their parameters."""
+    """Names, summaries, first paragraphs and files of a catalogue's entries and, on request, their parameters."""
     from befrl.common.parameters import describe
 
-    return [
-        {"name": name, "text": catalogue.summary(name)}
-        | ({"parameters": describe(catalogue.module(name).Parameters)} if parameters else {})
-        for name in catalogue.names()
-    ]
+    found = []
+    for name in catalogue.names():
+        module = catalogue.module(name)
+        paragraph = " ".join((vars(module).get("__doc__") or "").strip().split("\n\n")[0].split())
+        text = catalogue.summary(name)
+        entry = {"name": name, "text": text, "paragraph": paragraph or text, "file": vars(module).get("__file__", "")}
+        found.append(entry | ({"parameters": describe(module.Parameters)} if parameters else {}))
+    return found
 
 
 def _instances():
@@ -64,6 +86,12 @@ def _planners():
     return _described(planners.catalogue)
 
 
+def _verbs():
+    from befrl.cli import verbs
+
+    return _described(verbs.catalogue)
+
+
 def _claims():
     from befrl import claims
 
@@ -83,4 +111,5 @@ KINDS = {
     "planners": _planners,
     "claims": _claims,
     "figures": _figures,
+    "verbs": _verbs,
 }

@@ -51,7 +51,8 @@ GROUPS = {
 MISSPECIFIED, SURROGATE = "†", "‡"
 THEORY = (0, (4, 1.5))
 LINES = {
-    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot", "sweep": "solid"
+    "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot",
+    "sweep": "solid", "outside": (0, (5, 1, 1, 1, 1, 1)),
 }  # fmt: skip
 MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
@@ -71,6 +72,14 @@ def spare(name: str) -> tuple[str, str]:
     """Colour and marker of an agent, estimator or planner that has no look of its own."""
     number = zlib.crc32(name.encode())
     return SPARE[number % len(SPARE)], SPARE_MARKERS[number // len(SPARE) % len(SPARE_MARKERS)]
+
+
+def mixed(colour: str, share: float):
+    """A colour mixed with white by a share above 0, or with black by one below."""
+    from matplotlib.colors import to_rgb
+
+    end = float(share > 0)
+    return tuple((1 - abs(share)) * part + abs(share) * end for part in to_rgb(colour))
 
 
 def look(agent: str, algorithm: str) -> dict:
@@ -124,6 +133,7 @@ def line_styles(roles) -> str:
         "Thin: values of a sweep.": "sweep" in roles,
         "Dash-dotted: constants given in the config.": "set" in roles,
         "Dotted: no constants.": "baseline" in roles,
+        "Dash-dot-dotted: agents from outside befrl, with estimated regret.": "outside" in roles,
     }
     return " ".join(sentence for sentence, used in sentences.items() if used)
 
@@ -135,6 +145,13 @@ def track(letter: str) -> str:
 def heading(row) -> str:
     """The heading of a drawing of one case: instance, track, episodes and seeds, from a row of its summary."""
     return f"{row['instance']}, {track(row['track'])}, K = {row['episodes']}, {row['seeds']} seeds"
+
+
+def sizes(tables) -> tuple[int, str]:
+    """The least number of seeds of some tables, and their numbers of episodes as words."""
+    episodes = [int(table["episodes"].iloc[0]) for table in tables]
+    ends = sorted({min(episodes), max(episodes)})
+    return min(int(table["seeds"].min()) for table in tables), " to ".join(map(str, ends))
 
 
 def panels(count, height=2.1, most=2):
@@ -159,6 +176,15 @@ def close(figure):
     import matplotlib.pyplot as plt
 
     plt.close(figure)
+
+
+def plain_ticks(axis):
+    """Ticks 1, 2, 5, 10, ... as plain numbers, for a logarithmic axis of about one decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False) -> dict:

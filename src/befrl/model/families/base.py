@@ -15,6 +15,7 @@ import numpy as np
 from befrl.common.errors import InputError
 from befrl.model.families.tilts import TERMS, Tilts
 from befrl.model.spaces import lagrange_coefficients
+from befrl.model.user_functions import base_table, call, check_pointwise, statistic_table
 
 # The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
 STEP = 2e-3
@@ -37,9 +38,9 @@ class Family:
 
     def __init__(self, space, psi, log_base):
         self.space = space
-        self.psi = np.ascontiguousarray(psi, dtype=float)
+        self.psi = statistic_table(space, psi)
         self.p = self.psi.shape[1]
-        self.log_base = log_base if np.ndim(log_base) == 3 else log_base[None, None]
+        self.log_base = base_table(space, log_base)
 
     def statistic(self, s):
         """psi of visited states, (...,) -> (..., p)."""
@@ -147,7 +148,11 @@ class ContinuousFamily(Family):
             self.statistic = statistic
         if log_base_at is not None:
             self.log_base_at = log_base_at
-        super().__init__(space, self.statistic(space.nodes), self.log_base_at(space.nodes))
+        functions = {"statistic(s)": self.statistic, "log_base_at(s)": self.log_base_at}
+        tables = {name: call(name, function, space.nodes) for name, function in functions.items()}
+        super().__init__(space, *tables.values())
+        for name, function in functions.items():
+            check_pointwise(name, function, space.nodes, tables[name])
 
     def statistic(self, s):
         """psi, (..., p)."""

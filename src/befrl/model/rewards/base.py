@@ -2,6 +2,10 @@
 
 from abc import ABC, abstractmethod
 
+import numpy as np
+
+from befrl.common.errors import InputError
+
 
 class RewardLaw(ABC):
     """A family p(r) = exp(r c - Z(c)) under a base measure."""
@@ -36,3 +40,14 @@ class RewardLaw(ABC):
     def moments(self, c):
         """Z, mean and variance."""
         return self.log_partition(c), self.mean(c), self.variance(c)
+
+
+def within_unit(mean):
+    """The means as an array; raise unless all are between 0 and 1, where laws on [0, 1] have natural parameters."""
+    mean = np.asarray(mean, dtype=float)
+    bad = mean[~((mean > 0) & (mean < 1))]
+    if bad.size:
+        raise InputError(
+            f"a mean reward of {bad[0]:g} is not allowed: rewards lie in [0, 1], so that their means are between"
+        )
+    return mean

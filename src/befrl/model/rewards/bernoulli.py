@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from befrl.model.rewards.base import RewardLaw
+from befrl.model.rewards.base import RewardLaw, within_unit
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Law(RewardLaw):
         return self.moments(c)[2]
 
     def natural(self, mean):
-        return logit(mean)
+        return logit(within_unit(mean))
 
     def quantile(self, c, u):
         return (u >= expit(-c)).astype(float)

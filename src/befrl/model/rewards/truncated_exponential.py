@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.model.rewards.base import RewardLaw
+from befrl.model.rewards.base import RewardLaw, within_unit
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Law(RewardLaw):
 
     def natural(self, mean):
         """By bisection, since the mean is increasing and has no closed inverse."""
-        mean = np.asarray(mean, dtype=float)
+        mean = within_unit(mean)
         low = np.full(mean.shape, -1e4)
         high = np.full(mean.shape, 1e4)
         for _ in range(200):

@@ -1,0 +1,153 @@
+"""Whether an agent ever takes the best first action, and how its regret grows: for instances that are traps.
+
+In a trap (`instances/trap_one.py`, `trap_two.py`) the best first action looks bad until it is tried, and noise on the
+reward's parameter does not change that. An agent that never tries it has linear regret. Regrets tell: a policy whose
+first action is not the best loses at least
+
+    gap = min over the first states s and the actions a that are not optimal of V*_1(s) - Q*_1(s, a),
+
+and in the traps one whose first action is the best loses less, whatever it does later. So a seed has never tried the
+best first action if no episode's regret is below the gap. BEF-RLSVI plays with multiples of Theorem 1's x_k, with
+independent noise at each step, and with a fixed rule for ties. Beside it play agents that perturb or bound the
+transitions (exp-psrl, exp-ucrl) or the values (rlsvi), and greedy.
+"""
+
+import numpy as np
+
+from befrl import agents
+from befrl.agents.bef_rlsvi import theorem_x
+from befrl.analysis.intervals import clopper_pearson, mean_interval
+from befrl.experiment import runs
+from befrl.experiment.settings import setting_text
+from befrl.experiment.spec import RunSpec
+
+SCALES = (1e-6, 1e-4, 1e-2, 1.0, 1e2)
+# Algorithm, how ties are broken, and settings that run in lock step.
+RUNS = (
+    ("bef-rlsvi", "random", [{"scale": scale} for scale in SCALES]),
+    ("bef-rlsvi", "first", [{"scale": 1.0}]),
+    ("bef-rlsvi", "random", [{"scale": 1.0, "noise": "step"}]),
+    ("greedy", "random", [{}]),
+    ("greedy", "first", [{}]),
+    # The second with a wide prior.
+    ("exp-psrl", "random", [{}, {"eta": 0.1}]),
+    ("exp-ucrl", "random", [{}]),
+    ("rlsvi", "random", [{"sigma": 1.0}]),
+)
+LEVEL = 0.95
+LOCKSTEP = 300
+# Points of a curve of mean regret.
+POINTS = 40
+# A regret below the gap by less than this share is rounding.
+ROUNDING = 1e-9
+
+SETTING = {
+    "instance": "name of the instance in the study",
+    "agent": "name of the algorithm",
+    "setting": "parameters that differ from the algorithm's defaults, as name=value; empty if there are none",
+    "ties": "how ties are broken: random, or first: the smallest action",
+    "seeds": "number of seeds",
+}
+REGRET = "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward"
+TABLES = {
+    "points": {
+        **SETTING,
+        "episode": "number of episodes played",
+        "regret": REGRET,
+        "low": f"lower end of the interval of the mean at level {LEVEL}, in units of reward",
+        "high": f"upper end of the interval of the mean at level {LEVEL}, in units of reward",
+    },
+    "never": {
+        **SETTING,
+        "x": "variance factor x_k of BEF-RLSVI's noise; empty for other agents",
+        "episodes": "number of episodes K",
+        "gap": "least regret of an episode whose first action is not the best, in units of reward",
+        "never": "share of seeds without an episode of a regret below the gap: the best first action was never tried",
+        "low": f"lower end of the exact interval of this share at level {LEVEL}",
+        "high": f"upper end of the exact interval of this share at level {LEVEL}",
+        "regret_eighth": f"{REGRET}, after K/8 episodes",
+        "regret_quarter": f"{REGRET}, after K/4 episodes",
+        "regret_half": f"{REGRET}, after K/2 episodes",
+        "regret": f"{REGRET}, after K episodes",
+        "regret_low": f"lower end of the interval of that mean at level {LEVEL}, in units of reward",
+        "regret_high": f"upper end of the interval of that mean at level {LEVEL}, in units of reward",
+        "growth": "slope of log mean regret against log episodes from K/2 to K: 1 if linear, 1/2 if like a square root",
+        "late": "mean regret per episode of the last quarter, divided by the gap",
+    },
+}
+
+
+def uses():
+    """The agents of RUNS, with their default estimators and planners."""
+    found = [module for name, _, _ in RUNS for module in agents.modules(name, agents.parameters(name, {}))]
+    return list(dict.fromkeys(found))
+
+
+def first_gap(instance):
+    """The least regret of an episode whose first action is not optimal; infinite if all first actions are."""
+    Q, V = instance.optimum
+    gaps = (V[0][:, None] - Q[0])[instance.start_masses > 0]
+    return float(gaps[gaps > 1e-12].min(initial=np.inf))
+
+
+def never_tried(regret, gap):
+    """Whether no episode of a seed has a regret below the gap, (..., K) -> (...)."""
+    return (regret >= (1 - ROUNDING) * gap).all(-1)
+
+
+def study(name, instance, root_seed, episodes: int, seeds: int):
+    """The curves of regret, and the shares of seeds that never tried the best first action, of all RUNS."""
+    gap, points, shares = first_gap(instance), [], []
+    for algorithm, ties, several in RUNS:
+        spec = RunSpec.of(instance, name, algorithm, several, episodes, range(seeds), root_seed=root_seed, ties=ties)
+        regrets = runs.run_rows(spec, LOCKSTEP)[0]["regret"]
+        for values, regret in zip(several, regrets, strict=True):
+            setting = setting_text(algorithm, values)
+            labels = {"instance": name, "agent": algorithm, "setting": setting, "ties": ties, "seeds": seeds}
+            points += [labels | point for point in _curve(regret)]
+            noise = {"x": _x(instance, episodes, values) if algorithm == "bef-rlsvi" else None}
+            shares.append(labels | noise | _summary(regret, gap))
+    return {"points": points, "never": shares}
+
+
+def _x(instance, episodes, values):
+    """x_k of a setting of BEF-RLSVI."""
+    default = agents.parameters("bef-rlsvi", {})
+    d, H = instance.model.d, instance.horizon
+    theory = theorem_x(instance.constants, d, H, episodes, default.eta, default.delta, known_reward=False)
+    return float(values["scale"] * theory)
+
+
+def _curve(regret):
+    """Mean cumulative regret with its interval at some episodes; regret (seeds, K)."""
+    K = regret.shape[1]
+    marks = np.unique(np.linspace(1, K, min(K, POINTS)).round().astype(int))
+    total = regret.cumsum(1)[:, marks - 1]
+    low, high = mean_interval(total, LEVEL, least=0.0)
+    columns = zip(marks, total.mean(0), low, high, strict=True)
+    return [dict(zip(("episode", "regret", "low", "high"), map(float, row), strict=True)) for row in columns]
+
+
+def _summary(regret, gap):
+    """The share of seeds (seeds, K) that never tried the best first action, and the growth of the mean regret."""
+    n, K = regret.shape
+    count = int(never_tried(regret, gap).sum())
+    low, high = clopper_pearson(count, n, LEVEL)
+    mean = regret.mean(0).cumsum()
+    eighth, quarter, half, whole = (float(mean[max(1, K // part) - 1]) for part in (8, 4, 2, 1))
+    regret_low, regret_high = mean_interval(regret.sum(1), LEVEL, least=0.0)
+    return {
+        "episodes": K,
+        "gap": gap,
+        "never": count / n,
+        "low": float(low),
+        "high": float(high),
+        "regret_eighth": eighth,
+        "regret_quarter": quarter,
+        "regret_half": half,
+        "regret": whole,
+        "regret_low": float(regret_low),
+        "regret_high": float(regret_high),
+        "growth": float(np.log2(whole / half)) if half > 0 else None,
+        "late": float(regret[:, -(-3 * K // 4) :].mean() / gap),
+    }

@@ -1,0 +1,34 @@
+"""Run files of agents from outside befrl, which befrl sees only through their actions.
+
+Their policies are unknown, so that regret is estimated: with the gaps V*_h(s_h) - Q*_h(s_h, a_h) along an episode,
+
+    E[ sum_h gap_h | s_1 ] = V*_1(s_1) - V^pi_1(s_1),
+
+for every policy pi, since E[Q*_h(s_h, a_h)] = E[r_h + V*_{h+1}(s_{h+1})]. Means over seeds and their intervals are as
+valid as those of exact regret, and wider; the spread over seeds includes the noise of the episodes.
+"""
+
+import numpy as np
+
+from befrl.experiment import run_file
+from befrl.experiment.runs import describe_case
+from befrl.experiment.spec import RunSpec
+
+# The algorithm, and the origin of its constants, in run files and tables.
+OUTSIDE = "outside"
+
+
+def save(path, label, seeds, regret, seconds, wall, instance, name, root_seed):
+    """Write a run file with the estimated regret (seeds, episodes) and the seconds per episode (episodes,)."""
+    episodes = regret.shape[1]
+    log = {key: np.full((1, *regret.shape), np.nan) for key in run_file.LOGGED}
+    log |= {key: np.full((1, len(seeds), len(run_file.marks(episodes))), np.nan) for key in run_file.TRACED}
+    # What it does between its steps is not known: all its time counts as acting.
+    log |= {key: np.zeros(episodes) for key in run_file.SECONDS} | {
+        "acting": seconds,
+        "plans": np.full(episodes, np.nan),
+    }
+    spec = RunSpec(instance, name, OUTSIDE, {}, episodes, seeds, root_seed=root_seed)
+    meta = describe_case(spec, [label], wall)
+    meta |= {"settings": [{}], "constants": [OUTSIDE], "specification": ["unknown"], "facts": [{}]}
+    run_file.save(path, log | {"regret": regret[None]}, meta)

@@ -1,0 +1,244 @@
+"""What an instance must satisfy, checked when it is built; each mistake ends in one sentence that names the part.
+
+`check` is cheap beside the work that follows: functions are tried on a few states, and laws at a few (s, a).
+"""
+
+import numpy as np
+
+from befrl.common.errors import InputError
+from befrl.model.features import WrongShape
+from befrl.model.rewards.base import RewardLaw
+from befrl.model.user_functions import call, check_same, check_states
+
+# Uniform numbers at which first states are tried and, for each dimension, next states: fewer in several dimensions.
+STARTS, POINTS, LEAST, FEWER = 10_000, 400, 10, 4
+# How far the share of these that fall into a cell may be from its probability, beyond the error of the grid.
+SHARE = 0.01
+# The (s, a) at which laws are tried.
+PLACES = 4
+# The step of the finite differences of Z and E psi, in units of 1/range(psi), and their largest error, of range(psi).
+STEP, SLOPE = 1e-3, 1e-5
+
+
+class OutsideDomain(InputError):
+    """Z is infinite at theta, or the law leaves the box that stands for all of R^m."""
+
+
+def check(instance):
+    """Raise if an instance is unsound."""
+    _check_shapes(instance)
+    _check_features(instance)
+    _check_start(instance)
+    if instance.model.smooth:
+        _check_phi(instance)
+    _check_domain(instance)
+    _check_rewards(instance)
+    _check_laws(instance)
+
+
+def _check_shapes(instance):
+    model, horizon = instance.model, instance.horizon
+    features, family = model.features, model.family
+    if isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1:
+        raise InputError(f"horizon = {horizon!r} is not allowed: it must be a whole number from 1")
+    for name, value, shape in (
+        ("theta_p", instance.theta_p, (model.d,)),
+        ("theta_r", instance.theta_r, (model.d,)),
+        ("start_masses", instance.start_masses, (model.n_anchors,)),
+        ("B", model.B, (features.p,)),
+    ):
+        if np.shape(value) != shape:
+            raise WrongShape(f"{name} has shape {np.shape(value)}, it must have {shape}")
+        _check_finite(name, value)
+    if features.n_anchors != model.space.n_anchors:
+        raise WrongShape(f"the features have {features.n_anchors} states, the space {model.space.n_anchors}")
+    if features.p != family.p:
+        raise WrongShape(f"the matrices A_i have {features.p} rows, but psi has {family.p} components")
+    places = (model.n_anchors, model.n_actions)
+    if family.log_base.shape[:2] not in ((1, 1), places):
+        raise WrongShape(
+            f"the base measure is given for (states, actions) = {family.log_base.shape[:2]}, the features for {places}"
+        )
+    if not isinstance(model.reward, RewardLaw):
+        raise InputError(f"reward = {model.reward!r} is not a law of befrl.model.rewards, such as bernoulli.Law()")
+
+
+def _check_features(instance):
+    features = instance.model.features
+    block = getattr(features, "block", np.zeros(1, dtype=int))
+    if not np.issubdtype(block.dtype, np.integer) or block.min() < 0 or block.max() >= len(features.trace):
+        raise InputError(f"the features' blocks must be whole numbers from 0 to {len(features.trace) - 1}")
+    _check_finite("the matrix (tr A_i A_j')", features.trace)
+    finite = np.isfinite(features.natural(np.ones((1, features.d)))).all(-1)[0]
+    _check_each(instance, "the features U are not finite", finite)
+
+
+def _check_start(instance):
+    """Check that `start` is a function of u alone, and that its law is that of `start_masses`."""
+    space, masses = instance.model.space, instance.start_masses
+    if np.any(masses < 0) or abs(masses.sum() - 1) > 1e-9:
+        raise InputError(f"start_masses sum to {masses.sum():g}, they must be a law on the states")
+    u = (np.arange(STARTS) + 0.5) / STARTS
+    s = call("start(u)", instance.start, u)
+    check_states("start(u)", space, s, u)
+    check_same("start(u)", call("start(u)", instance.start, u[::-1]), s[::-1])
+    _check_shares("start(u)", "start_masses", instance, s, masses, error=0.01)
+
+
+def _check_phi(instance):
+    """Check that phi is given, depends on the state alone and agrees with the features on the anchors."""
+    model, anchors = instance.model, instance.model.space.nodes
+    if model.phi is None:
+        raise InputError("its features vary within cells, so that Model needs phi, a function of the states")
+    if not hasattr(model.features, "A") and not hasattr(model.features, "phi"):
+        raise InputError(
+            "its features vary within cells, so that they must be made by Model.smooth_in or Features.dense"
+        )
+    given = call("phi(s)", model.phi, anchors[:1])
+    q = model.features.matrix(instance.theta_p).shape[1]
+    if given.shape != (1, model.n_actions, q):
+        raise WrongShape(f"phi at s = {anchors[0]} has shape {given.shape[1:]}, it must have ({model.n_actions}, {q})")
+    table = call("phi(s)", model.phi, anchors)
+    check_same("phi(s)", call("phi(s)", model.phi, anchors[::-1]), table[::-1])
+    natural = table @ model.features.matrix(instance.theta_p).T
+    if not np.allclose(natural, model.features.natural(instance.theta_p[None])[0]):
+        raise InputError("phi does not give the features that the model has on the anchors")
+
+
+def _check_domain(instance):
+    """Check that Z is finite at theta*, and that the law does not leave a box that stands for all of R^m."""
+    model = instance.model
+    natural = model.features.natural(instance.theta_p[None])
+    with np.errstate(all="ignore"):
+        Z = model.family.log_partition(natural)[0]
+    _check_each(instance, "the log-partition Z of theta* is not finite", np.isfinite(Z), OutsideDomain)
+    with np.errstate(all="ignore"):
+        P = instance.P
+    _check_each(instance, "P of theta* is not finite", np.isfinite(P).all(-1), OutsideDomain)
+    if model.space.unbounded and not model.family.tails_included:
+        # The mass beyond the box is far smaller than the mass of its outermost cells.
+        edge = P[..., model.space.outermost].sum(-1)
+        _check_each(instance, "the law of theta* leaves the box, which must be larger,", edge < 1e-6, OutsideDomain)
+
+
+def _check_rewards(instance):
+    """Check that mean rewards are neither 0 nor 1 if rewards lie between, and that the law's methods agree."""
+    reward, R = instance.model.reward, instance.R
+    _check_each(instance, "the mean reward R of theta* is not finite", np.isfinite(R))
+    if reward.bounded:
+        _check_each(
+            instance, "the mean reward R of theta* is 0 or 1 to rounding: theta_r is too large", (R > 0) & (R < 1)
+        )
+    c = np.linspace(-1.0, 1.0, 5)
+    u = np.tile(_grid(1), (len(c), 1))
+    sd = np.sqrt(reward.variance(c))
+    for name, found, expected, error in (
+        ("mean is not the slope of log_partition", _slope(reward.log_partition, c), reward.mean(c), SLOPE),
+        ("variance is not the slope of mean", _slope(reward.mean, c), reward.variance(c), SLOPE),
+        (
+            "draws have another mean",
+            reward.quantile(np.repeat(c[:, None], u.shape[1], 1), u).mean(1),
+            reward.mean(c),
+            0.02,
+        ),
+    ):
+        if not np.allclose(found / sd, expected / sd, rtol=error, atol=error):
+            raise InputError(f"the reward law {type(reward).__name__} contradicts itself: its {name}")
+
+
+def _slope(function, x):
+    return (function(x + STEP) - function(x - STEP)) / (2 * STEP)
+
+
+def _check_laws(instance):
+    """Check at a few (s, a) that Z, the moments, the kernel and the draws of next states are of the same law."""
+    model, space = instance.model, instance.model.space
+    natural = model.features.natural(instance.theta_p[None])[0]
+    draw, u = _sampler(instance, natural), _grid(space.dim)
+    error = 2 * space.dim / _points(space.dim)
+    # The nodes in the outermost cells of an unbounded box do not stand for the mass beyond it.
+    inner = ~space.outermost if space.unbounded else np.ones(model.n_anchors, dtype=bool)
+    for i, x in enumerate(np.linspace(0, model.n_anchors - 1, PLACES).astype(int)):
+        a = i % model.n_actions
+        where = f"at (s, a) = ({_state(space, x)}, {a})"
+        one, v = model.family.restricted(x, a), natural[x, a]
+        logs, Z = (part[0, 0, 0] for part in one.log_masses(v[None, None, None]))
+        _check_moments(one, v, where)
+        nodes = np.exp(logs + Z - one.log_partition(v[None, None, None])[0, 0, 0])
+        wrong = np.abs(np.bincount(space.node_anchor, nodes, model.n_anchors) - instance.P[x, a])[inner].sum()
+        if wrong > SHARE:
+            raise InputError(
+                f"log_partition and kernel of its family disagree {where}: the masses differ by {wrong:.3g}"
+            )
+        name = f"the draw of a next state {where}"
+        s = call(name, lambda u, x=x, a=a: draw(x, a, u), u)
+        check_states(name, space, s, u)
+        _check_shares(name, "the kernel", instance, s, instance.P[x, a], error)
+
+
+def _sampler(instance, natural):
+    """draw(anchor, action, u) of next states, as the environment makes it."""
+    model = instance.model
+    method = "quantile" if model.smooth else "sampler"
+    if not hasattr(model.family, method):
+        raise InputError(
+            f"the family {type(model.family).__name__} has no `{method}`, which features that are constant on cells "
+            "need: use a SmoothBox with phi, or write one (model/families/truncated_exponential.py)"
+        )
+    if model.smooth:
+        return lambda x, a, u: model.family.quantile(np.tile(natural[x, a], (len(u), 1)), u)
+    draw = model.family.sampler(natural)
+    return lambda x, a, u: draw(np.full(len(u), x), np.full(len(u), a), u)
+
+
+def _check_moments(one, v, where):
+    """Check that E psi is the gradient of Z and Cov psi that of E psi, by central differences along each axis."""
+    unit = np.ptp(one.psi, axis=0)
+    unit[unit == 0] = 1.0
+    steps = STEP * np.concatenate([np.diag(1 / unit), -np.diag(1 / unit)])
+    Z, mean, _ = (part[:, 0, 0] for part in one.moments((v + steps)[:, None, None]))
+    _, middle, cov = (part[0, 0, 0] for part in one.moments(v[None, None, None]))
+    slope, bend = ((values[: one.p] - values[one.p :]) / (2 * STEP) for values in (Z, mean / unit))
+    if not np.allclose(slope, middle / unit, rtol=0, atol=SLOPE):
+        raise InputError(f"the moments of its family are wrong {where}: E psi is not the gradient of log_partition")
+    if not np.allclose(bend, cov / np.outer(unit, unit), rtol=0, atol=SLOPE):
+        raise InputError(f"the moments of its family are wrong {where}: Cov psi is not the gradient of E psi")
+
+
+def _points(dim):
+    return max(LEAST, POINTS // FEWER ** (dim - 1))
+
+
+def _grid(dim):
+    """Midpoints of a grid of uniforms, (n,) or (n, dim)."""
+    points = (np.arange(_points(dim)) + 0.5) / _points(dim)
+    return points if dim == 1 else np.stack(np.meshgrid(*[points] * dim), axis=-1).reshape(-1, dim)
+
+
+def _check_shares(name, other, instance, s, masses, error):
+    """Raise unless the shares of the states s in the cells are the masses (N,) of their anchors."""
+    space = instance.model.space
+    shares = np.bincount(space.cell(s), minlength=space.n_cells) / len(s)
+    expected = masses.reshape(space.n_cells, -1).sum(-1)
+    worst = int(np.argmax(np.abs(shares - expected)))
+    if abs(shares[worst] - expected[worst]) > SHARE + error:
+        raise InputError(
+            f"{name} disagrees with {other}: cell {worst} has share {shares[worst]:.3g} by the one and probability "
+            f"{expected[worst]:.3g} by the other"
+        )
+
+
+def _state(space, anchor):
+    return space.nodes[space.node_anchor == anchor][0]
+
+
+def _check_each(instance, sentence, good, kind=InputError):
+    """Raise if some (s,a) is not good, (N, A), and name the first."""
+    bad = np.argwhere(~good)
+    if len(bad):
+        raise kind(f"{sentence} at (s, a) = ({_state(instance.model.space, bad[0][0])}, {bad[0][1]})")
+
+
+def _check_finite(name, value):
+    if not np.all(np.isfinite(value)):
+        raise InputError(f"{name} has entries that are not finite numbers")

@@ -1,0 +1,125 @@
+"""Hypotheses of the proof: each is true on some instance and false on another, and all of them together on one."""
+
+import numpy as np
+import pytest
+
+from befrl.analysis import hypotheses, proof_steps
+from befrl.analysis.components import repairs
+from befrl.analysis.hypotheses import HYPOTHESES, one_feature, rewards_see_all
+from befrl.model.families.base import ContinuousFamily, FiniteFamily
+from befrl.model.features import Features
+from befrl.model.model import Model
+from befrl.model.rewards import gaussian
+from befrl.model.spaces import FiniteSpace, SmoothBox
+from helpers import _with_constants, instance
+
+CHAIN = ("chain", {"bins": 3, "horizon": 4})
+RIVER = ("riverswim", {"states": 3, "horizon": 4})
+# By hypothesis: an instance that satisfies it, and one that does not.
+EXAMPLES = {
+    "finite_z": (("custom-sin", {}), ("laplace", {})),
+    "every_state": (CHAIN, RIVER),
+    "one_component": (CHAIN, RIVER),
+    "alpha_p_least": (RIVER, CHAIN),
+    "alpha_r_least": (CHAIN, RIVER),
+    "long_B": (CHAIN, ("half B", {})),
+    "two_steps": (("jao", {"horizon": 2}), ("jao", {"horizon": 3})),
+    "large_C_d": (CHAIN, RIVER),
+    "no_imagined_bad_round": (CHAIN, ("noisy", {})),
+    "one_step": (("jao", {"horizon": 1}), ("jao", {"horizon": 2})),
+    "constant_variance": (RIVER, CHAIN),
+    "constants_everywhere": (("lds", {"horizon": 3}), RIVER),
+    "rewards_see_all": (RIVER, ("dense", {})),
+    "one_feature": (("shared", {}), CHAIN),
+}
+
+
+def two_states(phi, B=1.0, sd=0.5):
+    """Two states and two actions with p = 1, unit matrices A_i, and features phi (2, 2, q)."""
+    q = np.shape(phi)[-1]
+    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
+    model = Model(Features.dense(phi, np.eye(q)[:, None]), family, gaussian.Law(sd), B=np.array([B]))
+    theta = np.linspace(0.2, 0.8, q)
+    start = {"start": lambda u: np.zeros(len(u), int), "start_masses": np.array([1.0, 0.0])}
+    return _with_constants(model=model, horizon=5, theta_p=theta, theta_r=theta, **start)
+
+
+def laplace():
+    """psi(s') = s' with the base measure exp(-|s'|) on the real line: Z is infinite for |theta| >= 1."""
+    space = SmoothBox([np.linspace(-40, 40, 41)], 3, unbounded=True)
+    family = ContinuousFamily(space, statistic=lambda s: s[..., None], log_base_at=lambda s: -np.abs(s))
+    model = Model.smooth_in(lambda s: np.ones((len(s), 2, 1)), family, gaussian.Law(0.5), B=np.ones(1))
+    first = space.n_anchors // 2
+    start = {
+        "start": lambda u: np.repeat(space.nodes[first], len(u)),
+        "start_masses": np.eye(space.n_anchors)[first],
+    }
+    return _with_constants(model=model, horizon=3, theta_p=np.full(1, 0.1), theta_r=np.full(1, 0.1), **start)
+
+
+def problem(name, values):
+    own = {
+        "laplace": laplace,
+        "shared": lambda: two_states(np.broadcast_to(np.eye(2), (2, 2, 2))),
+        "half B": lambda: two_states(np.eye(4).reshape(2, 2, 4), B=0.5),
+        "noisy": lambda: two_states(np.eye(4).reshape(2, 2, 4), sd=2.0),
+    }
+    return own[name]() if name in own else instance(name, **values)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_hypothesis_holds_where_it_must_and_only_there(name):
+    yes, no = (problem(*example) for example in EXAMPLES[name])
+    assert HYPOTHESES[name](yes) is True
+    assert HYPOTHESES[name](no) is False
+
+
+def test_the_hypothesis_on_the_penalty_is_about_the_default_of_the_algorithm(monkeypatch):
+    assert set(HYPOTHESES) - set(EXAMPLES) == {"small_penalty"}
+    assert HYPOTHESES["small_penalty"](problem(*CHAIN)) is True
+    monkeypatch.setattr(hypotheses, "_eta", lambda: 2.1)
+    assert HYPOTHESES["small_penalty"](problem(*CHAIN)) is False
+
+
+def test_rewards_see_all_means_that_the_two_norms_agree(rng):
+    """For random D in the span of the A^-1 x, |U D| = |B'U D|/|B| at every (s,a), or not."""
+    for name, values, agree in ((*RIVER, True), ("dense", {}, False)):
+        one = problem(name, values)
+        model = one.model
+        U = np.moveaxis(model.features.natural(np.eye(model.d)), 0, -1).reshape(-1, model.features.p, model.d)
+        weights = rng.standard_normal(len(U))
+        # bold A is I for one-hot features; for dense ones it is a single block.
+        A = model.features.trace[0] if name == "dense" else np.eye(model.d)
+        D = np.linalg.solve(A, np.einsum("m,p,mpd->d", weights, model.B, U))
+        seen = np.abs(model.B @ (U @ D).T) / np.linalg.norm(model.B)
+        assert np.allclose(np.linalg.norm(U @ D, axis=1), seen) == agree == rewards_see_all(one)
+
+
+def test_under_one_feature_the_square_of_the_sum_bounds_the_sum_of_squares(rng):
+    """C46 where the hypothesis holds: sum_h E|U_h x|^2 <= |sum_h E U_h x|^2 for all x, along the optimal policy."""
+    for one, expected in ((problem("shared", {}), True), (problem("noisy", {}), False)):
+        assert one_feature(one) is expected
+        U = np.moveaxis(one.model.features.natural(np.eye(one.model.d)), 0, -1)
+        law, square, total = one.start_masses, 0.0, 0.0
+        for h in range(one.horizon):
+            s, a = np.arange(2), one.optimal_policy[h]
+            met = U[s, a]
+            square = square + np.einsum("s,spi,spj->ij", law, met, met)
+            total = total + np.einsum("s,spi->pi", law, met)
+            law = law @ one.P[s, a]
+        assert (np.linalg.eigvalsh(total.T @ total - square)[0] >= -1e-9) == expected
+
+
+def test_all_hold_together_on_a_gaussian_bandit_with_equal_constants():
+    """A linear-Gaussian system with one step and unit noise of the rewards, so that alpha_p = alpha_r."""
+    (answer,) = repairs.study("bandit", instance("lds", horizon=1, reward_sd=1.0), 0, [1])["answers"]
+    assert answer == {"instance": "bandit", "H": 1, "proof": True, "printed": True, "missing": ""}
+
+
+@pytest.mark.parametrize("name", ["chain", "riverswim", "jao", "literal", "lds", "factored"])
+def test_with_several_steps_no_family_satisfies_what_the_proof_needs(name):
+    own, single = repairs.study(name, instance(name, horizon=3), 0, [1])["answers"]
+    assert (own["H"], own["proof"], single["H"]) == (3, False, 1)
+    assert "one_step" in own["missing"].split() and "one_step" not in single["missing"]
+    assert set(own["missing"].split()) <= set(proof_steps.needed())
+    assert single["proof"] == (name in ("riverswim", "lds"))

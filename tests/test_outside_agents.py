@@ -1,0 +1,217 @@
+"""Agents from outside: their regret is estimated without bias, and stands beside that of befrl's own agents."""
+
+import re
+from types import SimpleNamespace
+
+import gymnasium
+import numpy as np
+import pytest
+
+from befrl import cli, gym
+from befrl.common import tidy
+from befrl.common.errors import InputError
+from befrl.experiment import loop, run_file
+from befrl.experiment.regret import Regret
+from befrl.figures import regret as regret_figure
+from helpers import PROJECT, ROOT, continuum, instance, spec
+
+PAGE = (PROJECT / "docs" / "gymnasium.md").read_text()
+SHORTER = {
+    "episodes=500": "episodes=40",
+    "--episodes 500": "--episodes 40",
+    "range(30)": "range(3)",
+    "--seeds 30": "--seeds 3",
+    "0-29": "0-2",
+}
+# Finite states, bins, and smooth features in one and two dimensions: off-grid states.
+CASES = {
+    "riverswim": {"states": 3, "horizon": 4},
+    "chain": {"bins": 3, "horizon": 4},
+    "circle": {"knots": 4, "kappa": 4.0, "horizon": 4},
+    "custom-sin": {"horizon": 4},
+    "lds": {"dimension": 2, "horizon": 3},
+}
+
+
+def random_policy(env, seed):
+    """Probabilities (1, H, cells, A) of a fixed random policy."""
+    shape = (1, env.instance.horizon, env.instance.model.n_cells, env.action_space.n)
+    weights = np.random.default_rng(seed).exponential(size=shape) ** 3
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def as_state(env, observation):
+    """An observation as a state with a leading axis of one seed."""
+    return np.reshape(observation, (1, -1) if env.instance.model.space.dim > 1 else (1,))
+
+
+def episode(env, policy, rng):
+    """Play the policy: states (H, ...), actions (H,) and gaps (H,)."""
+    observation, _ = env.reset()
+    states, actions, gaps = [], [], []
+    for h in range(env.instance.horizon):
+        states.append(as_state(env, observation)[0])
+        cell = env.instance.model.space.cell(as_state(env, observation))[0]
+        actions.append(int(rng.choice(env.action_space.n, p=policy[0, h, cell])))
+        observation, *_, info = env.step(actions[-1])
+        gaps.append(info["gap"])
+    return np.array(states), actions, gaps
+
+
+@pytest.mark.parametrize(("name", "values"), CASES.items())
+def test_the_mean_of_the_gaps_is_the_exact_regret(name, values):
+    """300 episodes of a random policy: the mean error is within 4.5 standard errors (error rate 7e-6 a case)."""
+    env = gym.BefEnv(name, root_seed=ROOT, **values)
+    env.reset(seed=1)
+    policy, rng, n = random_policy(env, 2), np.random.default_rng(3), 300
+    exact, sums = Regret(env.instance, 1, n), []
+    for _ in range(n):
+        states, _, gaps = episode(env, policy, rng)
+        exact.add(policy, SimpleNamespace(states=states[None], cells=env.instance.model.space.cell(states)[None]))
+        sums.append(sum(gaps))
+    exact.flush()
+    errors = np.array(sums) - exact.values[0]
+    assert errors.std() > 0.01
+    assert abs(errors.mean()) < 4.5 * errors.std(ddof=1) / np.sqrt(n)
+
+
+@pytest.mark.parametrize(("name", "values"), [case for case in CASES.items() if case[0] != "lds"])
+def test_a_gap_is_that_of_a_fine_grid(name, values):
+    """V*_h(s) - Q*_h(s, a) at every visited state, from densities on another and finer grid."""
+    env, fine = gym.BefEnv(name, root_seed=ROOT, **values), continuum(name, **values)
+    H, policy = env.instance.horizon, random_policy(env, 4)
+    env.reset(seed=0)
+    for _ in range(3):
+        states, actions, gaps = episode(env, policy, np.random.default_rng(5))
+        for h, (s, a, gap) in enumerate(zip(states, actions, gaps, strict=True)):
+            V = fine.optimal(fine.nodes, H - h - 1) if h < H - 1 else np.zeros(len(fine.nodes))
+            R, P = fine.step(np.array([s]))
+            Q = (R + P @ V)[0]
+            assert gap == pytest.approx(Q.max() - Q[a], abs=2e-5)
+    assert gap >= 0
+
+
+def uniform(env, episodes, seed):
+    """Uniformly random actions."""
+    rng = np.random.default_rng(seed)
+    for _ in range(episodes):
+        env.reset(seed=99)  # a seed of the agent's own is ignored
+        env.reset()
+        terminated = False
+        while not terminated:
+            *_, terminated, _, info = env.step(int(rng.integers(env.action_space.n)))
+            assert set(info) == {"h"}
+
+
+def test_play_keeps_to_the_streams_of_the_seeds():
+    """The same actions give the same gaps as in an environment of one's own, seed by seed."""
+    env = gym.BefEnv("riverswim", name="mine", root_seed=5, states=3, horizon=4)
+    found = gym.play(uniform, env, 3, [7, 2], "uniform")
+    for regrets, seed in zip(found, [7, 2], strict=True):
+        rng = np.random.default_rng(seed)
+        env.reset(seed=seed)
+        for k in range(3):
+            if k:
+                env.reset()
+            gaps = [env.step(int(rng.integers(2)))[-1]["gap"] for _ in range(4)]
+            assert regrets[k] == pytest.approx(sum(gaps), rel=1e-15)
+
+
+def test_the_estimate_agrees_with_the_exact_regret_of_the_same_policy():
+    """Uniform play, paired by seed: the mean difference is within 4.5 standard errors (error rate 7e-6)."""
+    problem = instance("chain", bins=3, horizon=5)
+    exact = loop.run(spec("random", problem, seeds=range(60), episodes=10))["regret"].sum(1)
+    estimated = gym.play(uniform, gym.BefEnv(problem, name="test", root_seed=ROOT), 10, range(60), "uniform").sum(1)
+    difference = estimated - exact
+    assert abs(difference.mean()) < 4.5 * difference.std(ddof=1) / np.sqrt(60)
+
+
+def test_a_run_file_says_that_it_is_an_estimate(tmp_path):
+    env = gym.BefEnv("chain", bins=3, horizon=4)
+    path = tmp_path / "0-2.npz"
+    regret = gym.play(uniform, env, 5, range(3), "mine", path)
+    log, meta = run_file.load(path)
+    assert np.array_equal(log["regret"], regret[None])
+    assert (meta["algorithm"], meta["constants"], meta["specification"]) == ("outside", ["outside"], ["unknown"])
+    assert (meta["labels"], meta["seeds"], meta["episodes"], meta["instance"]) == (["mine"], [0, 1, 2], 5, "chain")
+    assert np.all(log["acting"] > 0)
+    assert np.isnan(log["optimism"]).all()
+
+
+def reset_early(env, episodes, seed):
+    env.reset()
+    env.step(0)
+    env.reset()
+
+
+def play_less(env, episodes, seed):
+    uniform(env, episodes - 1, seed)
+
+
+def test_what_would_break_the_comparison_is_refused(tmp_path):
+    env = gym.BefEnv("chain", bins=3, horizon=4)
+    with pytest.raises(InputError, match="reset after 1 steps: an episode must be played to its end"):
+        gym.play(reset_early, env, 2, [0], "mine")
+    with pytest.raises(InputError, match=r"agent 'mine' has played 1 of 2 episodes of seed 0 .* not in a copy"):
+        gym.play(play_less, env, 2, [0], "mine")
+    with pytest.raises(InputError, match="label = 'mine@tuned' is not allowed"):
+        gym.play(uniform, env, 2, [0], "mine@tuned")
+    with pytest.raises(InputError, match="it is a folder"):
+        gym.play(uniform, env, 2, [0], "mine", tmp_path)
+
+
+def test_episodes_beyond_the_last_do_not_count():
+    """As of libraries that learn in batches of steps."""
+    env = gym.BefEnv("chain", bins=3, horizon=4)
+    more = gym.play(lambda env, episodes, seed: uniform(env, episodes + 2, seed), env, 3, [0], "mine")
+    assert np.array_equal(more, gym.play(uniform, env, 3, [0], "mine"))
+
+
+def test_wrappers_of_gymnasium_work(tmp_path):
+    """Rescaled rewards and observations of another kind change what the agent sees, not its regret."""
+
+    def wrapped(env, episodes, seed):
+        uniform(gymnasium.wrappers.TransformReward(env, lambda reward: 10 * reward), episodes, seed)
+
+    env = gym.BefEnv("chain", bins=3, horizon=4)
+    assert np.array_equal(gym.play(wrapped, env, 3, [0], "mine"), gym.play(uniform, env, 3, [0], "mine"))
+
+
+def block(language):
+    """The page's only block of code in a language."""
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    return text
+
+
+def shortened(code):
+    """The same with 40 episodes and 3 seeds."""
+    for word, other in SHORTER.items():
+        code = code.replace(word, other)
+    return code
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """What the page's commands leave behind, with fewer episodes and seeds."""
+    monkeypatch.chdir(tmp_path)
+    code, commands = (shortened(block(language)) for language in ("python", "sh"))
+    exec(compile(code, "docs/gymnasium.md", "exec"), {})
+    for command in commands.splitlines():
+        assert cli.main(command.removeprefix("befrl ").split()) == 0
+    return tmp_path
+
+
+def test_the_page_runs_and_its_agent_stands_in_the_tables(page):
+    summary = tidy.read(page / "tables" / "summary.csv")
+    assert list(summary["agent"]) == ["bef-rlsvi", "ucbvi", "q-learning"]
+    row = summary.set_index("agent").loc["q-learning"]
+    assert (row["role"], row["algorithm"], row["specification"]) == ("outside", "outside", "unknown")
+    assert "its regret is estimated by gaps" in row["remarks"]
+    assert 0 <= row["low"] <= row["mean"] <= row["high"]
+    paired = tidy.read(page / "tables" / "paired.csv")
+    assert {"q-learning"} < set(paired["first"]) | set(paired["second"])
+    curves = tidy.read(page / "tables" / "curves.csv")
+    figure = regret_figure.draw([{"summary": summary, "curves": curves}])
+    names = [text.get_text() for axis in figure.axes for text in axis.get_legend().get_texts()]
+    assert "q-learning" in names
+    assert "estimated regret" in regret_figure.describe([{"summary": summary, "curves": curves}])["caption"]
