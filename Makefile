@@ -26,7 +26,7 @@ copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(C
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce verify smoke full test torture test-all references references-study references-full lint format
-.PHONY: bench bench-peers lock lock-peers clean
+.PHONY: bench bench-peers cluster-test lock lock-peers lock-slurm clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ bench-peers: build/peers/.ready ## measure befrl against rlberry-scool and a nai
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src build/peers/bin/python tools/bench_peers/measure.py \
 	    --out results/timings/peers.csv
 
+cluster-test: .venv/.ready ## run the smoke study on a Slurm of two nodes on this host, which needs root and Debian
+	tools/cluster/test.sh
+
 lock: ## update requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
 	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock" $(LOCK_FLAGS) \
@@ -106,6 +109,11 @@ lock-peers: ## update the lock of the environment of `make bench-peers` (LOCK_FL
 	cd tools/bench_peers && $(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes \
 	    --no-emit-index-url --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock-peers" \
 	    $(LOCK_FLAGS) --override overrides.txt requirements.in -o requirements.lock
+
+lock-slurm: ## update the lock of the Slurm profile's plugin (LOCK_FLAGS=--upgrade; needs uv)
+	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
+	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock-slurm" -c requirements.lock \
+	    $(LOCK_FLAGS) workflow/profiles/slurm/requirements.in -o workflow/profiles/slurm/requirements.lock
 
 clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info

@@ -10,6 +10,8 @@ for module, ids in STUDY.claim_sections().items():
             [LAYOUT.claim(id) for id in ids],
         log:
             LAYOUT.log(f"claims/{module.rsplit('.', 1)[-1]}"),
+        group:
+            "claims"
         conda:
             ENVIRONMENT
         resources:

@@ -55,6 +55,8 @@ for kind in components.catalogue.names():
             LAYOUT.log(f"components/{kind}/{{instance}}"),
         # Some take a minute: they start first, so that no core waits for them in the end.
         priority: 1
+        group:
+            "components"
         conda:
             ENVIRONMENT
         resources:

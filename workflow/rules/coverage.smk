@@ -6,6 +6,8 @@ rule coverage:
         LAYOUT.coverage(),
     log:
         LAYOUT.log("coverage"),
+    group:
+        "components"
     conda:
         ENVIRONMENT
     resources:

@@ -75,6 +75,8 @@ rule case_figures:
         ],
     log:
         LAYOUT.log("figures/{instance}_{track}"),
+    group:
+        "figures"
     conda:
         ENVIRONMENT
     resources:
@@ -104,6 +106,8 @@ rule figure:
         [LAYOUT.figure(ending) for ending in ENDINGS],
     log:
         LAYOUT.log("figures/{figure}"),
+    group:
+        "figures"
     conda:
         ENVIRONMENT
     resources:

@@ -22,6 +22,8 @@ rule instance:
         LAYOUT.log("instances/{instance}"),
     # Everything else waits for them, and they take a second each.
     priority: 2
+    group:
+        "instances"
     conda:
         ENVIRONMENT
     resources:

@@ -32,6 +32,8 @@ rule aggregate:
         timings=LAYOUT.regret_timings(),
     log:
         LAYOUT.log("regret/{instance}_{track}"),
+    group:
+        "regret"
     conda:
         ENVIRONMENT
     resources:

@@ -80,6 +80,8 @@ rule tune:
         LAYOUT.tuned(),
     log:
         LAYOUT.log("tuning/{instance}/{track}/{agent}"),
+    group:
+        "tunings"
     conda:
         ENVIRONMENT
     threads: STUDY["jobs"]["threads"]
@@ -110,6 +112,8 @@ rule run:
         LAYOUT.log("runs/{instance}/{track}/{agent}/{batch}"),
     # Long runs start first, so that no core waits for them in the end.
     priority: 1
+    group:
+        "runs"
     conda:
         ENVIRONMENT
     threads: STUDY["jobs"]["threads"]
