@@ -174,6 +174,15 @@ def test_an_agent_without_seconds_is_named(layout, tmp_path):
         table1.timings(other, CASES, [])
 
 
+def test_an_agent_without_a_row_of_its_own_is_named(layout, tmp_path):
+    def renamed(text):
+        return text.replace(",ren-ts,ren-ts,ren-ts,", ",ren-ts,ren-ts,ren-tz,")
+
+    other = copied(layout, tmp_path, {"summary": renamed})
+    with pytest.raises(InputError, match=r"summary\.csv: it has 0 rows of 'ren-ts' alone"):
+        table1.rows(other, CASES)
+
+
 def test_marks_stand_with_their_algorithms(table):
     ours = table.loc["bef-rlsvi"]
     assert (ours["printed"], ours["rate"]) == ("BEF-RLSVI", "sqrt(d^3 H^3 K)")

@@ -82,7 +82,11 @@ def _agents(layout, instance, track):
     groups = {(row.family, row.agent): row.group for row in order.itertuples()}
     for agent, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] in TUNED}
-        (own,) = part[part["variant"] == agent].to_dict("records")
+        own_rows = part[part["variant"] == agent].to_dict("records")
+        if len(own_rows) != 1:
+            path = layout.regret("summary", instance, track)
+            raise InputError(f"{path}: it has {len(own_rows)} rows of '{agent}' alone: delete it and run again")
+        (own,) = own_rows
         own |= {f"{family}_group": groups.get((family, agent), "") for family in ("theory", "tuned")}
         yield by_role | {"theory": own}
 
