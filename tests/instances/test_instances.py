@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate
 
 from befrl import instances
+from befrl.common import instance_facts
 from befrl.common.errors import InputError
 from befrl.experiment.runs import run_rows
 from befrl.experiment.spec import RunSpec
@@ -302,6 +303,6 @@ def test_the_theta_of_a_file_made_on_another_processor_is_used_to_the_bit(tmp_pa
     spec = RunSpec.of(loaded, "r", "random", {}, 3, range(4))
     alone, together = (run_rows(spec, 2, threads)[0]["regret"] for threads in (1, 2))
     assert np.array_equal(alone, together)
-    assert instances.read_facts(tmp_path / "r.npz", "r")["optimal_value"] == elsewhere.optimal_value
+    assert instance_facts.read(tmp_path / "r.npz", "r")["optimal_value"] == elsewhere.optimal_value
     with pytest.raises(InputError, match="it is the file of 'r', not of 's'"):
-        instances.read_facts(tmp_path / "r.npz", "s")
+        instance_facts.read(tmp_path / "r.npz", "s")

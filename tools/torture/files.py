@@ -15,7 +15,7 @@ import tally
 
 from befrl import instances
 from befrl.claims.toolbox import ledger
-from befrl.common import storage
+from befrl.common import instance_facts, storage
 from befrl.experiment import run_file, tuning
 from befrl.report import assemble, svg
 from snakemake_logger_plugin_progress import seconds
@@ -67,7 +67,7 @@ class Readers:
             path = layout.instance(name)
             self.arrays[path] = storage.read_arrays(path, "instance")[0]
             self.add(path, lambda p=path: self.same(p, "instance"), lambda p=path: read(instances.load, p))
-            self.add(path, lambda p=path, n=name: read(instances.read_facts, p, n))
+            self.add(path, lambda p=path, n=name: read(instance_facts.read, p, n))
         for case in study.cases():
             self._case(*case)
         for name in study.claim_ids():

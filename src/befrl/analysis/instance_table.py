@@ -1,8 +1,7 @@
 """The table of a study's instances: numbers, constants, and whether exploration matters."""
 
-from befrl import instances
 from befrl.analysis.components import exploration
-from befrl.common import tidy
+from befrl.common import instance_facts, tidy
 
 FACTS = {
     "name": "name of the instance in the study",
@@ -45,7 +44,7 @@ def rows(layout, names, explored) -> list[dict]:
     """One row for each instance, from the files of `layout`; `explored` are those with a study of exploration."""
     found = []
     for name in names:
-        meta = instances.read_facts(layout.instance(name), name)
+        meta = instance_facts.read(layout.instance(name), name)
         row = {key: meta[key] for key in FACTS} | {key: meta["constants"][key] for key in CONSTANTS}
         if name in explored:
             path = layout.component("exploration", "points", name)

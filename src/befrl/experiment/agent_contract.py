@@ -95,9 +95,11 @@ def run(case, seeds, episodes, settings=None, until=None):
 
 
 def same_bytes_alone(case, episodes=7):
-    """A row's numbers do not depend on the seeds beside it."""
-    block, alone = (run(case, seeds, episodes)[0] for seeds in ((0, 1, 3), (3,)))
+    """A row's numbers are the same in a second run, and do not depend on the seeds beside it."""
+    block, alone, again = (run(case, seeds, episodes)[0] for seeds in ((0, 1, 3), (3,), (3,)))
     for key in LOG:
+        same = alone[key].tobytes() == again[key].tobytes()
+        require(same, f"two equal runs differ in '{key}': the agent draws random numbers of its own")
         same = block[key][2:].tobytes() == alone[key].tobytes()
         require(same, f"a row depends on the rows beside it: '{key}' of a seed alone has other bits than in a block")
 

@@ -55,9 +55,13 @@ def lowest(rows, curves):
 def draw(tables, family=FAMILY):
     summary, curves = tables[0]["summary"], tables[0]["curves"]
     rows = shown(summary, family)
-    figure = draw_panels(summary, curves, rows, panels(rows))
+    by_title = panels(rows)
+    figure = draw_panels(summary, curves, rows, by_title)
     words = "tuned" if family == "tuned" else "constants of their theory"
-    figure.suptitle(f"{style.heading(summary.iloc[0])}, {words}; shaded: interval of the mean", fontsize=8.5)
+    # A single panel is too narrow for one line.
+    between = ", " if len(by_title) > 1 else "\n"
+    heading = f"{style.heading(summary.iloc[0])}{between}{words}; shaded: interval of the mean"
+    figure.suptitle(heading, fontsize=8.5)
     return figure
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from befrl.common import storage
+from befrl.common import instance_facts, storage
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, unknown
 from befrl.common.parameters import read
@@ -93,6 +93,8 @@ def _without_constants(family, values, where):
     parameters = read(module.Parameters, values, where)
     with _naming(where):
         instance = module.build(parameters)
+        if not isinstance(instance, Instance):
+            raise InputError(f"build(parameters) returns {type(instance).__name__}, it must return an Instance")
     return instance.known_as(family_name=family, name=family, parameters=asdict(parameters))
 
 
@@ -106,13 +108,6 @@ def _with_thetas(instance, arrays):
     given = {key: arrays[key] for key in THETAS}
     same = all(np.array_equal(theta, getattr(instance, key)) for key, theta in given.items())
     return instance if same else replace(instance, **given)
-
-
-# The facts about an instance that are numbers.
-NUMBERS = (
-    *("horizon", "d", "n_cells", "n_anchors", "n_actions"),
-    *("optimal_value", "uniform_value", "gap", "cell_loss"),
-)
 
 
 def facts(name, instance) -> dict:
@@ -155,11 +150,12 @@ def load(path):
     judged by the same MDP, to the bit, whichever machine they are played on.
     """
     arrays, meta = storage.read_arrays(path, "instance")
-    check_facts(path, meta)
+    instance_facts.check(path, meta)
     try:
         instance = rebuild(meta["family"], meta["parameters"], meta["constants"])
     except InputError as error:
-        raise InputError(f"{path}: {error}: make the instance again") from None
+        cure = "make the instance again, or load the plug-in that it comes from"
+        raise InputError(f"{path}: {error}: {cure}") from None
     for key in THETAS:
         theta, stored = getattr(instance, key), arrays.get(key, np.empty(0))
         if stored.shape != theta.shape or not np.abs(stored - theta).max() <= ROUNDING * np.abs(theta).max():
@@ -167,18 +163,3 @@ def load(path):
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
     return meta["name"], _with_thetas(instance, arrays).known_as(name=meta["name"])
-
-
-def read_facts(path, name) -> dict:
-    """The `facts` of an instance from its file; raise if it is the file of another."""
-    meta = storage.read_meta(path, "instance")
-    check_facts(path, meta)
-    if meta["name"] != name:
-        raise InputError(f"{path}: it is the file of '{meta['name']}', not of '{name}': delete it and run again")
-    return meta
-
-
-def check_facts(path, meta):
-    """Raise if the metadata of a file are not the facts of an instance."""
-    types = dict.fromkeys(NUMBERS, int | float) | {"name": str, "family": str, "parameters": dict, "constants": dict}
-    storage.require(path, meta, "a befrl instance file", types)

@@ -5,7 +5,7 @@ import json
 from befrl import claims, figures, instances, report
 from befrl.analysis import instance_table, published, regret_tables
 from befrl.claims.toolbox import ledger
-from befrl.common import storage, tidy
+from befrl.common import instance_facts, storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import config, provenance
 
@@ -55,7 +55,7 @@ def _instances(layout, names):
         if name not in rows:
             raise InputError(f"{path}: there is no row of '{name}': delete it and run again")
     return [
-        instances.read_facts(layout.instance(name), name)
+        instance_facts.read(layout.instance(name), name)
         | {"exploration": {key: rows[name][key] for key in instance_table.ANSWER}}
         for name in names
     ]

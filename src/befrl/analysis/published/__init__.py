@@ -21,9 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from befrl import instances
 from befrl.analysis import regret_columns, regret_tables
-from befrl.common import tidy
+from befrl.common import instance_facts, tidy
 from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
 
@@ -112,7 +111,7 @@ def read(source, layout, experiments) -> dict[str, list[Rerun]]:
 
 
 def _read(layout, instance, track):
-    meta = instances.read_facts(layout.instance(instance), instance)
+    meta = instance_facts.read(layout.instance(instance), instance)
     return Rerun(
         instance=instance,
         **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
