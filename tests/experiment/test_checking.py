@@ -74,6 +74,11 @@ UPDATE = "    def update(self, trajectory):\n        super().update(trajectory)\
 BROKEN_AGENTS = {
     "numpy's generator": (PLAN + "np.random.random()\n        return plan\n", "shapes", "numpy's global generator"),
     "Python's generator": (PLAN + "random.random()\n        return plan\n", "shapes", "Python's global generator"),
+    "a generator of its own": (
+        PLAN + "return replace(plan, values=plan.values + np.random.default_rng().random())\n",
+        "same bytes alone",
+        "two equal runs differ in 'optimism': the agent draws random numbers of its own",
+    ),
     "rows mixed": (
         PLAN + "return replace(plan, values=plan.values + self.learner.theta_p.mean())\n",
         "same bytes alone",

@@ -306,3 +306,10 @@ def test_the_theta_of_a_file_made_on_another_processor_is_used_to_the_bit(tmp_pa
     assert instance_facts.read(tmp_path / "r.npz", "r")["optimal_value"] == elsewhere.optimal_value
     with pytest.raises(InputError, match="it is the file of 'r', not of 's'"):
         instance_facts.read(tmp_path / "r.npz", "s")
+
+
+def test_build_must_return_an_instance(monkeypatch):
+    """A forgotten `return` is named in a sentence."""
+    monkeypatch.setattr(instances.catalogue.module("jao"), "build", lambda parameters: None)
+    with pytest.raises(InputError, match=r"^instance 'jao': build\(parameters\) returns NoneType, it must return"):
+        instances.build("jao", {})

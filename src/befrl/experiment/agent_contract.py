@@ -99,7 +99,8 @@ def same_bytes_alone(case, episodes=7):
     block, alone, again = (run(case, seeds, episodes)[0] for seeds in ((0, 1, 3), (3,), (3,)))
     for key in LOG:
         same = alone[key].tobytes() == again[key].tobytes()
-        require(same, f"two equal runs differ in '{key}': the agent draws random numbers of its own")
+        why = "the agent draws random numbers of its own, or its class remembers earlier runs"
+        require(same, f"two equal runs differ in '{key}': {why}")
         same = block[key][2:].tobytes() == alone[key].tobytes()
         require(same, f"a row depends on the rows beside it: '{key}' of a seed alone has other bits than in a block")
 
