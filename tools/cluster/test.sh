@@ -33,21 +33,27 @@ checksums() {
 same() {
     diff <(checksums local) <(checksums "$1") || { echo "$1 differs from the local run"; exit 1; }
     echo "$1: $(checksums "$1" | wc -l) tables and figures are the same to the byte;" \
-        "$(grep -c 'has been submitted' "build/cluster/$1.log") submissions, $(grep -c '^Submitted again' "build/cluster/$1.log" || true) again"
+        "$(grep -c 'has been submitted' "build/cluster/$1.log") submissions, $(grep -c 'Requeuing JobId' "$cluster/slurmctld.log" || true) requeued"
 }
 
-# The node $1 dies: its daemon and everything that it runs.
+# The node $1 dies: its daemon and the keepers of its jobs first, which therefore report nothing, then the jobs.
 kill_node() {
-    local daemon
-    daemon=$(cat "$cluster/slurmd$1.pid")
+    local keepers="" jobs=""
     scontrol update nodename="$1" state=drain reason=test
     squeue --nodelist="$1" --states=running --noheader --format="running on node $1: job %i"
-    for step in $(pgrep -f "slurmstepd: \[") ; do
-        grep -qz "SLURMD_NODENAME=$1" "/proc/$step/environ" 2>/dev/null || continue
-        pkill -9 --parent "$step" || true
-        kill -9 "$step"
+    for keeper in $(pgrep -f "slurmstepd: \["); do
+        grep -qz "SLURMD_NODENAME=$1" "/proc/$keeper/environ" 2>/dev/null || continue
+        keepers="$keepers $keeper" jobs="$jobs $(descendants "$keeper")"
     done
-    kill -9 "$daemon"
+    kill -9 "$(cat "$cluster/slurmd$1.pid")" $keepers
+    kill -9 $jobs 2>/dev/null || true
+}
+
+descendants() {
+    for child in $(pgrep --parent "$1"); do
+        echo "$child"
+        descendants "$child"
+    done
 }
 
 if ! command -v slurmctld >/dev/null && ! [ -x /usr/sbin/slurmctld ]; then
