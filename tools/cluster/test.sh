@@ -40,10 +40,11 @@ same() {
 kill_node() {
     local keepers="" jobs=""
     scontrol update nodename="$1" state=drain reason=test
-    squeue --nodelist="$1" --states=running --noheader --format="running on node $1: job %i"
-    for keeper in $(pgrep -f "slurmstepd: \["); do
-        grep -qz "SLURMD_NODENAME=$1" "/proc/$keeper/environ" 2>/dev/null || continue
-        keepers="$keepers $keeper" jobs="$jobs $(descendants "$keeper")"
+    for job in $(squeue --nodelist="$1" --states=running --noheader --format=%i); do
+        echo "running on node $1: job $job"
+        for keeper in $(pgrep -f "slurmstepd: \[$job\."); do
+            keepers="$keepers $keeper" jobs="$jobs $(descendants "$keeper")"
+        done
     done
     kill -9 "$(cat "$cluster/slurmd$1.pid")" $keepers
     kill -9 $jobs 2>/dev/null || true
