@@ -39,18 +39,13 @@ def draw(tables):
         axis.set_xlabel("next state")
     for spare in axes.ravel()[len(tables) :]:
         spare.set_axis_off()
-    figure.suptitle(f"pale: true; dashed and dots: estimated from {_sizes(tables)} transitions of one seed", fontsize=8)
+    sizes = style.span(tables, "transitions")
+    figure.suptitle(f"pale: true; dashed and dots: estimated from {sizes} transitions of one seed", fontsize=8)
     return figure
 
 
-def _sizes(tables):
-    """The numbers of transitions behind the estimates, as words."""
-    sizes = sorted({int(table["transitions"].iloc[0]) for table in tables})
-    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
-
-
 def describe(tables):
-    sizes = _sizes([table["points"] for table in tables])
+    sizes = style.span([table["points"] for table in tables], "transitions")
     return {
         "title": "Next-state laws, true and estimated",
         "caption": (

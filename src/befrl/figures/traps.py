@@ -27,10 +27,8 @@ def draw(tables):
     for number, table in enumerate(tables):
         _shares(axes[2 * number], table["never"])
         _regrets(axes[2 * number + 1], table["never"], table["points"])
-    figure.suptitle(
-        f"K = {_range(tables, 'episodes')}, {_range(tables, 'seeds')} seeds; bars and shading: 95 % intervals",
-        fontsize=8,
-    )
+    episodes, seeds = _sizes(tables)
+    figure.suptitle(f"K = {episodes}, {seeds} seeds; bars and shading: 95 % intervals", fontsize=8)
     return figure
 
 
@@ -69,18 +67,18 @@ def _label(row):
     return ", ".join([row.agent, *unusual])
 
 
-def _range(tables, column):
-    """The value of a column in all tables, or the least and the greatest."""
-    values = sorted({int(value) for table in tables for value in table["never"][column]})
-    return " to ".join(str(value) for value in dict.fromkeys((values[0], values[-1])))
+def _sizes(tables):
+    """The numbers of episodes and of seeds, as words."""
+    return [style.span([table["never"] for table in tables], column) for column in ("episodes", "seeds")]
 
 
 def describe(tables):
+    episodes, seeds = _sizes(tables)
     return {
         "title": "Can BEF-RLSVI miss the best action forever?",
         "caption": (
             "Left: share of seeds that had not tried the best first action after "
-            f"K = {_range(tables, 'episodes')} episodes, of {_range(tables, 'seeds')} seeds, with its exact 95 % "
+            f"K = {episodes} episodes, of {seeds} seeds, with its exact 95 % "
             "interval; bef-rlsvi at 1e-6 to 100 times the x of Theorem 1, and at that x with independent noise at each "
             "step, or with ties resolved in favour of the first action. "
             "Right: mean cumulative regret, reward unknown, with its 95 % interval (shaded). In these instances noise "

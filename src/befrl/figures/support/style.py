@@ -154,11 +154,15 @@ def heading(row) -> str:
     return f"{row['instance']}, {track(row['track'])}, K = {row['episodes']}, {row['seeds']} seeds"
 
 
+def span(tables, column) -> str:
+    """The whole numbers in a column of some tables as words: the only one, or the least to the greatest."""
+    values = [int(value) for table in tables for value in table[column]]
+    return " to ".join(map(str, sorted({min(values), max(values)})))
+
+
 def sizes(tables) -> tuple[int, str]:
     """The least number of seeds of some tables, and their numbers of episodes as words."""
-    episodes = [int(table["episodes"].iloc[0]) for table in tables]
-    ends = sorted({min(episodes), max(episodes)})
-    return min(int(table["seeds"].min()) for table in tables), " to ".join(map(str, ends))
+    return min(int(table["seeds"].min()) for table in tables), span(tables, "episodes")
 
 
 def panels(count, height=2.1, most=2):
