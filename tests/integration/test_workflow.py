@@ -21,7 +21,7 @@ import pytest
 
 from befrl import claims, figures
 from befrl.analysis import components
-from befrl.common import storage, tidy
+from befrl.common import storage, tidy, usage
 from befrl.common.layout import REGRET_TABLES, Layout
 from befrl.experiment import run_file
 
@@ -222,12 +222,14 @@ def test_the_table_of_instances_has_the_answer_of_exploration(project):
     assert row["matters"] == (table.loc["difference", "low"] > 0)
 
 
-def test_every_job_has_a_log_and_those_of_good_runs_are_silent(project):
-    logs = project.folder / "results" / "logs"
+def test_every_job_has_a_log_and_those_of_good_runs_tell_their_usage_alone(project):
+    logs = list((project.folder / "results" / "logs").rglob("*.log"))
     # one instance, table of instances, tuning, Table 1, coverage, columns, claim, ledger, case, its figures, and report
     others = [name for name, (kind, _) in WANTED.items() if figures.scope(kind) != "case"]
-    assert len(list(logs.rglob("*.log"))) == 11 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
-    assert all("Error" not in log.read_text() and "befrl:" not in log.read_text() for log in logs.rglob("*.log"))
+    assert len(logs) == 11 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
+    for log in logs:
+        assert usage.read(log), f"{log} does not tell the usage of its job"
+        assert "Error" not in log.read_text() and "befrl:" not in log.read_text()
 
 
 def test_runs_know_what_made_them(project):

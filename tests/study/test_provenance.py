@@ -32,6 +32,12 @@ def lazy():
 '''
 
 
+def forget():
+    """Make the next hash that of a new process."""
+    for function in vars(provenance).values():
+        getattr(function, "cache_clear", lambda: None)()
+
+
 class Toys:
     """A package befrl.toys in a temporary folder: main -> near -> far, main -> late inside a function, and stranger."""
 
@@ -55,8 +61,7 @@ class Toys:
 
     def hash(self, module="main"):
         """As a new process would compute it."""
-        for function in vars(provenance).values():
-            getattr(function, "cache_clear", lambda: None)()
+        forget()
         importlib.invalidate_caches()
         return provenance.code_hash(f"befrl.toys.{module}")
 
@@ -68,8 +73,7 @@ def toys(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("befrl.toys")]:
         del sys.modules[name]
     vars(befrl).pop("toys", None)
-    for function in vars(provenance).values():
-        getattr(function, "cache_clear", lambda: None)()
+    forget()
 
 
 def test_the_same_text_has_the_same_hash(toys):
@@ -174,14 +178,12 @@ def lock(tmp_path, monkeypatch):
         assert old in text
         copy.write_text(text.replace(old, new, 1))
         monkeypatch.setattr(provenance, "LOCK", copy)
-        provenance.locked.cache_clear()
-        provenance.requirements.cache_clear()
+        forget()
         modules = ("befrl.experiment.runs", "befrl.figures.support.render", "befrl.common.layout")
         return [provenance.code_hash(name) for name in modules]
 
     yield hashes
-    provenance.locked.cache_clear()
-    provenance.requirements.cache_clear()
+    forget()
 
 
 def version_of(package):
@@ -221,8 +223,7 @@ def test_every_package_that_the_code_imports_is_in_the_lock():
 def test_without_a_lock_only_code_counts(lock, monkeypatch, tmp_path):
     with_lock = lock()
     monkeypatch.setattr(provenance, "LOCK", tmp_path / "missing.lock")
-    provenance.locked.cache_clear()
-    provenance.requirements.cache_clear()
+    forget()
     assert provenance.locked() == {}
     assert provenance.code_hash("befrl.common.layout") == with_lock[2]
     assert provenance.code_hash("befrl.experiment.runs") != with_lock[0]

@@ -56,7 +56,7 @@ class Study:
         logs = sorted((self.folder / run_study.STATE / "log").glob("*.snakemake.log"))
         text = logs[-1].read_text()
         planned = re.search(r"^total +(\d+)$", text, re.MULTILINE)
-        started = len(re.findall(r"^ +jobid: \d+$", text, re.MULTILINE))
+        started = len(set(re.findall(r"^ +jobid: (\d+)$", text, re.MULTILINE)))
         return int(planned[1]) if planned else 0, started, text.count("Finished jobid: ")
 
 

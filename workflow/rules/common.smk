@@ -7,7 +7,7 @@ import sys
 
 from befrl import agents, claims, figures, instances, plugins
 from befrl.analysis import components, published
-from befrl.common import plugin_variable
+from befrl.common import plugin_variable, usage
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
 from befrl.common.sentences import one_line
@@ -64,12 +64,14 @@ try:
 except InputError as error:
     refuse(error)
 
-# Jobs load the same plug-ins.
+# Jobs load the same plug-ins, and log their seconds and memory.
 plugin_variable.write(plugins.sources())
+usage.want()
 
 
 envvars:
     plugin_variable.NAME,
+    usage.NAME,
 
 
 OUTPUT, LAYOUT = STUDY["output"], STUDY.layout

@@ -32,8 +32,7 @@ rule aggregate:
         timings=LAYOUT.regret_timings(),
     log:
         LAYOUT.log("regret/{instance}_{track}"),
-    group:
-        "regret"
+    # No group: Snakemake would count all inputs of a group's jobs again for every run that finishes.
     conda:
         ENVIRONMENT
     resources:

@@ -7,9 +7,15 @@ def agent_entry(wildcards):
     return STUDY.agent(wildcards.instance, wildcards.agent)
 
 
+@functools.cache
+def known_batches(instance):
+    """The batches of an instance; a dictionary, since every job looks its own up among thousands."""
+    return dict.fromkeys(STUDY.batches(instance))
+
+
 @checked
 def checked_batch(wildcards):
-    batches = STUDY.batches(wildcards.instance)
+    batches = known_batches(wildcards.instance)
     if wildcards.batch not in batches:
         raise unknown("batch of seeds", wildcards.batch, batches)
     return wildcards.batch

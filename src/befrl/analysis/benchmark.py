@@ -4,14 +4,13 @@ A table has one row per number: steps per second of each agent with many rows in
 cost of late episodes over that of early ones, and the peak memory. Compare only tables of one machine.
 """
 
-import resource
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 
 from befrl import agents, instances
+from befrl.common import usage
 from befrl.common.errors import InputError, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
@@ -66,10 +65,7 @@ def _measurements(shrink, repeats):
     yield growth_of_episodes(built["chain-8"], "chain-8", 50, LATE // shrink)
     for estimator in estimators.catalogue.names():
         yield growth_of_updates(estimator, 10, LATE_UPDATE // shrink)
-    # ru_maxrss is in kilobytes on Linux and in bytes on macOS.
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    yield _row("memory", "all", "all", WIDE, max(EVERY_AGENT.values()) // shrink, peak)
+    yield _row("memory", "all", "all", WIDE, max(EVERY_AGENT.values()) // shrink, usage.peak())
 
 
 def _row(*values):

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import pkgutil
+from functools import cache
 
 from befrl.common.errors import InputError, unknown
 
@@ -29,8 +30,7 @@ class Catalogue:
 
     def own(self) -> list[str]:
         """The names of the package's own modules."""
-        modules = (m.name for m in pkgutil.iter_modules(self.path) if not m.ispkg)
-        return sorted(name.replace("_", "-") for name in modules if name != "base")
+        return sorted(name.replace("_", "-") for name in _modules(*self.path) if name != "base")
 
     def names(self) -> list[str]:
         return sorted([*self.own(), *self.added])
@@ -83,6 +83,12 @@ class Catalogue:
             cls = getattr(module, self.parts[0])
             if not isinstance(cls, type) or not issubclass(cls, _attribute(f"{self.package}.base", self.base)):
                 raise InputError(f"{where}: {self.parts[0]} must be a subclass of {self.package}.base.{self.base}")
+
+
+@cache
+def _modules(*folders: str) -> tuple[str, ...]:
+    """The names of the modules in some folders. A workflow asks for them several times for each of its jobs."""
+    return tuple(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg)
 
 
 def _attribute(module, name):

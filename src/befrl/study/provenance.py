@@ -143,6 +143,7 @@ def requirements(package: str) -> frozenset[str]:
     return frozenset(locked()[name][0] for name in needed)
 
 
+@cache
 def code_hash(*modules: str) -> str:
     """Hash of some modules, all that they import from befrl, and the locked packages that these use."""
     found = closure(*modules)
