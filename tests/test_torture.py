@@ -1,10 +1,15 @@
 """A small part of `make torture`: no attack ends in anything but a result or one sentence."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from befrl.common.errors import InputError
+from befrl.experiment import run_file
 from helpers import PROJECT
 
 sys.path.insert(0, str(PROJECT / "tools"))
@@ -44,8 +49,27 @@ def test_command_lines_and_files():
         assert_survived(commands.attack_here(100, seed=1), 100)
 
 
-def test_other_kernels():
-    assert_survived(kernels.attack(("greedy",), ("riverswim",)), 4)
+def test_another_processor_reads_an_instance_and_plays_the_same(tmp_path):
+    def befrl(words, environment):
+        command = [sys.executable, "-m", "befrl", *words.split()]
+        subprocess.run(command, env=os.environ | environment, cwd=tmp_path, check=True)
+
+    befrl("instance riverswim --set states=4 horizon=6 --out i.npz", {})
+    regret = []
+    for kernel in (None, "Prescott"):
+        environment = kernels.processor(kernel) if kernel else {}
+        befrl("run --instance i.npz --agent bef-rlsvi --episodes 40 --seeds 4 --quiet --out 0-3.npz", environment)
+        regret.append(run_file.load(tmp_path / "0-3.npz")[0]["regret"])
+    np.testing.assert_allclose(*regret, rtol=kernels.RELATIVE, atol=kernels.ABSOLUTE)
+
+
+def test_tables_that_differ_by_more_than_rounding_are_told(tmp_path):
+    for folder, value in (("usual", 2.0), ("near", 2.0 * (1 + 1e-10)), ("far", 2.0 * (1 + 1e-8))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "claims.csv").write_text(f"id,number,instance\nC01,{value!r},{folder}\n")
+    kernels.same(tmp_path / "near", tmp_path / "usual", Path("claims.csv"))
+    with pytest.raises(AssertionError, match="differ by more than rounding: number in row 1"):
+        kernels.same(tmp_path / "far", tmp_path / "usual", Path("claims.csv"))
 
 
 def test_the_judge_knows_a_failure():

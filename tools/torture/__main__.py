@@ -21,7 +21,7 @@ PARTS = {
     "config": lambda share: configs.attack(count(10_000, share), runs=count(40, share)),
     "commands": lambda share: commands.attack(count(5_000, share)),
     "files": lambda share: files.attack(count(3_000, share)),
-    "kernels": lambda share: kernels.attack(kernels.AGENTS[: count(len(kernels.AGENTS), share)]),
+    "kernels": lambda share: kernels.attack(tuple(kernels.KERNELS)[: count(len(kernels.KERNELS), share)]),
     "kills": lambda share: kills.attack(count(100, share)),
 }
 

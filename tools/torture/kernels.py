@@ -1,58 +1,72 @@
-"""Attacks by other processors: BLAS kernels that round differently, on instance files made with the default kernel.
+"""Attacks by other processors: the smoke study with BLAS kernels and numpy functions that round differently.
 
-An instance that is stored under one kernel is read under all others, and every agent plays what it plays under the
-default kernel: the regret of each seed and episode differs by rounding alone.
+The instances are stored by the processor at hand. All others read them and make the tables of the study again, and
+every number of a table differs by rounding alone.
 """
 
-import os
-import subprocess
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+import compare_tables
 import numpy as np
+import pandas as pd
 import tally
+from kills import OUTPUT, SECONDS, Copy
 
-from befrl.experiment import run_file
-
-KERNELS = ("Haswell", "Zen", "Sandybridge", "Prescott")
-INSTANCES = {"chain": ["bins=3", "horizon=6"], "riverswim": ["states=3", "horizon=5"], "circle": ["knots=4"]}
-AGENTS = ("bef-rlsvi", "exp-ucrl", "exp-psrl", "ucrl-vtr", "lsvi-ucb", "greedy", "random")
-ROUNDING = 1e-9
-
-
-def befrl(kernel, *words):
-    environment = os.environ | ({"OPENBLAS_CORETYPE": kernel} if kernel else {})
-    command = [sys.executable, "-m", "befrl", *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, f"{kernel}: befrl {' '.join(words)}: {done.stderr[-2000:]}"
+# Kernels of OpenBLAS, and what the processors of their time lack of what numpy uses.
+KERNELS = {
+    "Haswell": "X86_V4 AVX512_ICL AVX512_SPR",
+    "Zen": "X86_V4 AVX512_ICL AVX512_SPR",
+    "Sandybridge": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    "Prescott": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+}
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+# The instance that attains the worst case of a claim: rounding selects one among equals.
+SELECTED = {"claims.csv": ["instance"]}
 
 
-def play(kernel, folder, instance, agent):
-    """The regrets (seeds, episodes) of an agent under a kernel."""
-    out = Path(folder) / (kernel or "default") / agent / "0-3.npz"
-    words = ["run", "--instance", f"{folder}/{instance}.npz", "--agent", agent, "--episodes", "40", "--seeds", "4"]
-    befrl(kernel, *words, "--quiet", "--out", str(out))
-    return run_file.load(out)[0]["regret"]
-
-
-def attack(agents=AGENTS, instances=tuple(INSTANCES)):
-    found = tally.Tally("other kernels")
+def attack(kernels=tuple(KERNELS)):
+    """A tally of the study's tables under each kernel."""
+    found = tally.Tally("tables under other kernels", seconds=SECONDS)
     with tempfile.TemporaryDirectory() as folder:
-        for instance in instances:
-            values = INSTANCES[instance]
-            befrl(None, "instance", instance, "--set", *values, "--out", f"{folder}/{instance}.npz")
-            for agent in agents:
-                usual = play(None, folder, instance, agent)
-                for kernel in KERNELS:
-                    found.judge(
-                        f"{agent} on {instance} under {kernel}",
-                        lambda k=kernel, i=instance, a=agent, u=usual: same(play(k, folder, i, a), u),
-                    )
+        copy = Copy(folder)
+        copy.finish()
+        results = copy.folder / OUTPUT / "results"
+        usual = Path(shutil.copytree(results, Path(folder) / "usual"))
+        names = [path.relative_to(usual) for path in sorted(usual.rglob("*.csv")) if "timings" not in path.parts]
+        for kernel in kernels:
+            forget_all_but_instances(copy.folder / OUTPUT)
+            copy.environment |= processor(kernel)
+            try:
+                copy.finish()
+            except AssertionError as error:
+                print(f"the study failed under {kernel}: {error}", file=sys.stderr)
+            for name in names:
+                found.judge(f"{name} under {kernel}", lambda n=name: same(results, usual, n))
     return [found]
 
 
-def same(regret, usual):
-    scale = np.maximum(np.abs(usual), 1.0)
-    worst = np.max(np.abs(regret - usual) / scale)
-    assert worst <= ROUNDING, f"a regret differs by {worst:.3g}, allowed is {ROUNDING:g}"
+def processor(kernel):
+    """The environment of a process that computes as another processor does."""
+    return {"OPENBLAS_CORETYPE": kernel, "NPY_DISABLE_CPU_FEATURES": KERNELS[kernel]}
+
+
+def forget_all_but_instances(output):
+    shutil.rmtree(output / "figures")
+    for path in (output / "results").iterdir():
+        if path.name != "instances":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def same(results, usual, name):
+    made, reference = (pd.read_csv(folder / name) for folder in (results, usual))
+    for table in (made, reference):
+        table.drop(columns=SELECTED.get(str(name), []), inplace=True)
+    found = compare_tables.differences(made, reference, allowed=rounding)
+    assert not found, f"{len(found)} numbers differ by more than rounding: {found[0]}"
+
+
+def rounding(column, table):
+    return ABSOLUTE + RELATIVE * np.abs(table[column])

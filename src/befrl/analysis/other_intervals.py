@@ -55,7 +55,9 @@ class Resamples:
         weights = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) / n
         self.mean, self.sd = values.mean(0), values.std(0)
         centred = values - self.mean
-        self.means = weights @ centred
+        means = weights @ centred
+        # A resample of all values once has their mean. Rounding must not tell the two apart, since `bca` counts ties.
+        self.means = np.where(np.abs(means) <= 1e-12 * self.sd, 0.0, means)
         variances = weights @ centred**2 - self.means**2
         spread = variances > 1e-12 * self.sd**2
         # Resamples of one value only have a mean and no spread; if they are of the mean itself the ratio is 0.
