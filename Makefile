@@ -25,7 +25,8 @@ small_tables := find . -name '*.csv' ! -path './timings/*' ! -path './reference/
 copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(CURDIR)/$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce verify smoke full test torture test-all references references-study references-full lint format
+.PHONY: help setup reproduce verify smoke full test torture kill-test test-all references references-study
+.PHONY: references-full lint format
 .PHONY: bench bench-peers cluster-test lock lock-peers lock-slurm clean
 
 help: ## list the targets
@@ -53,6 +54,10 @@ test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS
 
 torture: .venv/.ready ## attack with damaged configs, commands and files, kills and other processors (PARTS=config,kills)
 	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
+
+kill-test: .venv/.ready ## kill the study three times in a clone and let `make reproduce` go on, in half an hour
+	rm -rf build/kill-test
+	PYTHONPATH=tools .venv/bin/python tools/torture/three_kills.py build/kill-test
 
 test-all: .venv/.ready ## run all tests, on every combination of settings and instances (PYTEST_FLAGS=...)
 	$(pytest) $(PYTEST_FLAGS)

@@ -1,8 +1,10 @@
 """A small part of `make torture`: no attack ends in anything but a result or one sentence."""
 
 import os
+import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -73,7 +75,7 @@ def test_tables_that_differ_by_more_than_rounding_are_told(tmp_path):
 
 
 def test_the_judge_knows_a_failure():
-    """A refusal, a result, a traceback, a hang, several lines and a wrong result."""
+    """A refusal, a result, a traceback, several lines, no sentence, a wrong result, and a hang that seems a refusal."""
 
     def refuse():
         raise InputError("no")
@@ -81,10 +83,36 @@ def test_the_judge_knows_a_failure():
     def wrong():
         raise AssertionError("wrong")
 
-    found = tally.Tally("test")
-    for attack in (refuse, lambda: None, lambda: 1 / 0, lambda: "befrl: a\nb", lambda: "Traceback", wrong):
+    def hang():
+        try:
+            time.sleep(60)
+        except (OSError, Exception):
+            return "befrl: the disk is slow"
+
+    found = tally.Tally("test", seconds=1)
+    for attack in (refuse, lambda: None, lambda: 1 / 0, lambda: "befrl: a\nb", lambda: "Traceback", wrong, hang):
         found.judge("case", attack)
-    assert found.row == ("test", 6, 1, 1, 4)
-    with pytest.raises(TimeoutError), tally.at_most(1):
-        while True:
-            pass
+    assert found.row == ("test", 7, 1, 1, 5)
+    assert found.failures[-1] == ("case", "it takes more than 1 seconds")
+
+
+COMMANDS = {
+    "an instance": "run --instance {} --agent greedy --episodes 2 --seeds 2",
+    "tuning": "run --instance chain --agent greedy --tuned {} --episodes 2 --seeds 2",
+    "a table": "figure regret --tables {} {} --out f",
+    "a study": "report --study {} --out r.html",
+    "a claim": "ledger {} --out l.csv --errata e.md",
+    "a plug-in": "list agents --plugin {}",
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_pipes_and_devices_are_refused_at_once(tmp_path, monkeypatch, words):
+    """Nobody writes to the pipe, and the device has no end."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.py")
+    os.symlink("/dev/zero", "endless.py")
+    found = tally.Tally("pipes and devices", seconds=10)
+    for name in ("pipe.py", "endless.py"):
+        found.judge(name, lambda name=name: commands.sentence(shlex.split(words.format(name, name))))
+    assert found.row == ("pipes and devices", 2, 2, 0, 0)

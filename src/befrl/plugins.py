@@ -18,6 +18,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from befrl import agents, instances
+from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.learning import estimators
 from befrl.model import rewards
@@ -118,6 +119,7 @@ def _recognised(file):
     """The kind and the name of a plug-in file, from its top-level definitions; it is not imported."""
     if not file.stem.isidentifier():
         raise InputError(f"{file}: a plug-in's name is made of letters, digits and underscores: rename the file")
+    storage.check_source(file)
     try:
         tree = ast.parse(file.read_bytes(), str(file))
     except (OSError, SyntaxError, ValueError) as error:

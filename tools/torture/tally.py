@@ -34,7 +34,7 @@ class Tally:
                 sentence = attack()
         except InputError as error:
             sentence = one_line(f"befrl: {error}")
-        except AssertionError as error:
+        except (AssertionError, Late) as error:
             return self.fail(case, str(error))
         except Exception:
             return self.fail(case, traceback.format_exc(limit=-4))
@@ -54,12 +54,16 @@ class Tally:
         return self.attack, self.tried, self.refused, self.survived, len(self.failures)
 
 
+class Late(BaseException):
+    """An attack takes too long; not an Exception, which the attacked code might catch."""
+
+
 @contextlib.contextmanager
 def at_most(seconds):
-    """Raise a TimeoutError in a block that takes too long."""
+    """Raise `Late` in a block that takes too long."""
 
     def late(number, frame):
-        raise TimeoutError(f"it takes more than {seconds} seconds")
+        raise Late(f"it takes more than {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)

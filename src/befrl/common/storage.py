@@ -1,11 +1,12 @@
 """Read and write result files: writes are atomic, and unreadable files raise an `InputError`.
 
 Only regular files and new names are written, at the end of symbolic links if there are any: a device, pipe or folder
-would be replaced by a file.
+would be replaced by a file. Only regular files are read.
 """
 
 import json
 import os
+import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +56,16 @@ def _problem(target):
     return f"a name has at most {longest} bytes" if any(len(os.fsencode(name)) > longest for name in new) else ""
 
 
+def check_source(path):
+    """Raise if a path leads to a pipe or a device, which may never begin or never end. Called before a file is read."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return  # the reader says why
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError(f"{path}: cannot be read, it is not a regular file: name one")
+
+
 @contextmanager
 def replacing(path):
     """Write to a temporary file in the same folder, which is renamed to `path` on success and removed on failure."""
@@ -97,6 +108,7 @@ def write_json(path, value):
 
 
 def read_text(path) -> str:
+    check_source(path)
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -147,6 +159,7 @@ def read_meta(path, kind: str) -> dict:
 
 def kind(path) -> str:
     """The kind of an npz file that befrl has written, such as run; empty if it is none."""
+    check_source(path)
     try:
         with np.load(path, allow_pickle=False) as stored:
             return json.loads(stored["meta"].tobytes())["kind"]
@@ -156,6 +169,7 @@ def kind(path) -> str:
 
 
 def _read(path, kind, only):
+    check_source(path)
     try:
         # Opened here because np.load leaves a damaged file open.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:

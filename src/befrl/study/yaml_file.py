@@ -6,6 +6,7 @@ of references to lists of references). So its parts are counted before anything 
 
 import yaml
 
+from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.common.sentences import one_line, quoted
 
@@ -15,6 +16,7 @@ MERGE = "tag:yaml.org,2002:merge"
 
 def read_yaml(path):
     """The content of a YAML file; raise an `InputError` of one sentence if it cannot be read."""
+    storage.check_source(path)
     try:
         with open(path, "rb") as file:
             content = file.read(BYTES + 1)
