@@ -30,7 +30,7 @@ SlurmdLogFile=$folder/slurmd%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
+SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=sched_min_interval=200000,batch_sched_delay=0
 ReturnToService=2
 SlurmdTimeout=20

@@ -1,13 +1,14 @@
 """Attacks by signals: Snakemake or a job of the smoke study is killed at a random time, and the study started again.
 
 Every start is the plain command of `make smoke`, in a copy of the project. After some kills it is left to its end: it
-must succeed, and make the same tables and figures as a run that nobody disturbed.
+must succeed, make the same tables and figures as a run that nobody disturbed, and have finished no job twice.
 """
 
 import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -58,14 +59,7 @@ class Copy:
 
     def jobs(self):
         """The running processes of the study's jobs."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                if process.environ().get(run_study.VARIABLE) == str(self.folder) and "befrl" in process.cmdline():
-                    found.append(process)
-            except psutil.Error:
-                continue
-        return found
+        return [process for process, words in processes(self.folder) if "befrl" in words]
 
     def results(self):
         """The hashes of all tables and drawings that code and config determine."""
@@ -79,6 +73,35 @@ class Copy:
     def leftovers(self):
         return [str(path) for path in (self.folder / OUTPUT).rglob("*.part")]
 
+    def forget(self):
+        """Make the next start one from nothing, with logs of its own."""
+        shutil.rmtree(self.folder / OUTPUT)
+        shutil.rmtree(self.folder / run_study.STATE / "log")
+
+
+def processes(folder):
+    """The processes of the run in a folder, with the words of their command lines: Snakemake, its jobs, their parts."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(run_study.VARIABLE) == str(folder):
+                found.append((process, process.cmdline()))
+        except psutil.Error:
+            continue
+    return found
+
+
+def counts(folder):
+    """(jobs planned, started, finished) of every start of Snakemake in a folder, from its logs."""
+    found = []
+    for log in sorted((Path(folder) / run_study.STATE / "log").glob("*.snakemake.log")):
+        text = log.read_text(errors="replace")
+        planned = re.search(r"^total +(\d+)$", text, re.MULTILINE)
+        # A job that fails is named once more.
+        started = set(re.findall(r"^ +jobid: (\d+)$", text, re.MULTILINE))
+        found.append((int(planned[1]) if planned else 0, len(started), text.count("Finished jobid: ")))
+    return found
+
 
 def attack(number, seed=0):
     """A tally of `number` kills, and one of the completed runs."""
@@ -90,7 +113,7 @@ def attack(number, seed=0):
         copy.finish()
         undisturbed = copy.results()
         while kills.tried < number:
-            shutil.rmtree(copy.folder / OUTPUT)
+            copy.forget()
             for _ in range(min(KILLS_PER_RUN, number - kills.tried)):
                 kills.judge(kills.tried + 1, lambda: kill(rng, copy))
             runs.judge(runs.tried + 1, lambda: complete(copy, undisturbed))
@@ -125,3 +148,8 @@ def complete(copy, undisturbed):
     different = sorted(name for name in {*made, *undisturbed} if made.get(name) != undisturbed.get(name))
     assert not different, f"{len(different)} files differ from those of the undisturbed run: {different[:5]}"
     assert not copy.leftovers(), f"temporary files are left: {copy.leftovers()[:5]}"
+    starts = counts(copy.folder)
+    planned, finished = max(start[0] for start in starts), sum(start[2] for start in starts)
+    # A Snakemake that dies between storing a job and telling so leaves one less.
+    assert finished <= planned, f"{finished} jobs were finished, of {planned}: some were lost"
+    print(f"{planned} jobs, {finished} finished in {len(starts)} starts", file=sys.stderr)

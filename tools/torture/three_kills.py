@@ -1,14 +1,14 @@
 """Kill the study at three moments with SIGKILL, each followed by `make reproduce` and nothing else: `make kill-test`.
 
-PYTHONPATH=tools python tools/torture/three_kills.py FOLDER
+PYTHONPATH=tools python tools/torture/three_kills.py FOLDER      a new one
 
-FOLDER is new: the last commit is cloned into it. First Snakemake alone dies, so that its jobs live on; then one job;
-then everything at once, as in a power cut. The last run goes to its end, and `make verify` holds its results against
-the committed ones. Printed is a log of it. Exit code 1 if a job was lost besides those that were running, if the last
-run failed, or if `make verify` did.
+The last commit is cloned into FOLDER. First Snakemake alone dies, so that its jobs live on; then one job; then
+everything at once, as in a power cut. The last run goes to its end, and `make verify` holds its results against the
+committed ones. Exit code 1 if a job was lost besides those that were running, if the last run failed, or if
+`make verify` did.
 """
 
-import re
+import contextlib
 import signal
 import subprocess
 import sys
@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 
 import psutil
-import run_study
+from kills import counts, processes
 
 PROJECT = Path(__file__).resolve().parents[2]
-# Seconds after the start of a run: while agents are tuned, while they run, and towards the end.
+# Seconds from the start of each run to its kill.
 MOMENTS = (150, 360, 360)
 BEGUN = time.time()
 
@@ -40,40 +40,24 @@ class Study:
         with open(self.folder.parent / f"{self.folder.name}.log", "a") as log:
             return subprocess.Popen(["make", target], cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
 
-    def processes(self):
-        """Those of the run: Snakemake first, then its jobs and their parts."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                if process.environ().get(run_study.VARIABLE) == str(self.folder):
-                    found.append(process)
-            except psutil.Error:
-                continue
-        return sorted(found, key=lambda process: "snakemake" not in process.cmdline())
 
-    def count(self):
-        """What Snakemake's last log says: the number of jobs that it planned, started and finished."""
-        logs = sorted((self.folder / run_study.STATE / "log").glob("*.snakemake.log"))
-        text = logs[-1].read_text()
-        planned = re.search(r"^total +(\d+)$", text, re.MULTILINE)
-        started = len(set(re.findall(r"^ +jobid: (\d+)$", text, re.MULTILINE)))
-        return int(planned[1]) if planned else 0, started, text.count("Finished jobid: ")
+def only_snakemake(alive):
+    send(signal.SIGKILL, [process for process, words in alive if "snakemake" in words])
 
 
-def only_snakemake(processes):
-    processes[0].send_signal(signal.SIGKILL)
+def one_job(alive):
+    send(signal.SIGKILL, [process for process, words in alive if "befrl" in words][:1])
 
 
-def one_job(processes):
-    """The oldest process of befrl."""
-    next(process for process in processes if "befrl" in process.cmdline()).send_signal(signal.SIGKILL)
+def everything(alive):
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        send(number, [process for process, _ in alive])
 
 
-def everything(processes):
-    for process in processes:
-        process.send_signal(signal.SIGSTOP)
-    for process in processes:
-        process.send_signal(signal.SIGKILL)
+def send(number, alive):
+    for process in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
 
 
 def main(folder):
@@ -82,17 +66,17 @@ def main(folder):
     for seconds, victim in zip(MOMENTS, (only_snakemake, one_job, everything), strict=True):
         run = study.make("reproduce")
         time.sleep(seconds)
-        processes = study.processes()
-        say(f"kill -9: {victim.__name__.replace('_', ' ')} ({len(processes)} processes are alive)")
-        victim(processes)
+        alive = processes(study.folder)
+        say(f"kill -9: {victim.__name__.replace('_', ' ')} ({len(alive)} processes are alive)")
+        victim(alive)
         code = run.wait()
-        planned, started, finished = study.count()
+        planned, started, finished = counts(study.folder)[-1]
         if left is not None and planned != left:
             faults.append(f"{planned} jobs were planned where {left} were left")
         left = planned - finished
         say(f"make ends with {code}: {finished} of {planned} jobs done, {started - finished} cut off, {left} left")
     code = study.make("reproduce").wait()
-    planned, _, finished = study.count()
+    planned, _, finished = counts(study.folder)[-1]
     say(f"make ends with {code}: {finished} of {planned} jobs done")
     if planned != left:
         faults.append(f"{planned} jobs were planned where {left} were left")
