@@ -106,3 +106,16 @@ def test_a_bad_config_is_one_sentence_before_anything_else(folder, text):
     assert done.returncode == 2 and time.monotonic() - begun < 30
     assert done.stderr.startswith("befrl: config bad.yaml cannot be read: ") and done.stderr.count("\n") == 1
     assert not (folder / ".snakemake").exists()
+
+
+def test_a_user_without_a_home_has_caches_here(folder, monkeypatch):
+    for name in ("XDG_CACHE_HOME", "MPLCONFIGDIR"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    run_study.without_home()
+    assert "XDG_CACHE_HOME" not in os.environ
+    monkeypatch.setenv("HOME", str(folder / "none"))
+    run_study.without_home()
+    assert os.environ["XDG_CACHE_HOME"] == str(folder / ".snakemake" / "cache")
+    assert os.environ["MPLCONFIGDIR"].startswith(os.environ["XDG_CACHE_HOME"])

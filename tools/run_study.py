@@ -113,12 +113,20 @@ def prepare(words):
     os.environ[VARIABLE] = folder
 
 
+def without_home():
+    """Let Snakemake and matplotlib keep their caches here if the user has no home to write to, as in a container."""
+    if not os.access(Path.home(), os.W_OK):
+        os.environ.setdefault("XDG_CACHE_HOME", str(Path.cwd() / STATE / "cache"))
+        os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / STATE / "cache" / "matplotlib"))
+
+
 def main(name, *words):
     try:
         prepare(words)
     except InputError as error:
         print(f"befrl: {error}", file=sys.stderr)
         sys.exit(2)
+    without_home()
     command = [sys.executable, "-m", "snakemake", "--cores", "all", "--scheduler", "greedy", "--rerun-incomplete"]
     command += ["--logger", "progress", "--logger-progress-seconds", f"workflow/seconds/{name}.csv", *words]
     os.execv(sys.executable, command)
