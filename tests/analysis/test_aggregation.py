@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -96,7 +97,7 @@ def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
     """However they are cut and named, each variant has its own rows; costs are weighted by the rows of a batch."""
     paths, _ = written(tmp_path, case, cuts=(1001, 1004))
     assert len(paths) == 3 * len(ENTRIES)
-    found = collect(paths[::-1])
+    found = dict(collect(paths[::-1]))
     assert sorted(found) == sorted(LABELS)
     for label, (meta, log) in found.items():
         assert log["seeds"].tolist() == list(range(1000, 1006))
@@ -108,6 +109,27 @@ def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
         for key in ("settings", "facts", "constants", "specification"):
             assert meta[key] == own[key][own["labels"].index(label)]
         assert log["batches"] == 3
+
+
+class Log(dict):
+    """A log that can be watched."""
+
+
+def test_runs_are_read_agent_by_agent(case, tmp_path, monkeypatch):
+    """While one is read, only the one before may still be in memory."""
+    paths, outcomes = written(tmp_path, case)
+    read, logs, alive = run_file.load, [], []
+
+    def load(path):
+        log, meta = read(path)
+        watched = Log(log)
+        logs.append(weakref.ref(watched))
+        alive.append(sum(log() is not None for log in logs))
+        return watched, meta
+
+    monkeypatch.setattr(run_file, "load", load)
+    aggregate(paths, outcomes, LEVEL)
+    assert len(alive) == len(ENTRIES) > 2 and max(alive) == 2
 
 
 def test_costs_are_averages_over_rows(case, tmp_path):

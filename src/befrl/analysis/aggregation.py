@@ -20,42 +20,40 @@ FAMILIES = ("tuned", "theory")
 
 
 def collect(paths):
-    """The runs in some files as a case, see `case_of`."""
+    """Yield the variants in some run files, see `variants_of`, agent by agent: not all fit into the memory."""
     if not paths:
         raise InputError("no run files were named: give agents and the batches of their seeds")
-    runs = [run_file.load(path) for path in paths]
-    for path, (_, meta) in zip(paths, runs, strict=True):
-        _check_name(Path(path), meta)
-    return case_of(runs)
+    by_agent, first = {}, None
+    for path in map(Path, paths):
+        by_agent.setdefault(path.parent.name, []).append(path)
+    for own in by_agent.values():
+        runs = [run_file.load(path) for path in own]
+        for path, (_, meta) in zip(own, runs, strict=True):
+            _check_name(path, meta)
+        first = first or runs[0][1]
+        yield from variants_of(runs, first)
 
 
-def case_of(runs):
-    """The meta and the log of every variant of a case by label, with batches joined in the order of the seeds.
+def variants_of(runs, first):
+    """Yield label, (meta, log) of every variant of an agent, with batches joined in the order of the seeds.
 
-    `runs` are (log, meta), as in run files.
+    `runs` are (log, meta), as in run files; `first` is the meta of a run of the same case.
     """
-    batches = {}
-    for log, meta in runs:
-        batches.setdefault(meta["labels"][0], []).append((meta, log))
-    first = next(iter(batches.values()))[0][0]
-    found = {}
-    for agent, parts in batches.items():
-        parts.sort(key=lambda part: part[0]["seeds"][0])
-        for meta, _ in parts:
-            _same(meta, first, CASE, "aggregate one case only")
-            _same(meta, parts[0][0], ("algorithm", "labels", "settings"), "a label means one setting")
-        seeds = np.concatenate([part[0]["seeds"] for part in parts])
-        if len(np.unique(seeds)) < len(seeds):
-            raise InputError(f"runs of '{agent}' share seeds: name each batch once, and none that overlap")
-        log = {key: np.concatenate([part[1][key] for part in parts], axis=1) for key in run_file.LOGGED}
-        weights = np.array([len(part[0]["seeds"]) for part in parts])
-        cost = {key: np.average([part[1][key] for part in parts], axis=0, weights=weights) for key in run_file.COST}
-        cost |= {"batches": len(parts), "wall_seconds": sum(part[0]["seconds"] for part in parts)}
-        meta = parts[0][0]
-        for i, label in enumerate(meta["labels"]):
-            own = {key: value[i] if key in run_file.BY_LABEL else value for key, value in meta.items()}
-            found[label] = own, {key: value[i] for key, value in log.items()} | cost | {"seeds": seeds}
-    return found
+    runs = sorted(runs, key=lambda run: run[1]["seeds"][0])
+    logs, metas = zip(*runs, strict=True)
+    meta = metas[0]
+    for each in metas:
+        _same(each, first, CASE, "aggregate one case only")
+        _same(each, meta, ("algorithm", "labels", "settings"), "a label means one setting")
+    seeds = np.concatenate([each["seeds"] for each in metas])
+    if len(np.unique(seeds)) < len(seeds):
+        raise InputError(f"runs of '{meta['labels'][0]}' share seeds: name each batch once, and none that overlap")
+    weights = np.array([len(each["seeds"]) for each in metas])
+    cost = {key: np.average([log[key] for log in logs], axis=0, weights=weights) for key in run_file.COST}
+    cost |= {"batches": len(runs), "wall_seconds": sum(each["seconds"] for each in metas), "seeds": seeds}
+    for i, label in enumerate(meta["labels"]):
+        own = {key: value[i] if key in run_file.BY_LABEL else value for key, value in meta.items()}
+        yield label, (own, {key: np.concatenate([log[key][i] for log in logs]) for key in run_file.LOGGED} | cost)
 
 
 def _check_name(path, meta):
@@ -91,21 +89,24 @@ def aggregate(paths, outcomes, level):
     return {name: tidy.text(part, getattr(regret_columns, name.upper())) for name, part in rows.items()}
 
 
-def tables(case, outcomes, level):
-    """The rows of the tables of a case by name."""
-    _check_seeds(case)
-    for agent, outcome in outcomes.items():
-        _check_outcome(agent, outcome, case[agent][0])
-    rows, curves, timings, finals = [], [], [], {}
-    swept = {settings.split(label)[0]: settings.split(label)[2] for label in case if "=" in label}
-    for label, (meta, log) in case.items():
-        cumulative = log["regret"].cumsum(1)
-        finals[label] = cumulative[:, -1]
+def tables(variants, outcomes, level):
+    """The rows of the tables of a case by name; `variants` are those of all its agents, see `variants_of`."""
+    rows, curves, timings, finals, metas, seeds = [], [], [], {}, {}, None
+    for label, (meta, log) in variants:
         agent = settings.split(label)[0]
+        outcome = outcomes.get(agent)
+        if outcome:
+            _check_outcome(agent, outcome, meta)
+        if seeds is not None and not np.array_equal(log["seeds"], seeds):
+            raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
+        seeds, metas[label] = log["seeds"], meta
+        cumulative = log["regret"].cumsum(1)
+        # A copy, since a view would keep all episodes in memory.
+        finals[label] = cumulative[:, -1].copy()
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label}
-        names |= _role(label, meta, swept.get(agent), outcomes.get(agent), level)
+        names |= _role(label, meta, _swept(meta["labels"]), outcome, level)
         row = names | _summary(meta, log, cumulative, level)
-        row["remarks"] = remarks.of(row, meta, outcomes.get(agent))
+        row["remarks"] = remarks.of(row, meta, outcome)
         rows.append(row)
         curves += [names | point for point in _curve(cumulative, meta["optimal_value"], level)]
         if label == agent:
@@ -119,18 +120,15 @@ def tables(case, outcomes, level):
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
-    tuned = [names | row for row in _tuning(case, outcomes)]
+    tuned = [names | row for row in _tuning(metas, outcomes)]
     return {
         "summary": rows, "curves": curves, "paired": paired, "order": order, "tuning": tuned, "timings": timings
     }  # fmt: skip
 
 
-def _check_seeds(case):
-    shared = None
-    for label, (_, log) in case.items():
-        if shared is not None and not np.array_equal(log["seeds"], shared):
-            raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
-        shared = log["seeds"]
+def _swept(labels):
+    """The parameter over which the variants of an agent are swept, if there is one."""
+    return next((settings.split(label)[2] for label in reversed(labels) if "=" in label), None)
 
 
 def _role(label, meta, swept, outcome, level):
@@ -267,10 +265,10 @@ def _order(compared, finals, adjusted, level):
         yield entry
 
 
-def _tuning(case, outcomes):
+def _tuning(metas, outcomes):
     """All configurations of all tuned agents."""
     for agent, outcome in outcomes.items():
-        meta = case[agent][0]
+        meta = metas[agent]
         chosen = {number: role for role, number in reversed(outcome["chosen"].items())}
         ranks = np.argsort(np.argsort([each["first_mean"] for each in outcome["configurations"]], kind="stable"))
         for number, each in enumerate(outcome["configurations"]):

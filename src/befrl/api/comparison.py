@@ -41,8 +41,9 @@ class Comparison:
         if not isinstance(runs, Mapping) or not runs or not all(isinstance(each, Runs) for each in runs.values()):
             raise InputError("runs is not allowed: it must be a dictionary of at least one Runs by name")
         self.runs = {label: Runs(each.log, each.meta | {"labels": [label]}) for label, each in runs.items()}
-        case = aggregation.case_of([(each.log, each.meta) for each in self.runs.values()])
-        rows = aggregation.tables(case, {}, LEVEL)
+        played = [(each.log, each.meta) for each in self.runs.values()]
+        variants = (variant for run in played for variant in aggregation.variants_of([run], played[0][1]))
+        rows = aggregation.tables(variants, {}, LEVEL)
         self._summary = pd.DataFrame(rows["summary"], columns=list(regret_columns.SUMMARY))
         self._curves = pd.DataFrame(rows["curves"], columns=list(regret_columns.CURVES))
 
