@@ -253,6 +253,8 @@ def test_a_figure_is_the_same_every_time_and_changes_no_settings(mdp):
 
 def test_what_was_saved_is_read(mdp):
     runs = befrl.run(mdp, Fixed, **SMALL)
+    with pytest.raises(befrl.InputError, match=r"'fixed\.txt' is not allowed: the name of a run file ends in \.npz"):
+        runs.save("fixed.txt")
     runs.save("fixed.npz")
     again = befrl.read("fixed.npz")["Fixed"]
     assert same(runs, again) and again.meta.items() >= runs.meta.items()

@@ -1,7 +1,7 @@
 """Runs: an agent plays an instance with many seeds, and what was logged."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +83,9 @@ class Runs:
         return frame
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a run file, which `befrl.read` and `befrl aggregate` read."""
+        """Write a run file, which `befrl.read` and `befrl aggregate` read; its name ends in .npz."""
+        if not fspath(path).endswith(".npz"):
+            raise InputError(f"path = {given.shown(path)} is not allowed: the name of a run file ends in .npz")
         run_file.save(path, self.log, _made_by(self.meta) | self.meta)
 
     def __repr__(self) -> str:
