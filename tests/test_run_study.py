@@ -115,7 +115,11 @@ def test_a_user_without_a_home_has_caches_here(folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder))
     run_study.without_home()
     assert "XDG_CACHE_HOME" not in os.environ
+    # No such folder, and a user whom the system does not know.
     monkeypatch.setenv("HOME", str(folder / "none"))
+    run_study.without_home()
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", lambda number: {}[number])
     run_study.without_home()
     assert os.environ["XDG_CACHE_HOME"] == str(folder / ".snakemake" / "cache")
     assert os.environ["MPLCONFIGDIR"].startswith(os.environ["XDG_CACHE_HOME"])

@@ -20,6 +20,7 @@ import commands
 import configs
 import files
 import kernels
+import kills
 import stock
 import tally
 
@@ -94,6 +95,39 @@ def test_the_judge_knows_a_failure():
         found.judge("case", attack)
     assert found.row == ("test", 7, 1, 1, 5)
     assert found.failures[-1] == ("case", "it takes more than 1 seconds")
+
+
+LOG = """
+job         count
+--------  -------
+all             1
+total          12
+
+localrule instance:
+    output: i.npz
+    log: i.log
+    jobid: 15
+    reason: Missing output files: i.npz
+Finished jobid: 15 (Rule: instance)
+1 of 12 steps (8%) done
+rule run:
+    input: i.npz
+    output: r.npz
+    jobid: 3
+Error in rule run:
+    message: None
+    jobid: 3
+localrule all:
+    jobid: 0
+"""
+
+
+def test_the_log_of_a_start_is_read():
+    start = kills.start_of(LOG)
+    assert start == kills.Start(12, ["instance: i.npz", "run: r.npz", "all: "], ["instance: i.npz"])
+    # Snakemake was killed while it wrote.
+    assert kills.start_of(LOG.partition("    jobid: 3")[0]).started == ["instance: i.npz"]
+    assert kills.start_of("").planned == 0
 
 
 COMMANDS = {

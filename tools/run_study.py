@@ -115,7 +115,7 @@ def prepare(words):
 
 def without_home():
     """Let Snakemake and matplotlib keep their caches here if the user has no home to write to, as in a container."""
-    if not os.access(Path.home(), os.W_OK):
+    if not os.access(os.path.expanduser("~"), os.W_OK):
         os.environ.setdefault("XDG_CACHE_HOME", str(Path.cwd() / STATE / "cache"))
         os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / STATE / "cache" / "matplotlib"))
 

@@ -111,9 +111,10 @@ def test_the_other_intervals_against_another_library(rng):
 
 def test_bca_does_not_depend_on_rounding(rng):
     """Of four values many resamples have the same mean as the values, in other units as well."""
-    x = rng.gamma(0.5, 1.0, (4, 300))
-    ends = [other_intervals.Resamples(scale * x, np.random.default_rng(5)).bca(0.9) for scale in (1.0, 0.3)]
-    np.testing.assert_allclose(ends[1], 0.3 * np.array(ends[0]), rtol=1e-12, atol=1e-14)
+    for shift in (0.0, 1000.0):
+        x = shift + rng.gamma(0.5, 1.0, (4, 300))
+        ends = [other_intervals.Resamples(scale * x, np.random.default_rng(5)).bca(0.9) for scale in (1.0, 0.3)]
+        np.testing.assert_allclose(ends[1], 0.3 * np.array(ends[0]), rtol=1e-12, atol=1e-14)
 
 
 def test_hall_and_johnson_are_student_for_symmetric_values(rng):

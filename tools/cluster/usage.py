@@ -1,7 +1,8 @@
 """Print what the jobs of a study took, by kind, from their logs: python tools/cluster/usage.py results/logs
 
 The largest seconds and megabytes say what to request from a cluster (`jobs.runtime`, `jobs.mem_mb`), the sum of the
-processor's seconds what the study costs. Jobs that were killed left no such line in their log, and are not counted.
+processor's seconds what the study costs. Jobs that failed or were killed left no such line in their log: they are not
+counted.
 """
 
 import sys

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -91,16 +93,31 @@ def processes(folder):
     return found
 
 
-def counts(folder):
-    """(jobs planned, started, finished) of every start of Snakemake in a folder, from its logs."""
-    found = []
-    for log in sorted((Path(folder) / run_study.STATE / "log").glob("*.snakemake.log")):
-        text = log.read_text(errors="replace")
-        planned = re.search(r"^total +(\d+)$", text, re.MULTILINE)
-        # A job that fails is named once more.
-        started = set(re.findall(r"^ +jobid: (\d+)$", text, re.MULTILINE))
-        found.append((int(planned[1]) if planned else 0, len(started), text.count("Finished jobid: ")))
-    return found
+@dataclass
+class Start:
+    """What the log of one start of Snakemake tells: the number of jobs planned, and the jobs started and finished."""
+
+    planned: int
+    started: list[str]
+    finished: list[str]
+
+
+def starts(folder):
+    """Every start of Snakemake in a folder; a job is known by its rule and its outputs."""
+    logs = sorted((Path(folder) / run_study.STATE / "log").glob("*.snakemake.log"))
+    return [start_of(log.read_text(errors="replace")) for log in logs]
+
+
+def start_of(text):
+    planned = re.search(r"^total +(\d+)$", text, re.MULTILINE)
+    jobs = {}
+    for rule, about in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", text, re.MULTILINE):
+        output = re.search(r"^ {4}output: (.*)$", about, re.MULTILINE)
+        number = re.search(r"^ {4}jobid: (\d+)$", about, re.MULTILINE)
+        if number:  # a log that was cut off may end before it
+            jobs[number[1]] = f"{rule}: {output[1] if output else ''}"
+    finished = re.findall(r"^Finished jobid: (\d+)", text, re.MULTILINE)
+    return Start(int(planned[1]) if planned else 0, list(jobs.values()), [jobs[number] for number in finished])
 
 
 def attack(number, seed=0):
@@ -148,8 +165,9 @@ def complete(copy, undisturbed):
     different = sorted(name for name in {*made, *undisturbed} if made.get(name) != undisturbed.get(name))
     assert not different, f"{len(different)} files differ from those of the undisturbed run: {different[:5]}"
     assert not copy.leftovers(), f"temporary files are left: {copy.leftovers()[:5]}"
-    starts = counts(copy.folder)
-    planned, finished = max(start[0] for start in starts), sum(start[2] for start in starts)
-    # A Snakemake that dies between storing a job and telling so leaves one less.
-    assert finished <= planned, f"{finished} jobs were finished, of {planned}: some were lost"
-    print(f"{planned} jobs, {finished} finished in {len(starts)} starts", file=sys.stderr)
+    seen = starts(copy.folder)
+    planned, finished = max(start.planned for start in seen), Counter(job for start in seen for job in start.finished)
+    twice = [job for job, times in finished.items() if times > 1]
+    assert not twice, f"{len(twice)} jobs were lost, and finished twice: {twice[:5]}"
+    # Fewer, if a Snakemake died between storing a job and telling so.
+    assert 0 < len(finished) <= planned, f"{len(finished)} jobs were finished, of {planned}"

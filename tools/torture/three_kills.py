@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import psutil
-from kills import counts, processes
+from kills import processes, starts
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Seconds from the start of each run to its kill.
@@ -42,46 +42,50 @@ class Study:
 
 
 def only_snakemake(alive):
-    send(signal.SIGKILL, [process for process, words in alive if "snakemake" in words])
+    return send(signal.SIGKILL, [process for process, words in alive if "snakemake" in words])
 
 
 def one_job(alive):
-    send(signal.SIGKILL, [process for process, words in alive if "befrl" in words][:1])
+    return send(signal.SIGKILL, [process for process, words in alive if "befrl" in words][:1])
 
 
 def everything(alive):
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        send(number, [process for process, _ in alive])
+    all_of_them = [process for process, _ in alive]
+    send(signal.SIGSTOP, all_of_them)
+    return send(signal.SIGKILL, all_of_them)
 
 
 def send(number, alive):
+    """Send a signal to processes; return how many it has reached."""
+    reached = 0
     for process in alive:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.send_signal(number)
+            reached += 1
+    return reached
 
 
 def main(folder):
     study, faults, left = Study(folder), [], None
     subprocess.run(["make", "setup"], cwd=study.folder, check=True, capture_output=True)
-    for seconds, victim in zip(MOMENTS, (only_snakemake, one_job, everything), strict=True):
+    for seconds, victim in zip((*MOMENTS, None), (only_snakemake, one_job, everything, None), strict=True):
         run = study.make("reproduce")
-        time.sleep(seconds)
-        alive = processes(study.folder)
-        say(f"kill -9: {victim.__name__.replace('_', ' ')} ({len(alive)} processes are alive)")
-        victim(alive)
+        if victim:
+            time.sleep(seconds)
+            hit = victim(processes(study.folder))
+            say(f"kill -9: {victim.__name__.replace('_', ' ')} ({hit} of its processes)")
         code = run.wait()
-        planned, started, finished = counts(study.folder)[-1]
-        if left is not None and planned != left:
-            faults.append(f"{planned} jobs were planned where {left} were left")
-        left = planned - finished
-        say(f"make ends with {code}: {finished} of {planned} jobs done, {started - finished} cut off, {left} left")
-    code = study.make("reproduce").wait()
-    planned, _, finished = counts(study.folder)[-1]
-    say(f"make ends with {code}: {finished} of {planned} jobs done")
-    if planned != left:
-        faults.append(f"{planned} jobs were planned where {left} were left")
-    if code:
-        faults.append("the last run failed")
+        last = starts(study.folder)[-1]
+        done, begun = len(last.finished), len(last.started)
+        say(f"make ends with {code}: {done} of {last.planned} jobs done, {begun - done} cut off")
+        if victim and not (hit and code):
+            faults.append("nothing was killed")
+        if not victim and code:
+            faults.append("the last run failed")
+        # One less if Snakemake died between storing a job and telling so.
+        if not last.planned or (left is not None and last.planned > left):
+            faults.append(f"{last.planned} jobs were planned where {left} were left")
+        left = last.planned - done
     say("$ make verify")
     verified = subprocess.run(["make", "verify"], cwd=study.folder, capture_output=True, text=True)
     print(verified.stdout.strip())

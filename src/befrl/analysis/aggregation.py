@@ -20,7 +20,7 @@ FAMILIES = ("tuned", "theory")
 
 
 def collect(paths):
-    """Yield the variants in some run files, see `variants_of`, agent by agent: not all fit into the memory."""
+    """Yield the variants in some run files, see `variants_of`, agent by agent: all might not fit into memory."""
     if not paths:
         raise InputError("no run files were named: give agents and the batches of their seeds")
     by_agent, first = {}, None

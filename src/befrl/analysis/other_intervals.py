@@ -57,7 +57,8 @@ class Resamples:
         centred = values - self.mean
         means = weights @ centred
         # A resample of all values once has their mean. Rounding must not tell the two apart, since `bca` counts ties.
-        self.means = np.where(np.abs(means) <= 1e-12 * self.sd, 0.0, means)
+        rounding = 1e-12 * self.sd + 1e-14 * np.abs(self.mean)
+        self.means = np.where(np.abs(means) <= rounding, 0.0, means)
         variances = weights @ centred**2 - self.means**2
         spread = variances > 1e-12 * self.sd**2
         # Resamples of one value only have a mean and no spread; if they are of the mean itself the ratio is 0.
