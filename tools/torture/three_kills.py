@@ -38,7 +38,13 @@ class Study:
     def make(self, target):
         say(f"$ make {target}")
         with open(self.folder.parent / f"{self.folder.name}.log", "a") as log:
-            return subprocess.Popen(["make", target], cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(
+                ["make", "--no-print-directory", target],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
 
 
 def only_snakemake(alive):
@@ -87,7 +93,9 @@ def main(folder):
             faults.append(f"{last.planned} jobs were planned where {left} were left")
         left = last.planned - done
     say("$ make verify")
-    verified = subprocess.run(["make", "verify"], cwd=study.folder, capture_output=True, text=True)
+    verified = subprocess.run(
+        ["make", "--no-print-directory", "verify"], cwd=study.folder, capture_output=True, text=True
+    )
     print(verified.stdout.strip())
     if verified.returncode:
         faults.append("make verify failed")
