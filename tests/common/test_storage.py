@@ -182,9 +182,11 @@ def test_numbers_that_json_has_no_word_for_are_not_written(tmp_path):
 
 
 def test_a_missing_file_is_named_and_nobody_is_told_to_delete_it(tmp_path):
+    (tmp_path / "file").touch()
     for read in (lambda path: storage.read_arrays(path, "run"), storage.read_json, tidy.read):
-        with pytest.raises(InputError, match=r"nowhere: there is no such file$"):
-            read(tmp_path / "nowhere")
+        for folder in (tmp_path, tmp_path / "file"):
+            with pytest.raises(InputError, match=r"nowhere: there is no such file$"):
+                read(folder / "nowhere")
 
 
 def test_a_folder_is_refused(tmp_path):

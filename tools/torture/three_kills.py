@@ -105,4 +105,7 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    if len(sys.argv) != 2 or Path(sys.argv[1]).exists():
+        print("befrl: name one new folder, such as build/kill-test", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(sys.argv[1]))

@@ -111,7 +111,7 @@ def read_text(path) -> str:
     check_source(path)
     try:
         return Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise missing(path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as text ({one_line(error)}): delete it and run again") from None
@@ -175,7 +175,7 @@ def _read(path, kind, only):
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in only or stored.files}
         arrays["meta"] = meta = json.loads(arrays["meta"].tobytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise missing(path) from None
     except Exception:
         # Corrupt files raise many kinds of exception in the readers of zip, npy and JSON.
