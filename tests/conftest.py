@@ -23,8 +23,8 @@ def rng():
 @pytest.fixture
 def unplugged(monkeypatch):
     """No plug-in is loaded before the test, and none remains after it."""
-    for catalogue in plugins.CATALOGUES.values():
-        monkeypatch.setattr(catalogue, "added", {})
+    for registry in plugins.REGISTRIES.values():
+        monkeypatch.setattr(registry, "added", {})
     for name, nothing in (("_sources", []), ("_files", {}), ("_packages", {})):
         monkeypatch.setattr(plugins, name, nothing)
     monkeypatch.delenv(plugin_variable.NAME, raising=False)

@@ -27,8 +27,8 @@ ROOT = 7
 # What a run logs for every row.
 LOG = (*LOGGED, *TRACED)
 PROJECT = Path(__file__).resolve().parents[1]
-# Every family of the catalogue, and two whose (anchor, action) share all their parameters, one of them smooth.
-INSTANCES = [*instances.catalogue.names(), "dense", "waves"]
+# Every family of the registry, and two whose (anchor, action) share all their parameters, one of them smooth.
+INSTANCES = [*instances.registry.names(), "dense", "waves"]
 # What they are, written down: nothing is built when tests are collected. `test_instances.py` compares.
 SMOOTH = ["circle", "custom-sin", "lds", "waves"]
 CONSTANT = [name for name in INSTANCES if name not in SMOOTH]

@@ -127,4 +127,4 @@ def test_the_references_do_not_drift_from_themselves_and_are_of_every_stage(comp
     tables = {"coverage.csv", "instances.csv", "table1.csv", "columns.csv"}
     assert names == {"regret", "components", "published"} | tables
     studies = {path.parents[1].name for path in (REFERENCE / "components").rglob("*.csv")}
-    assert studies == set(components.catalogue.names())
+    assert studies == set(components.registry.names())

@@ -15,7 +15,7 @@ from befrl.experiment.environment import Environment
 from befrl.study import config
 from helpers import ROOT, dense_instance
 
-NAMES = [*instances.catalogue.names(), *instances.PRESETS]
+NAMES = [*instances.registry.names(), *instances.PRESETS]
 VARIANTS = [
     *[(name, {}) for name in NAMES],
     ("lds", {"dimension": 2}),

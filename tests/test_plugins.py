@@ -56,12 +56,12 @@ def assert_same_bits(log, other):
 
 
 def test_every_kind_is_recognised_and_listed_beside_ours(folder):
-    before = {kind: catalogue.names() for kind, catalogue in plugins.CATALOGUES.items()}
+    before = {kind: registry.names() for kind, registry in plugins.REGISTRIES.items()}
     assert dict((name, kind) for kind, name in plugins.load(folder)) == KINDS
     for name, kind in KINDS.items():
-        assert plugins.CATALOGUES[kind].names() == sorted([*before[kind], name])
-        assert plugins.CATALOGUES[kind].own() == before[kind]
-    assert agents.catalogue.summary("my-agent") == "Plays as greedy does."
+        assert plugins.REGISTRIES[kind].names() == sorted([*before[kind], name])
+        assert plugins.REGISTRIES[kind].own() == before[kind]
+    assert agents.registry.summary("my-agent") == "Plays as greedy does."
 
 
 def test_plugged_parts_work_together_as_ours_do(folder):
@@ -76,16 +76,16 @@ def test_plugged_parts_work_together_as_ours_do(folder):
 def test_files_are_parsed_but_not_imported_before_they_are_used(folder):
     written(folder, {"my_agent.py": FILES["my_agent.py"] + "\nraise RuntimeError('imported')\n"})
     plugins.load(folder)
-    assert estimators.catalogue.module("my-estimator")
+    assert estimators.registry.module("my-estimator")
     with pytest.raises(InputError, match=r"my_agent\.py, line 9: RuntimeError: imported"):
-        agents.catalogue.module("my-agent")
+        agents.registry.module("my-agent")
 
 
 def test_one_file_is_loaded_alone_and_its_folder_adds_the_rest(folder):
     assert plugins.load(folder / "my_agent.py") == [("agent", "my-agent")]
-    assert "my-mdp" not in instances.catalogue.names()
+    assert "my-mdp" not in instances.registry.names()
     assert len(plugins.load("mine", folder.parent)) == len(plugins.load(folder)) == 5
-    assert agents.catalogue.module("my-agent").Agent is agents.catalogue.module("my-agent").Agent
+    assert agents.registry.module("my-agent").Agent is agents.registry.module("my-agent").Agent
     assert plugins.state() == ([str(folder / "my_agent.py"), str(folder)], [])
 
 
@@ -96,27 +96,27 @@ def test_files_of_two_folders_of_one_name_do_not_mix(tmp_path):
         text = "from ._shared import MARK\nfrom befrl.agents.greedy import Agent as Greedy, Parameters\n"
         files = {"_shared.py": f"MARK = {i}\n", f"agent_{i}.py": text + "class Agent(Greedy):\n    mark = MARK\n"}
         plugins.load(written(place / "mine", files))
-    assert [agents.catalogue.module(f"agent-{i}").Agent.mark for i in (1, 2)] == [1, 2]
+    assert [agents.registry.module(f"agent-{i}").Agent.mark for i in (1, 2)] == [1, 2]
 
 
-class Lazy(agents.catalogue.module("random").Agent):
+class Lazy(agents.registry.module("random").Agent):
     """Plays at random."""
 
 
-IN_MEMORY = types.SimpleNamespace(Agent=Lazy, Parameters=agents.catalogue.module("random").Parameters)
+IN_MEMORY = types.SimpleNamespace(Agent=Lazy, Parameters=agents.registry.module("random").Parameters)
 
 
 def test_a_class_in_memory_is_an_agent():
-    agents.catalogue.add("lazy", IN_MEMORY)
-    assert agents.catalogue.summary("lazy") == "Plays at random."
+    agents.registry.add("lazy", IN_MEMORY)
+    assert agents.registry.summary("lazy") == "Plays at random."
     assert_same_bits(play("lazy", light("chain")), play("random", light("chain")))
     with pytest.raises(InputError, match="agent 'lazy' has no file"):
-        agents.catalogue.module_name("lazy")
+        agents.registry.module_name("lazy")
     with pytest.raises(InputError, match="agent 'lazy' exists already"):
-        agents.catalogue.add("lazy", IN_MEMORY)
-    agents.catalogue.add("lazy", IN_MEMORY, replace=True)
+        agents.registry.add("lazy", IN_MEMORY)
+    agents.registry.add("lazy", IN_MEMORY, replace=True)
     with pytest.raises(InputError, match="agent 'greedy' exists already"):
-        agents.catalogue.add("greedy", IN_MEMORY, replace=True)
+        agents.registry.add("greedy", IN_MEMORY, replace=True)
 
 
 def by_value():
@@ -130,7 +130,7 @@ def by_value():
 
 def test_workers_know_files_and_objects_in_memory(folder):
     plugins.load(folder)
-    agents.catalogue.add("lazy", by_value())
+    agents.registry.add("lazy", by_value())
     own, mine = (instances.build(name, {"bins": 3, "horizon": 4}) for name in ("chain", "my-mdp"))
 
     def run(problem, algorithm, threads, **values):
@@ -142,8 +142,8 @@ def test_workers_know_files_and_objects_in_memory(folder):
     assert_same_bits(run(mine, "lazy", 2), expected)
 
 
-def test_a_catalogue_is_the_same_in_a_pickle():
-    assert pickle.loads(pickle.dumps(planners.catalogue)) is planners.catalogue
+def test_a_registry_is_the_same_in_a_pickle():
+    assert pickle.loads(pickle.dumps(planners.registry)) is planners.registry
 
 
 def agent(body):
@@ -183,7 +183,7 @@ def test_a_wrong_file_is_refused_when_it_is_loaded_and_nothing_is_added(tmp_path
     with pytest.raises(InputError, match=words):
         plugins.load(written(tmp_path / "mine", files))
     assert plugins.state() == ([], [])
-    assert not any(catalogue.added for catalogue in plugins.CATALOGUES.values())
+    assert not any(registry.added for registry in plugins.REGISTRIES.values())
 
 
 @pytest.mark.parametrize(("files", "words"), BROKEN.values(), ids=BROKEN)
@@ -222,10 +222,10 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("installed")
 def test_installed_plugins_are_loaded_by_name_and_only_then():
-    assert "my-agent" not in agents.catalogue.names()
+    assert "my-agent" not in agents.registry.names()
     assert plugins.load("alone") == [("agent", "alone")]
     assert dict((name, kind) for kind, name in plugins.load("parts")) == KINDS
-    assert agents.catalogue.module_name("my-agent") == "offering.parts.my_agent"
+    assert agents.registry.module_name("my-agent") == "offering.parts.my_agent"
     assert np.isfinite(play("my-agent", light("chain"))["regret"]).all()
     with pytest.raises(InputError, match=r"lost: the installed module 'offering\.lost' is not there"):
         plugins.load("lost")

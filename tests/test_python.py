@@ -34,7 +34,7 @@ def mdp():
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path, monkeypatch, unplugged):
-    """Every test has a folder of its own, and no agent remains in the catalogue."""
+    """Every test has a folder of its own, and no agent remains in the registry."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -409,7 +409,7 @@ def test_nothing_runs_before_everything_is_checked(mdp, monkeypatch):
     with pytest.raises(befrl.InputError, match="unknown parameter 'y'"):
         befrl.compare(mdp, {"a": "greedy", "b": ("bef-rlsvi", {"y": 1})}, **SMALL)
     with pytest.raises(befrl.InputError, match="must end in"):
-        cli.verbs.catalogue.module("compare").call(
+        cli.verbs.registry.module("compare").call(
             cli.build_parser().parse_args(["compare", "chain", "--agents", "greedy", "--plot", "a.txt"])
         )
 
@@ -418,9 +418,9 @@ def test_a_mistake_in_a_users_agent_is_shown_where_it_is(mdp):
     """It is not wrong input: the exception comes through, also from another process."""
     for cores in (1, 2):
         with pytest.raises(ZeroDivisionError):
-            befrl.run(mdp, Broken, cores=cores, lockstep=1, episodes=2, seeds=2)
+            befrl.run(mdp, ContractError, cores=cores, lockstep=1, episodes=2, seeds=2)
 
 
-class Broken(BaseAgent):
+class ContractError(BaseAgent):
     def plan(self, k):
         return 1 / 0

@@ -11,9 +11,9 @@ from scipy.stats import norm
 
 from befrl import agents, instances
 from befrl.agents.base import BaseAgent, Plan
-from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError
 from befrl.common.parameters import describe, read
+from befrl.common.registry import Registry
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.model import constants
@@ -136,7 +136,7 @@ def test_a_module_without_docstring_is_listed(tmp_path, monkeypatch):
     (package / "__init__.py").write_text("")
     (package / "plain.py").write_text("x = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert Catalogue("agent", "undocumented", [str(package)]).summary("plain") == ""
+    assert Registry("agent", "undocumented", [str(package)]).summary("plain") == ""
 
 
 class Mixed(BaseAgent):

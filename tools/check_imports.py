@@ -3,7 +3,7 @@
 python tools/check_imports.py [SRC]      SRC is the folder of the package (default: src/befrl)
 
 A room may import from its own modules and from the rooms below it, which are on earlier lines of `FLOORS`. An agent
-imports no other agent, an instance no other instance, and so on: modules of a catalogue import what they share, not
+imports no other agent, an instance no other instance, and so on: modules of a registry import what they share, not
 each other.
 """
 
@@ -29,7 +29,7 @@ FLOORS = (
     ("__main__",),
 )
 # Folders whose files are alternatives to each other; `base` and the subfolders hold what they share.
-CATALOGUES = ("instances", "agents", "analysis/components", "analysis/published", "cli/verbs")
+REGISTRIES = ("instances", "agents", "analysis/components", "analysis/published", "cli/verbs")
 
 
 def imported(path):
@@ -67,9 +67,9 @@ def complaints(package):
 
 
 def _siblings(package, place, name):
-    """Whether a file of a catalogue imports another file of the same catalogue."""
+    """Whether a file of a registry imports another file of the same registry."""
     parent = place.parent.as_posix()
-    if parent not in CATALOGUES or place.stem in ("__init__", "base"):
+    if parent not in REGISTRIES or place.stem in ("__init__", "base"):
         return False
     inside = parent.replace("/", ".") + "."
     other = name.removeprefix(inside).split(".")[0] if name.startswith(inside) else ""

@@ -14,7 +14,7 @@ _PUBLIC = {
     "InputError": "befrl.common.errors",
     "Runs": "befrl.api.runs",
     "compare": "befrl.api.comparison",
-    "instance": "befrl.api.given",
+    "instance": "befrl.api.validation",
     "read": "befrl.api.files",
     "run": "befrl.api.runs",
 }

@@ -1,6 +1,6 @@
 """Instances as Gymnasium environments, for agents from outside befrl: `gymnasium.make("befrl/chain-v0", bins=5)`.
 
-Importing this module registers `befrl/<name>-v0` for each family and preset of the catalogue; nothing else in befrl
+Importing this module registers `befrl/<name>-v0` for each family and preset of the registry; nothing else in befrl
 imports Gymnasium. An environment uses the random numbers of befrl's own runs: `reset(seed=i)` opens the stream of seed
 i of the instance `name` under `root_seed`, and a reset without a seed continues with the next episode of that stream.
 The same actions therefore give the same states and rewards as in `befrl run`, bit for bit.
@@ -163,5 +163,5 @@ def play(learn, env, episodes, seeds, label, out=None):
     return regret
 
 
-for _name in (*instances.catalogue.names(), *instances.PRESETS):
+for _name in (*instances.registry.names(), *instances.PRESETS):
     gymnasium.register(f"befrl/{_name}-v0", entry_point=f"{__name__}:BefEnv", kwargs={"instance": _name})

@@ -24,7 +24,7 @@ from befrl.learning import estimators
 from befrl.model import rewards
 from befrl.planning import planners
 
-CATALOGUES = {c.kind: c for c in (room.catalogue for room in (agents, instances, rewards, estimators, planners))}
+REGISTRIES = {c.kind: c for c in (room.registry for room in (agents, instances, rewards, estimators, planners))}
 GROUP = "befrl.plugins"
 PACKAGE = "befrl_plugins"
 
@@ -46,11 +46,11 @@ def load(source, folder="."):
     new = {file: entry for file, entry in found.items() if file not in _files}
     for file, (kind, name, _) in new.items():
         try:
-            CATALOGUES[kind].check_free(name)
+            REGISTRIES[kind].check_free(name)
         except InputError as error:
             raise InputError(f"{file}: {error}") from None
     for file, (kind, name, module) in new.items():
-        CATALOGUES[kind].add(name, module)
+        REGISTRIES[kind].add(name, module)
         _files[file] = (kind, name)
     if source not in _sources:
         _sources.append(source)
@@ -66,8 +66,8 @@ def state():
     """What another process needs to know the same components: the sources, and the components added in memory."""
     in_memory = [
         (kind, name, module)
-        for kind, catalogue in CATALOGUES.items()
-        for name, module in catalogue.added.items()
+        for kind, registry in REGISTRIES.items()
+        for name, module in registry.added.items()
         if not isinstance(module, str)
     ]
     return sources(), in_memory
@@ -79,7 +79,7 @@ def restore(known):
     for place in places:
         load(place)
     for kind, name, module in in_memory:
-        CATALOGUES[kind].add(name, module, replace=True)
+        REGISTRIES[kind].add(name, module, replace=True)
 
 
 def _files_of(path):
@@ -126,11 +126,11 @@ def _recognised(file):
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise InputError(f"{file}{line}: {getattr(error, 'msg', error)}") from None
     defined = {name for statement in tree.body for name in _defined(statement)}
-    kinds = [kind for kind, catalogue in CATALOGUES.items() if catalogue.parts[0] in defined]
+    kinds = [kind for kind, registry in REGISTRIES.items() if registry.parts[0] in defined]
     if len(kinds) > 1:
         raise InputError(f"{file} has several components ({', '.join(kinds)}): keep each in a file of its own")
     if not kinds:
-        parts = ", ".join(f"{catalogue.parts[0]} ({kind})" for kind, catalogue in CATALOGUES.items())
+        parts = ", ".join(f"{registry.parts[0]} ({kind})" for kind, registry in REGISTRIES.items())
         raise InputError(f"{file} is no plug-in: it must define one of {parts}; start its name with _ if it is none")
     return kinds[0], file.stem.replace("_", "-")
 

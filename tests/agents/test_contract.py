@@ -1,4 +1,4 @@
-"""What every agent of the catalogue must satisfy, with each of its settings, on every instance and in both tracks."""
+"""What every agent of the registry must satisfy, with each of its settings, on every instance and in both tracks."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from helpers import instance as whole
 from helpers import light as instance
 from pairs import cover
 
-AGENTS = agents.catalogue.names()
+AGENTS = agents.registry.names()
 # Instances in the pairwise cover, but for the agents' defaults.
 SHORT = {"horizon": 8}
 # With random features LSVI-PHE takes as many normal draws in every row, and refuses other numbers of members.

@@ -12,16 +12,16 @@ from befrl.learning import estimators
 from befrl.planning import planners
 from helpers import WORKS_ON, instance
 
-PAIRS = [(key, name) for key, catalogue in agents.PARTS.items() for name in catalogue.names()]
+PAIRS = [(key, name) for key, registry in agents.PARTS.items() for name in registry.names()]
 
 
 def chosen(key, name):
     return agents.parameters("greedy", {key: name})
 
 
-def test_parts_are_the_catalogues():
-    assert agents.PARTS == {"estimator": estimators.catalogue, "planner": planners.catalogue}
-    assert set(WORKS_ON) <= {name for _, name in PAIRS} | set(agents.catalogue.names())
+def test_parts_are_the_registries():
+    assert agents.PARTS == {"estimator": estimators.registry, "planner": planners.registry}
+    assert set(WORKS_ON) <= {name for _, name in PAIRS} | set(agents.registry.names())
 
 
 # Modules.
@@ -37,10 +37,10 @@ def test_modules_are_the_agents_own_and_those_of_its_parts():
     assert agents.modules("random", agents.parameters("random", {})) == ["befrl.agents.random"]
 
 
-@pytest.mark.parametrize("algorithm", agents.catalogue.names())
+@pytest.mark.parametrize("algorithm", agents.registry.names())
 def test_every_part_that_an_agent_can_choose_is_among_its_modules(algorithm):
     parameters = agents.parameters(algorithm, {})
-    expected = [agents.catalogue.module_name(algorithm)]
+    expected = [agents.registry.module_name(algorithm)]
     expected += [
         agents.PARTS[key].module_name(getattr(parameters, key)) for key in agents.PARTS if hasattr(parameters, key)
     ]
@@ -50,7 +50,7 @@ def test_every_part_that_an_agent_can_choose_is_among_its_modules(algorithm):
 # Pairings.
 
 
-@pytest.mark.parametrize("family", instances.catalogue.names())
+@pytest.mark.parametrize("family", instances.registry.names())
 @pytest.mark.parametrize(("key", "name"), PAIRS)
 def test_a_pairing_is_refused_where_it_cannot_work_and_nowhere_else(family, key, name):
     model = instance(family).model
@@ -71,7 +71,7 @@ def test_a_refusal_is_bad_input():
 
 
 def test_an_agent_without_parts_is_never_refused_for_them():
-    for family in instances.catalogue.names():
+    for family in instances.registry.names():
         agents.check_parts(instance(family).model, agents.parameters("random", {}))
 
 
@@ -113,7 +113,7 @@ def test_whose_constants_an_agent_runs_with(algorithm, values, whose):
 
 def test_surrogates_are_the_agents_that_say_so_in_their_deviations():
     """Only these three do not know their source's constants; what stands in for them is one sentence."""
-    modules = {name: agents.catalogue.module(name) for name in agents.catalogue.names()}
+    modules = {name: agents.registry.module(name) for name in agents.registry.names()}
     marked = {name for name, module in modules.items() if module.Agent.surrogate}
     assert marked == {"smrl", "lsvi-phe", "ucrl-mnl"}
     assert marked == {

@@ -177,7 +177,7 @@ def test_shooting_takes_the_larger_of_two_noisy_means(name):
 def test_finite_states_are_refused(name):
     model = instance(name).model
     with pytest.raises(Refused, match="must be continuous"):
-        agents.catalogue.module("smrl").Agent.specification(model, agents.parameters("smrl", {}))
+        agents.registry.module("smrl").Agent.specification(model, agents.parameters("smrl", {}))
     with pytest.raises(Refused):
         play("smrl", instance(name))
 

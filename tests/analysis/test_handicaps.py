@@ -93,7 +93,7 @@ def test_the_wrong_ridge_is_a_handicap(fair, handicapped):
     assert handicapped[0].loc["wrong-ridge@tuned", "low"] > fair.loc["bef-rlsvi@tuned", "high"]
 
 
-@pytest.mark.parametrize("algorithm", [name for name in agents.catalogue.names() if remarks.to_tune(name)])
+@pytest.mark.parametrize("algorithm", [name for name in agents.registry.names() if remarks.to_tune(name)])
 def test_every_agent_with_a_ridge_is_told_that_it_was_held(algorithm):
     """By the declaration of its parameters; the ridge at a number is as little tuned as the ridge that is left out."""
     row = {"mean": 1.0, "changed": 0.5, "tied": 0.0, "seeds": 100, "at_edge": ""}

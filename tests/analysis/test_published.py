@@ -101,7 +101,7 @@ def test_the_authors_number_comes_with_its_runs_and_the_deviation():
     assert found == {"ours": 110.0, "authors": 100.0, "deviation": pytest.approx(0.1), "authors_runs": 7}
 
 
-@pytest.mark.parametrize("source", published.catalogue.names())
+@pytest.mark.parametrize("source", published.registry.names())
 def test_every_row_names_its_source_instance_and_unit(layout, source):
     made = tables(source, layout) | (
         {"timings": tables("cho", layout, "runtime")["timings"]} if source == "cho" else {}
@@ -240,9 +240,9 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
 def test_studies_run_the_published_settings(name):
     """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
     study = config.load(config.SCHEMA.parent / name, config.SCHEMA)
-    assert sorted(study["published"]) == published.catalogue.names()
+    assert sorted(study["published"]) == published.registry.names()
     for source, experiments in study["published"].items():
-        assert set(experiments) == set(published.catalogue.module(source).EXPERIMENTS)
+        assert set(experiments) == set(published.registry.module(source).EXPERIMENTS)
     # At least as many runs as the authors have, by their text or their code.
     runs_of = {"cho": cho.RUNS, "li": li.RUNS, "ayoub": max(runs for by in ayoub.RUNS.values() for runs in by.values())}
     for source, experiment in CURVES.items():

@@ -193,7 +193,7 @@ def test_marks_stand_with_their_algorithms(table):
 
 def test_every_algorithm_of_the_paper_is_there_with_what_the_paper_prints():
     """Against the source of the paper, where it lies beside the project."""
-    assert set(table1.PRINTED) <= set(agents.catalogue.names())
+    assert set(table1.PRINTED) <= set(agents.registry.names())
     source = PROJECT.parent / "shared" / "paper" / "bef-rlsvi.tex"
     if not source.exists():
         return

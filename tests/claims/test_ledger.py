@@ -206,7 +206,7 @@ def test_a_new_module_is_found_by_itself(tmp_path, monkeypatch):
     )
     monkeypatch.delitem(CLAIMS, "C81")
     monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(tmp_path)])
-    monkeypatch.setattr(claims.catalogue, "path", claims.__path__)
+    monkeypatch.setattr(claims.registry, "path", claims.__path__)
     claims._load.cache_clear()
     try:
         assert "C81" in claims.names()

@@ -200,7 +200,7 @@ COMPONENTS = {
 }
 
 
-@pytest.mark.parametrize("kind", components.catalogue.names())
+@pytest.mark.parametrize("kind", components.registry.names())
 def test_components_writes_the_tables_of_its_study(good, kind):
     good("instance chain --set bins=3 horizon=4 --name tiny --out tiny.npz")
     words = f"components {kind} --instance tiny.npz --set {COMPONENTS[kind]} --root-seed 5 --out tables"
@@ -277,13 +277,13 @@ KINDS = ["instances", "agents", "estimators", "planners", "rewards", "claims", "
 @pytest.mark.parametrize("what", KINDS)
 def test_list_names_everything(good, what):
     known = {
-        "instances": [*instances.catalogue.names(), *instances.PRESETS],
-        "agents": agents.catalogue.names(),
-        "estimators": estimators.catalogue.names(),
-        "planners": planners.catalogue.names(),
-        "rewards": rewards.catalogue.names(),
+        "instances": [*instances.registry.names(), *instances.PRESETS],
+        "agents": agents.registry.names(),
+        "estimators": estimators.registry.names(),
+        "planners": planners.registry.names(),
+        "rewards": rewards.registry.names(),
         "claims": claims.names(),
-        "figures": figures.catalogue.names(),
+        "figures": figures.registry.names(),
         "verbs": VERBS,
     }[what]
     found = json.loads(good(f"list {what} --json"))
@@ -300,11 +300,9 @@ def test_list_names_everything(good, what):
 @pytest.mark.parametrize("what", ["instances", "agents", "estimators", "planners"])
 def test_list_shows_one_in_full(good, what):
     """First paragraph, file, and every parameter with its default, range and meaning; nothing of the others."""
-    catalogue = {each.__name__.split(".")[-1]: each.catalogue for each in (instances, agents, estimators, planners)}[
-        what
-    ]
-    for name in catalogue.names()[:3]:
-        module, shown = catalogue.module(name), good(f"list {what} {name}")
+    registry = {each.__name__.split(".")[-1]: each.registry for each in (instances, agents, estimators, planners)}[what]
+    for name in registry.names()[:3]:
+        module, shown = registry.module(name), good(f"list {what} {name}")
         first, *rest = shown.splitlines()
         assert first == f"{name}: {' '.join(module.__doc__.split(chr(10) * 2)[0].split())}"
         assert rest[-1] == f"source: {module.__file__}"
@@ -344,10 +342,10 @@ def test_bench_measures_every_agent_and_estimator(good, toy_bench):
     for name in benchmark.EVERY_AGENT:
         model = instances.build(*benchmark.INSTANCES[name]).model
         found = table[(table["instance"] == name) & (table["rows"] == 2) & (table["measure"] == "speed")]
-        assert list(found["name"]) == [agent for agent in agents.catalogue.names() if fits(agent, model)]
+        assert list(found["name"]) == [agent for agent in agents.registry.names() if fits(agent, model)]
         assert set(found["episodes"]) == {2}
     growth = table[table["measure"] == "growth"]
-    assert list(growth["name"]) == ["bef-rlsvi", *estimators.catalogue.names()]
+    assert list(growth["name"]) == ["bef-rlsvi", *estimators.registry.names()]
     assert [row.name for row in growth[1:].itertuples(index=False) if row.instance == "lds"] == ["gaussian"]
     assert {*zip(table["instance"], table["rows"], strict=True)} >= {("chain-8", 1), ("lds", 3)}
     assert (table["value"] > 0).all()
@@ -403,7 +401,7 @@ def test_help_shows_an_example_that_is_a_command(befrl, verb):
 def test_help_names_every_verb_and_its_examples_are_commands(befrl):
     code, out, _ = befrl("--help")
     assert code == 0
-    assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS == verbs.catalogue.names()
+    assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS == verbs.registry.names()
     examples = [line.strip() for line in out.split("examples:")[1].splitlines() if line.startswith("  befrl ")]
     assert examples
     assert all(cli.build_parser().parse_args(shlex.split(line)[1:]).verb in VERBS for line in examples)
@@ -420,10 +418,10 @@ def test_the_module_is_the_command(tmp_path):
 
     good = call("list", "agents", "--json")
     assert (good.returncode, good.stderr) == (0, "")
-    assert [entry["name"] for entry in json.loads(good.stdout)] == agents.catalogue.names()
+    assert [entry["name"] for entry in json.loads(good.stdout)] == agents.registry.names()
     bad = call("instance", "ring")
     assert (bad.returncode, bad.stdout) == (2, "")
-    known = ", ".join([*instances.catalogue.names(), *instances.PRESETS])
+    known = ", ".join([*instances.registry.names(), *instances.PRESETS])
     assert bad.stderr == f"befrl: unknown instance 'ring': choose one of {known}\n"
 
 

@@ -114,7 +114,7 @@ def test_words_and_whole_numbers_must_agree(key, value):
         per_row([Example(), read(Example, {key: value}, "here")], 3)
 
 
-@pytest.mark.parametrize("algorithm", agents.catalogue.names())
+@pytest.mark.parametrize("algorithm", agents.registry.names())
 def test_every_number_of_an_agent_becomes_an_array(algorithm):
     one = agents.parameters(algorithm, {})
     rows = per_row([one, one], 3)
@@ -127,19 +127,19 @@ def test_every_number_of_an_agent_becomes_an_array(algorithm):
             assert value == getattr(one, field.name)
 
 
-MODULES = [(catalogue, name) for catalogue in (agents.catalogue, instances.catalogue) for name in catalogue.names()]
+MODULES = [(registry, name) for registry in (agents.registry, instances.registry) for name in registry.names()]
 
 
-@pytest.mark.parametrize(("catalogue", "name"), MODULES, ids=[name for _, name in MODULES])
-def test_every_module_declares_parameters_whose_defaults_are_allowed(catalogue, name):
-    cls = catalogue.module(name).Parameters
+@pytest.mark.parametrize(("registry", "name"), MODULES, ids=[name for _, name in MODULES])
+def test_every_module_declares_parameters_whose_defaults_are_allowed(registry, name):
+    cls = registry.module(name).Parameters
     described = describe(cls)
     assert read(cls, {row["name"]: row["default"] for row in described}, name) == cls()
     assert all(row["text"] and row["allowed"] for row in described)
-    assert catalogue.summary(name).endswith(".")
+    assert registry.summary(name).endswith(".")
 
 
-@pytest.mark.parametrize("catalogue", [agents.catalogue, instances.catalogue], ids=["agent", "instance"])
-def test_an_unknown_name_is_answered_with_the_known_ones(catalogue):
-    with pytest.raises(InputError, match=f"unknown {catalogue.kind} 'nobody': .*{catalogue.names()[-1]}"):
-        catalogue.module("nobody")
+@pytest.mark.parametrize("registry", [agents.registry, instances.registry], ids=["agent", "instance"])
+def test_an_unknown_name_is_answered_with_the_known_ones(registry):
+    with pytest.raises(InputError, match=f"unknown {registry.kind} 'nobody': .*{registry.names()[-1]}"):
+        registry.module("nobody")

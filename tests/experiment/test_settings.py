@@ -16,7 +16,7 @@ def test_only_what_differs_from_the_defaults_is_named_in_the_order_of_declaratio
     assert setting_text("lsvi-ucb", {}) == ""
 
 
-@pytest.mark.parametrize("algorithm", agents.catalogue.names())
+@pytest.mark.parametrize("algorithm", agents.registry.names())
 def test_defaults_have_no_text(algorithm):
     """Neither when they are left out nor when they are written out, as in a run file."""
     assert setting_text(algorithm, dataclasses.asdict(agents.parameters(algorithm, {}))) == ""

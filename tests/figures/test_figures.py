@@ -114,7 +114,7 @@ def planner_tables(names, repetitions, rng):
 def trap_tables(seeds, rng):
     """Random shares and curves of all settings that the study runs."""
     never, points = [], []
-    for agent, ties, several in components.catalogue.module("traps").RUNS:
+    for agent, ties, several in components.registry.module("traps").RUNS:
         for values in several:
             key = {"agent": agent, "setting": setting_text(agent, values), "ties": ties, "seeds": seeds}
             share = {"never": rng.uniform(0.3, 0.7), "low": 0.2, "high": 0.8}
@@ -186,7 +186,7 @@ def study_tables(kind, settings):
 def sources(results, case_tables, tmp_path_factory):
     """By kind of figure, the paths of its tables: real ones of cases, made-up ones of two instances of components."""
     rng = np.random.default_rng(20)
-    names, planned = estimators.catalogue.names(), planners.catalogue.names()
+    names, planned = estimators.registry.names(), planners.registry.names()
     made = {
         "exploration": [exploration_tables(9, rng, matters=True), exploration_tables(7, rng, matters=False)],
         "densities": [density_tables("density", 3, rng), density_tables("probability", 2, rng)],
@@ -220,7 +220,7 @@ def sources(results, case_tables, tmp_path_factory):
         kind: figures.tables(layout, kind, shown[figures.scope(kind)])
         if figures.scope(kind) in shown
         else case_tables(kind, *([UNKNOWN] if figures.scope(kind) == "case" else []))
-        for kind in figures.catalogue.names()
+        for kind in figures.registry.names()
     }
 
 
@@ -240,7 +240,7 @@ def closed():
 def drawn(kind, paths):
     """The figure itself."""
     style.apply()
-    return figures.catalogue.module(kind).draw(render.read_tables(kind, paths))
+    return figures.registry.module(kind).draw(render.read_tables(kind, paths))
 
 
 def content(path):
@@ -267,7 +267,7 @@ def rendered(sources, tmp_path_factory):
     "kind",
     [
         pytest.param(kind, marks=() if kind in ("regret", "table1") else pytest.mark.slow)
-        for kind in figures.catalogue.names()
+        for kind in figures.registry.names()
     ],
 )
 def test_drawn_twice_a_figure_has_the_same_bytes(case_tables, sources, rendered, tmp_path, kind):
@@ -278,7 +278,7 @@ def test_drawn_twice_a_figure_has_the_same_bytes(case_tables, sources, rendered,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", figures.catalogue.names())
+@pytest.mark.parametrize("kind", figures.registry.names())
 def test_another_process_draws_the_same_bytes(sources, rendered, tmp_path, kind):
     call = [sys.executable, "-m", "befrl", "figure", kind, "--tables", *sources[kind]]
     call += ["--out", tmp_path / kind, "--command", "make reproduce", "--headline", kind]
@@ -286,7 +286,7 @@ def test_another_process_draws_the_same_bytes(sources, rendered, tmp_path, kind)
     assert content(tmp_path / kind) == content(rendered(kind))
 
 
-@pytest.mark.parametrize("kind", figures.catalogue.names())
+@pytest.mark.parametrize("kind", figures.registry.names())
 def test_files_are_what_their_names_say(rendered, kind):
     path = rendered(kind)
     files = content(path)
@@ -326,7 +326,7 @@ THICK = {"ordering", "table1"}
 BANDS = {"regret", "regret-theory", "noise-scale", "optimism"}
 
 
-@pytest.mark.parametrize("kind", figures.catalogue.names())
+@pytest.mark.parametrize("kind", figures.registry.names())
 def test_the_sidecar_says_what_is_drawn(rendered, kind):
     about = storage.read_json(f"{rendered(kind)}.json")
     keys = {"name", "title", "caption", "command", "headline", "section", "seeds", "measured", "plotted"}
@@ -345,23 +345,23 @@ def test_the_sidecar_says_what_is_drawn(rendered, kind):
         assert "shaded: " in about["caption"] or "bars: " in about["caption"]
 
 
-@pytest.mark.parametrize("kind", figures.catalogue.names())
+@pytest.mark.parametrize("kind", figures.registry.names())
 def test_seconds_are_shown_by_figures_of_timings_alone(rendered, kind):
     """Committed figures must not change from run to run."""
     about = storage.read_json(f"{rendered(kind)}.json")
-    tables = figures.catalogue.module(kind).TABLES
+    tables = figures.registry.module(kind).TABLES
     assert about["measured"] == figures.measured(kind) == (list(tables) == ["timings"])
     columns = {column for columns in tables.values() for column in columns}
     assert about["measured"] == bool(columns & {"seconds", "seconds_per_episode", "exponent_k"})
 
 
 def test_every_component_study_is_drawn():
-    kinds = [kind for kind in figures.catalogue.names() if figures.scope(kind) == "component"]
-    subjects = {figures.catalogue.module(kind).SUBJECT for kind in kinds}
+    kinds = [kind for kind in figures.registry.names() if figures.scope(kind) == "component"]
+    subjects = {figures.registry.module(kind).SUBJECT for kind in kinds}
     # The exponents of scaling are part of the timings of Table 1.
-    assert sorted([*subjects, "scaling"]) == components.catalogue.names()
+    assert sorted([*subjects, "scaling"]) == components.registry.names()
     for kind in kinds:
-        module = figures.catalogue.module(kind)
+        module = figures.registry.module(kind)
         for table, columns in module.TABLES.items():
             assert set(columns) <= set(components.tables(module.SUBJECT)[table])
 
@@ -377,22 +377,22 @@ def test_a_figure_wants_all_its_tables(sources):
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
-    grids = components.catalogue.module("exploration").GRIDS
+    grids = components.registry.module("exploration").GRIDS
     assert [len(values) for _, values in grids.values()] == [4, 4, 4]
     page = Path(befrl.__file__).parent / "report" / "page.html.j2"
-    for text in (Path(figures.catalogue.module("exploration").__file__).read_text(), page.read_text()):
+    for text in (Path(figures.registry.module("exploration").__file__).read_text(), page.read_text()):
         assert "best of three agents with four settings each" in " ".join(text.split())
 
 
 def test_the_caption_says_which_track_and_family(case_tables):
     unknown, known = (
-        figures.catalogue.module("regret").describe(render.read_tables("regret", case_tables("regret", case)))
+        figures.registry.module("regret").describe(render.read_tables("regret", case_tables("regret", case)))
         for case in CASES
     )
     assert "reward unknown" in unknown["title"] and "track U" in unknown["caption"]
     assert "reward known" in known["title"] and "track K" in known["caption"]
     assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
-    theory = figures.catalogue.module("regret-theory").describe(
+    theory = figures.registry.module("regret-theory").describe(
         render.read_tables("regret-theory", case_tables("regret-theory", UNKNOWN))
     )
     assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
@@ -449,7 +449,7 @@ def without_regret(tables, variant):
 
 def test_an_agent_without_regret_is_drawn_and_named(sources):
     """Along the lower edge of the curves, with a word in the legend and the caption; in the order, at the left edge."""
-    module = figures.catalogue.module("regret")
+    module = figures.registry.module("regret")
     tables = without_regret(render.read_tables("regret", sources["regret"])[0], "newcomer")
     style.apply()
     axes = next(axes for axes in module.draw([tables]).axes if axes.get_title() == "baselines")
@@ -458,7 +458,7 @@ def test_an_agent_without_regret_is_drawn_and_named(sources):
     assert line.get_ydata()[0] < min(other.get_ydata().max() for other in axes.get_lines() if other is not line)
     assert "Along the lower edge: newcomer, with zero regret." in module.describe([tables])["caption"]
     tables = without_regret(render.read_tables("ordering", sources["ordering"])[0], "newcomer")
-    left = figures.catalogue.module("ordering").draw([tables]).axes[0]
+    left = figures.registry.module("ordering").draw([tables]).axes[0]
     arrows = [line for line in left.get_lines() if line.get_marker() == "<"]
     assert [line.get_xdata()[0] for line in arrows] == [pytest.approx(left.get_xlim()[0])]
 
@@ -471,17 +471,17 @@ def crowd(counts, baselines=("greedy",)):
 
 
 def test_many_agents_are_drawn_in_groups_with_the_references_in_each():
-    panels = figures.catalogue.module("regret").panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
+    panels = figures.registry.module("regret").panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
     assert {title: list(rows["algorithm"]) for title, rows in panels.items()} == {
         "exponential family": ["exp-ucrl", "exp-ucrl", "greedy"],
         "mixtures, factors and tables": ["psrl", "greedy"],
         "others": ["mine", "greedy"],
     }
-    assert list(figures.catalogue.module("regret").panels(crowd({}))) == ["baselines"]
+    assert list(figures.registry.module("regret").panels(crowd({}))) == ["baselines"]
 
 
 def test_a_crowded_group_is_split_and_nobody_is_lost():
-    module = figures.catalogue.module("regret")
+    module = figures.registry.module("regret")
     rows = crowd({"bef-rlsvi": 7, "exp-ucrl": 4}, baselines=("bef-rlsvi", "greedy", "random"))
     panels = module.panels(rows)
     assert list(panels) == [f"exponential family ({i})" for i in (1, 2, 3, 4)]
@@ -551,13 +551,13 @@ def test_table1_shows_both_scales_and_the_papers_marks(sources):
         assert found == set(rows[column].dropna()) and found
     # The oracle's regret is zero: a triangle at the edge.
     assert [line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == "<"] == [regret.get_xlim()[0]]
-    shown = figures.catalogue.module("table1").shown(table)
+    shown = figures.registry.module("table1").shown(table)
     assert shown["agent"].iloc[0] == "bef-rlsvi"
 
 
 def test_table1_says_who_cannot_be_told_apart_and_who_ties(sources):
     figure = drawn("table1", sources["table1"])
-    table = figures.catalogue.module("table1").shown(render.read_tables("table1", sources["table1"])[0]["table"])
+    table = figures.registry.module("table1").shown(render.read_tables("table1", sources["table1"])[0]["table"])
     # The oracle has none.
     letters = ["theory_group", "tuned_group"]
     assert table.loc[table["agent"] == "oracle", letters].isna().all(axis=None)
@@ -573,7 +573,7 @@ def test_table1_says_who_cannot_be_told_apart_and_who_ties(sources):
 def test_cost_shows_the_time_of_an_episode_and_its_growth(sources):
     figure = drawn("cost", sources["cost"])
     table = render.read_tables("cost", sources["cost"])[0]["timings"]
-    rows = figures.catalogue.module("table1").shown(table)
+    rows = figures.registry.module("table1").shown(table)
     names, cost, growth = figure.axes
     assert [text.get_text() for text in names.texts] == list(rows["agent"])
     assert [line.get_xdata()[0] for line in cost.get_lines()] == list(1000 * rows["seconds"])
@@ -621,7 +621,7 @@ def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(sources, tmp_pa
     ]
     assert looks[0] == looks[1]
     assert "bef-rlsvi ‡" in [text.get_text() for text in both[0].axes[0].get_legend().get_texts()]
-    caption = figures.catalogue.module("regret").describe(render.read_tables("regret", paths))["caption"]
+    caption = figures.registry.module("regret").describe(render.read_tables("regret", paths))["caption"]
     assert "‡: surrogate constants; the source's are not known." in caption
 
 
@@ -644,7 +644,7 @@ def test_an_agent_has_the_same_colour_in_all_figures(sources, case_tables):
 
 
 def test_known_agents_have_looks_of_their_own():
-    assert set(style.LOOKS) <= set(agents.catalogue.names())
+    assert set(style.LOOKS) <= set(agents.registry.names())
     looks = {(to_hex(colour), marker) for colour, marker in style.LOOKS.values()}
     assert len(looks) == len(style.LOOKS)
     assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in newcomers.COLOURS}
@@ -656,7 +656,7 @@ def test_agents_of_a_panel_look_different(name):
     study = config.load(config.SCHEMA.parent / f"{name}.yaml", config.SCHEMA)
     for instance, _ in study.compared_cases():
         rows = [(agent, study.agent(instance, agent)["algorithm"]) for agent in study["study"][instance]["agents"]]
-        panels = figures.catalogue.module("regret").panels(pd.DataFrame(rows, columns=["agent", "algorithm"]))
+        panels = figures.registry.module("regret").panels(pd.DataFrame(rows, columns=["agent", "algorithm"]))
         for title, part in panels.items():
             looks = [tuple(sorted(style.look(row.agent, row.algorithm).items())) for row in part.itertuples()]
             assert len(set(looks)) == len(looks), (instance, title)
@@ -821,7 +821,7 @@ def test_a_filled_square_is_a_hypothesis_that_holds(sources):
 @pytest.mark.parametrize(("kind", "column"), [("estimators", "kl"), ("estimators-cost", "seconds")])
 def test_estimators_are_shown_by_the_numbers_of_the_table(sources, kind, column):
     figure = drawn(kind, sources[kind])
-    looks = figures.catalogue.module("estimators").LOOKS
+    looks = figures.registry.module("estimators").LOOKS
     for axes, table in zip(figure.axes, frames(sources[kind]), strict=True):
         expected = by_name(table, "estimator", "transitions", column)
         for (name, numbers), line in zip(expected.items(), axes.get_lines(), strict=True):
@@ -835,12 +835,12 @@ def test_estimators_are_shown_by_the_numbers_of_the_table(sources, kind, column)
                 assert [edge.min(), edge.max()] == [row.kl_low, row.kl_high]
         assert axes.get_title() == table["instance"][0]
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == estimators.catalogue.names()
+    assert [text.get_text() for text in legend.get_texts()] == estimators.registry.names()
 
 
 @pytest.mark.parametrize("kind", ["planners", "planners-cost"])
 def test_planners_are_shown_by_the_numbers_of_the_table(sources, kind):
-    figure, module = drawn(kind, sources[kind]), figures.catalogue.module("planners")
+    figure, module = drawn(kind, sources[kind]), figures.registry.module("planners")
     columns = list(module.NAMES) if kind == "planners" else ["seconds"]
     at_rim = 0
     for axes, (table, column) in zip(
@@ -861,22 +861,22 @@ def test_planners_are_shown_by_the_numbers_of_the_table(sources, kind):
             assert (line.get_color(), line.get_marker()) == (module.LOOKS.get(name) or newcomers.look(name))
     assert bool(at_rim) == (kind == "planners")
     (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == set(planners.catalogue.names())
+    assert {text.get_text() for text in legend.get_texts()} == set(planners.registry.names())
 
 
-@pytest.mark.parametrize(("kind", "known"), [("estimators", estimators.catalogue), ("planners", planners.catalogue)])
+@pytest.mark.parametrize(("kind", "known"), [("estimators", estimators.registry), ("planners", planners.registry)])
 def test_estimators_and_planners_have_looks_of_their_own(kind, known):
     """Those that are new have the colours of newcomers, which nothing known has."""
-    looks = figures.catalogue.module(kind).LOOKS
+    looks = figures.registry.module(kind).LOOKS
     assert set(looks) <= set(known.names())
     assert len(set(looks.values())) == len(looks)
     assert not {colour for colour, _ in looks.values()} & set(newcomers.COLOURS)
 
 
-@pytest.mark.parametrize("kind", figures.catalogue.names())
+@pytest.mark.parametrize("kind", figures.registry.names())
 def test_a_figure_computes_no_regret(kind):
     """It depends on no code that makes numbers: editing an agent must not redraw figures by itself."""
-    modules = provenance.closure("befrl.figures.support.render", figures.catalogue.module_name(kind))
+    modules = provenance.closure("befrl.figures.support.render", figures.registry.module_name(kind))
     forbidden = ("experiment", "planning", "learning", "instances", "agents", "numerics", "model")
     forbidden += ("analysis.components", "analysis.aggregation", "analysis.table1")
     assert not [name for name in modules if name.startswith(tuple(f"befrl.{room}" for room in forbidden))]
@@ -931,7 +931,7 @@ def test_figures_of_a_study_are_found_by_name():
     assert "regret_a_K" not in wanted
     assert wanted["noise-scale"] == ("noise-scale", cases)
     with pytest.raises(InputError, match=r"unknown figure 'pie': choose one of .*noise-scale"):
-        figures.catalogue.module("pie")
+        figures.registry.module("pie")
 
 
 def test_published_experiments_have_a_figure_each_and_table1_has_two():

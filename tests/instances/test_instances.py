@@ -22,7 +22,7 @@ VARIANTS = [
     ("circle", {"knots": 4, "kappa": 2.0, "horizon": 5}),
     ("lds", {"pull": -0.5, "bound": 1.0, "horizon": 4}),
 ]
-CATALOGUE = instances.catalogue.names()
+REGISTRY = instances.registry.names()
 SMALL = [("chain", {"bins": 2, "horizon": 4}), ("riverswim", {"states": 3, "horizon": 3}), ("dense", {"horizon": 2})]
 
 
@@ -123,8 +123,8 @@ def test_first_states_follow_the_stated_law(name, values, rng):
 
 FLOATS = [
     (name, field.name)
-    for name in CATALOGUE
-    for field in dataclasses.fields(instances.catalogue.module(name).Parameters)
+    for name in REGISTRY
+    for field in dataclasses.fields(instances.registry.module(name).Parameters)
     if field.metadata["kind"] is float
 ]
 
@@ -141,7 +141,7 @@ ROOM = {
 
 @pytest.mark.parametrize(("name", "key"), FLOATS)
 def test_every_allowed_number_makes_an_instance(name, key):
-    metadata = {f.name: f.metadata for f in dataclasses.fields(instances.catalogue.module(name).Parameters)}[key]
+    metadata = {f.name: f.metadata for f in dataclasses.fields(instances.registry.module(name).Parameters)}[key]
     for value in (metadata["low"], metadata["high"]):
         problem = instances.build(name, ROOM.get((name, key), {}) | {key: value})
         assert np.isfinite(problem.optimal_value)
@@ -310,6 +310,6 @@ def test_the_theta_of_a_file_made_on_another_processor_is_used_to_the_bit(tmp_pa
 
 def test_build_must_return_an_instance(monkeypatch):
     """A forgotten `return` is named in a sentence."""
-    monkeypatch.setattr(instances.catalogue.module("jao"), "build", lambda parameters: None)
+    monkeypatch.setattr(instances.registry.module("jao"), "build", lambda parameters: None)
     with pytest.raises(InputError, match=r"^instance 'jao': build\(parameters\) returns NoneType, it must return"):
         instances.build("jao", {})

@@ -352,8 +352,8 @@ def mine(monkeypatch):
 
     def build(function):
         module = SimpleNamespace(Parameters=Parameters, build=function)
-        monkeypatch.setattr(instances.catalogue, "names", lambda: ["mine"])
-        monkeypatch.setattr(instances.catalogue, "module", lambda name: module)
+        monkeypatch.setattr(instances.registry, "names", lambda: ["mine"])
+        monkeypatch.setattr(instances.registry, "module", lambda name: module)
         return instances.build("mine", {})
 
     return build

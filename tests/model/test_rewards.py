@@ -11,7 +11,7 @@ from befrl.model import rewards
 from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
 from helpers import derivative
 
-LAWS = [*(rewards.make(name, 0.5) for name in rewards.catalogue.names()), gaussian.Law(2.0)]
+LAWS = [*(rewards.make(name, 0.5) for name in rewards.registry.names()), gaussian.Law(2.0)]
 GRID = np.array([-30.0, -5.0, -1.0, -0.15, -0.05, 0.0, 1e-3, 0.05, 0.15, 0.7, 3.0, 12.0, 40.0])
 EXPONENTIAL = truncated_exponential.Law()
 
@@ -23,7 +23,7 @@ def name_of(law):
 def test_every_law_is_found_by_its_name():
     """Laws that have a standard deviation take it; their variance is its square whatever c is."""
     known = {"bernoulli": bernoulli.Law(), "gaussian": gaussian.Law(0.3), "truncated-exponential": EXPONENTIAL}
-    assert set(known) <= set(rewards.catalogue.names())
+    assert set(known) <= set(rewards.registry.names())
     assert {name: rewards.make(name, 0.3) for name in known} == known
     assert rewards.make("gaussian", 0.3).variance(7.0) == pytest.approx(0.09)
     with pytest.raises(InputError, match="reward law"):

@@ -33,7 +33,7 @@ def test_every_column_has_a_meaning_and_every_table_an_own_path_and_verb():
     assert len({table.path for table in tables}) == len(tables)
     for table in tables:
         assert all(len(meaning) > 5 for meaning in table.columns.values())
-        assert table.made_by.split()[1] in cli.verbs.catalogue.names()
+        assert table.made_by.split()[1] in cli.verbs.registry.names()
 
 
 def test_a_table_is_found_by_its_columns():

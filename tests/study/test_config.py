@@ -141,9 +141,9 @@ def test_every_key_of_the_schema_is_described():
 
 def test_every_component_study_has_its_settings_in_the_schema():
     given = SCHEMA["properties"]["components"]["properties"]
-    assert sorted(given) == components.catalogue.names()
+    assert sorted(given) == components.registry.names()
     for kind, sub in given.items():
-        wanted = set(list(inspect.signature(components.catalogue.module(kind).study).parameters)[3:])
+        wanted = set(list(inspect.signature(components.registry.module(kind).study).parameters)[3:])
         assert set(sub["properties"]) - {"instances"} == wanted
 
 
@@ -486,14 +486,14 @@ def some_parameter(module, build, kinds=(str, int, float)):
     return st.sampled_from(fields).flatmap(lambda f: st.fixed_dictionaries({f.name: build(f)}))
 
 
-def entry(catalogue, key, values):
+def entry(registry, key, values):
     """An instance or an agent with at most one parameter set."""
 
     def of(name):
-        setting = some_parameter(catalogue.module(name), values)
+        setting = some_parameter(registry.module(name), values)
         return st.fixed_dictionaries({key: st.just(name)}, optional={"set": setting})
 
-    return st.sampled_from(catalogue.names()).flatmap(of)
+    return st.sampled_from(registry.names()).flatmap(of)
 
 
 def tuned_agent(name):
@@ -506,7 +506,7 @@ def tuned_agent(name):
         low = max(field.metadata["low"], 1e-9)
         return st.tuples(st.floats(low, low * 50), st.floats(low * 100, field.metadata["high"])).map(list)
 
-    module = agents.catalogue.module(name)
+    module = agents.registry.module(name)
     return st.fixed_dictionaries(
         {"algorithm": st.just(name)},
         optional={"tune": some_parameter(module, span, (float,)), "sweep": some_parameter(module, sweep, (int, float))},
@@ -514,9 +514,9 @@ def tuned_agent(name):
 
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,6}", fullmatch=True)
-AGENT = entry(agents.catalogue, "algorithm", values_of) | st.sampled_from(
-    ["bef-rlsvi", "exp-psrl", "exp-ucrl"]
-).flatmap(tuned_agent)
+AGENT = entry(agents.registry, "algorithm", values_of) | st.sampled_from(["bef-rlsvi", "exp-psrl", "exp-ucrl"]).flatmap(
+    tuned_agent
+)
 
 
 @functools.lru_cache(maxsize=128)
@@ -560,7 +560,7 @@ def components_of(names):
 @st.composite
 def studies(draw):
     """Small valid configs."""
-    instance = entry(instances.catalogue, "family", small_values_of)
+    instance = entry(instances.registry, "family", small_values_of)
     config = {
         "instances": draw(st.dictionaries(NAMES, instance, min_size=1, max_size=3)),
         "agents": draw(st.dictionaries(NAMES, AGENT, min_size=1, max_size=3)),
@@ -651,7 +651,7 @@ def test_variants_survive_the_way_through_labels_and_command_lines(config):
     for instance, _ in study.cases():
         for name in study["study"][instance]["agents"]:
             entry = study.agent(instance, name)
-            parameters = agents.catalogue.module(entry["algorithm"]).Parameters
+            parameters = agents.registry.module(entry["algorithm"]).Parameters
             sweep = entry.get("sweep", {})
             found = variants(name, entry["set"], None, sweep)
             assert len(found) == 1 + sum(map(len, sweep.values()))

@@ -51,7 +51,7 @@ def test_an_included_file_names_its_own_plugins_relative_to_itself(home, tmp_pat
 def test_without_the_plugin_its_name_is_unknown():
     with pytest.raises(InputError, match=r"agents\.mine\.algorithm: unknown agent 'my-agent': choose one of bef-rlsvi"):
         check(STUDY, read_yaml(SCHEMA))
-    assert agents.catalogue.added == {}
+    assert agents.registry.added == {}
 
 
 WRONG = {

@@ -235,7 +235,7 @@ def test_without_a_lock_only_code_counts(lock, monkeypatch, tmp_path):
 def run_closure(family, algorithm, **values):
     """What a job of rule `run` depends on."""
     parts = agents.modules(algorithm, agents.parameters(algorithm, values))
-    return provenance.closure("befrl.experiment.runs", instances.catalogue.module_name(family), *parts)
+    return provenance.closure("befrl.experiment.runs", instances.registry.module_name(family), *parts)
 
 
 def test_a_run_depends_on_its_learner_and_on_no_figure():
@@ -251,12 +251,12 @@ def test_a_run_depends_on_its_learner_and_on_no_figure():
         assert not [name for name in modules if name.startswith(f"befrl.{other}")]
 
 
-@pytest.mark.parametrize("algorithm", agents.catalogue.names())
+@pytest.mark.parametrize("algorithm", agents.registry.names())
 def test_a_run_depends_on_no_other_agent_and_no_other_family(algorithm):
     modules = run_closure("chain", algorithm)
-    known = {agents.catalogue.module_name(name) for name in agents.catalogue.names()}
-    families = {instances.catalogue.module_name(name) for name in instances.catalogue.names()}
-    assert modules & known == {agents.catalogue.module_name(algorithm)}
+    known = {agents.registry.module_name(name) for name in agents.registry.names()}
+    families = {instances.registry.module_name(name) for name in instances.registry.names()}
+    assert modules & known == {agents.registry.module_name(algorithm)}
     assert modules & families == {"befrl.instances.chain"}
 
 
@@ -273,8 +273,8 @@ def test_a_run_depends_on_its_own_estimator_and_planner_alone(part):
 
 
 def test_instances_depend_on_no_agent_and_claims_on_no_figure():
-    for family in instances.catalogue.names():
-        modules = provenance.closure("befrl.instances", instances.catalogue.module_name(family))
+    for family in instances.registry.names():
+        modules = provenance.closure("befrl.instances", instances.registry.module_name(family))
         assert not [name for name in modules if name.startswith("befrl.agents")]
     for name in claims.names():
         modules = provenance.closure("befrl.claims", claims.describe(name)["module"])
@@ -287,8 +287,8 @@ def test_the_report_depends_on_its_template():
 
 
 def test_figures_depend_on_their_own_module_and_style():
-    for kind in figures.catalogue.names():
-        own = figures.catalogue.module_name(kind)
+    for kind in figures.registry.names():
+        own = figures.registry.module_name(kind)
         assert {"befrl.figures.support.style", own} <= provenance.closure("befrl.figures.support.render", own)
 
 

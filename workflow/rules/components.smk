@@ -16,13 +16,13 @@ def component_settings(kind):
 
 def component_code(kind):
     """Hash of the code of a component study, its instance and the agents, estimators and planners that it uses."""
-    study = components.catalogue.module(kind)
+    study = components.registry.module(kind)
 
     def found(wildcards):
         instance = instance_entry(wildcards)
         return code_hash(
             "befrl.analysis.components",
-            components.catalogue.module_name(kind),
+            components.registry.module_name(kind),
             *instances.modules(instance["family"], instance["set"]),
             *study.uses(),
         )
@@ -37,7 +37,7 @@ def component_timings(kind):
     )
 
 
-for kind in components.catalogue.names():
+for kind in components.registry.names():
 
     rule:
         name:
@@ -87,5 +87,5 @@ rule component:
     output:
         LAYOUT.component("{kind}", "{table}"),
     wildcard_constraints:
-        kind=rf"(?!(?:{'|'.join(components.catalogue.names())})/)[^/]+",
+        kind=rf"(?!(?:{'|'.join(components.registry.names())})/)[^/]+",
         table="[^/]+",

@@ -19,7 +19,7 @@ def figure_tables(wildcards):
 
 
 def figure_code(*kinds):
-    modules = map(figures.catalogue.module_name, kinds)
+    modules = map(figures.registry.module_name, kinds)
     return code_hash("befrl.figures.support.render", *modules)
 
 
@@ -44,7 +44,7 @@ def looks(numbers):
 
 # The figures of a case come from one job, as its tables do: to load matplotlib takes as long as to draw.
 CASE_FIGURES = [
-    kind for kind in figures.catalogue.names() if figures.scope(kind) == "case"
+    kind for kind in figures.registry.names() if figures.scope(kind) == "case"
 ]
 
 

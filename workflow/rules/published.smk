@@ -4,7 +4,7 @@
 @checked
 def published_cases(wildcards):
     names = STUDY.repeated(wildcards.source)
-    track = published.catalogue.module(wildcards.source).TRACK
+    track = published.registry.module(wildcards.source).TRACK
     return [(name, track) for name in names]
 
 
@@ -41,7 +41,7 @@ rule published_tables:
         out=lambda wildcards, output: folder(output[0]),
         code=lambda wildcards: code_hash(
             "befrl.analysis.published",
-            published.catalogue.module_name(wildcards.source),
+            published.registry.module_name(wildcards.source),
         ),
     shell:
         "python -m befrl published {wildcards.source} --output {params.output:q}"

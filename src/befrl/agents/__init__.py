@@ -8,21 +8,21 @@ import dataclasses
 
 import numpy as np
 
-from befrl.common.catalogue import Catalogue
 from befrl.common.parameters import read
+from befrl.common.registry import Registry
 from befrl.learning import estimators
 from befrl.planning import planners
 
-catalogue = Catalogue("agent", __name__, __path__, parts=("Agent", "Parameters"), base="BaseAgent")
+registry = Registry("agent", __name__, __path__, parts=("Agent", "Parameters"), base="BaseAgent")
 
 
 def parameters(algorithm: str, values: dict, where: str | None = None):
     """The checked parameters of an algorithm."""
-    return read(catalogue.module(algorithm).Parameters, values, where or f"agent '{algorithm}'")
+    return read(registry.module(algorithm).Parameters, values, where or f"agent '{algorithm}'")
 
 
 # The parts of an agent that are chosen by a parameter of the same name.
-PARTS = {"estimator": estimators.catalogue, "planner": planners.catalogue}
+PARTS = {"estimator": estimators.registry, "planner": planners.registry}
 
 
 def specification(model, algorithm: str, chosen) -> str:
@@ -31,7 +31,7 @@ def specification(model, algorithm: str, chosen) -> str:
     Raises `Refused` if the algorithm cannot run, or its estimator or planner does not apply to the model.
     """
     check_parts(model, chosen)
-    return catalogue.module(algorithm).Agent.specification(model, chosen)
+    return registry.module(algorithm).Agent.specification(model, chosen)
 
 
 def check_parts(model, chosen):
@@ -66,10 +66,10 @@ def constants(algorithm: str, chosen) -> str:
     ]
     if chosen.scale != "theory" or replaced:
         return "set"
-    return "surrogate" if catalogue.module(algorithm).Agent.surrogate else "theory"
+    return "surrogate" if registry.module(algorithm).Agent.surrogate else "theory"
 
 
 def modules(algorithm: str, chosen) -> list[str]:
     """The modules of an algorithm with these parameters: its own, its estimator's and its planner's."""
     parts = [part.module_name(getattr(chosen, key)) for key, part in PARTS.items() if hasattr(chosen, key)]
-    return [catalogue.module_name(algorithm), *parts]
+    return [registry.module_name(algorithm), *parts]

@@ -63,7 +63,7 @@ def _measurements(shrink, repeats):
     for name, agent, rows, episodes in wanted:
         yield speed(built[name], name, agent, rows, episodes // shrink, repeats)
     yield growth_of_episodes(built["chain-8"], "chain-8", 50, LATE // shrink)
-    for estimator in estimators.catalogue.names():
+    for estimator in estimators.registry.names():
         yield growth_of_updates(estimator, 10, LATE_UPDATE // shrink)
     yield _row("memory", "all", "all", WIDE, max(EVERY_AGENT.values()) // shrink, usage.peak())
 
@@ -82,7 +82,7 @@ def agents_on(instance):
             return False
         return True
 
-    return [name for name in agents.catalogue.names() if runs(name)]
+    return [name for name in agents.registry.names() if runs(name)]
 
 
 def timed_run(instance, name, agent, rows, episodes):
@@ -112,7 +112,7 @@ def growth_of_updates(name, rows, late):
 
     The instance is the truncated-exponential chain, or the linear system for estimators that need Gaussian next states.
     """
-    module = estimators.catalogue.module(name)
+    module = estimators.registry.module(name)
     for family in ("literal", "lds"):
         instance = instances.build(family, {})
         try:

@@ -51,4 +51,4 @@ def of(row, meta, outcome) -> str:
 
 def to_tune(algorithm) -> list[str]:
     """The penalty or prior of an algorithm, which its author would tune beside the multiplier of its bonus or noise."""
-    return [entry["name"] for entry in describe(agents.catalogue.module(algorithm).Parameters) if entry["ridge"]]
+    return [entry["name"] for entry in describe(agents.registry.module(algorithm).Parameters) if entry["ridge"]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from befrl.analysis import aggregation, intervals, regret_columns
-from befrl.api import given
+from befrl.api import validation
 from befrl.api.runs import LOCKSTEP, Runs, play
 from befrl.common.errors import InputError
 from befrl.experiment.spec import ROOT_SEED
@@ -85,11 +85,11 @@ class Comparison:
 
 
 def compare(
-    mdp: given.AnyInstance,
-    agents: Mapping[str, given.AnyAgent | tuple[given.AnyAgent, Mapping[str, Any]]],
+    mdp: validation.AnyInstance,
+    agents: Mapping[str, validation.AnyAgent | tuple[validation.AnyAgent, Mapping[str, Any]]],
     *,
     episodes: int = 1000,
-    seeds: given.AnySeeds = 30,
+    seeds: validation.AnySeeds = 30,
     track: str = "U",
     ties: str = "random",
     root_seed: int = ROOT_SEED,
@@ -110,7 +110,7 @@ def compare(
     return Comparison({each.label: each for each in runs})
 
 
-def _player(label: str, each: Any) -> tuple[str | None, given.AnyAgent, Mapping[str, Any]]:
+def _player(label: str, each: Any) -> tuple[str | None, validation.AnyAgent, Mapping[str, Any]]:
     """Label, agent and parameters of an entry."""
     agent, values = each if isinstance(each, tuple) and len(each) == 2 else (each, {})
     if not isinstance(values, Mapping):

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from befrl import instances
-from befrl.api import given
+from befrl.api import validation
 from befrl.api.runs import Runs
 from befrl.api.threads import one_thread
 from befrl.common import storage, tidy
@@ -28,7 +28,7 @@ def read(path: str | PathLike[str]) -> pd.DataFrame | dict[str, Runs] | Instance
     claim or of a tuning (json) a dictionary.
     """
     if not isinstance(path, str | PathLike):
-        raise InputError(f"path = {given.shown(path)} is not allowed: it must be the path of a file")
+        raise InputError(f"path = {validation.shown(path)} is not allowed: it must be the path of a file")
     file = Path(path)
     if not file.exists():
         raise InputError(f"{file}: there is no such file")

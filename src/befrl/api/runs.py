@@ -8,7 +8,7 @@ import numpy as np
 
 from befrl import agents, instances
 from befrl.analysis import regret_columns
-from befrl.api import given
+from befrl.api import validation
 from befrl.api.threads import one_thread
 from befrl.common.errors import InputError
 from befrl.common.progress import progress
@@ -85,7 +85,7 @@ class Runs:
     def save(self, path: str | PathLike[str]) -> None:
         """Write a run file, which `befrl.read` and `befrl aggregate` read; its name ends in .npz."""
         if not fspath(path).endswith(".npz"):
-            raise InputError(f"path = {given.shown(path)} is not allowed: the name of a run file ends in .npz")
+            raise InputError(f"path = {validation.shown(path)} is not allowed: the name of a run file ends in .npz")
         run_file.save(path, self.log, _made_by(self.meta) | self.meta)
 
     def __repr__(self) -> str:
@@ -105,11 +105,11 @@ def _made_by(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run(
-    mdp: given.AnyInstance,
-    agent: given.AnyAgent,
+    mdp: validation.AnyInstance,
+    agent: validation.AnyAgent,
     *,
     episodes: int = 1000,
-    seeds: given.AnySeeds = 30,
+    seeds: validation.AnySeeds = 30,
     track: str = "U",
     ties: str = "random",
     root_seed: int = ROOT_SEED,
@@ -137,10 +137,10 @@ def run(
 
 
 def play(
-    mdp: given.AnyInstance,
-    players: Sequence[tuple[str | None, given.AnyAgent, Mapping[str, Any]]],
+    mdp: validation.AnyInstance,
+    players: Sequence[tuple[str | None, validation.AnyAgent, Mapping[str, Any]]],
     episodes: int,
-    seeds: given.AnySeeds,
+    seeds: validation.AnySeeds,
     track: str,
     ties: str,
     root_seed: int,
@@ -152,16 +152,16 @@ def play(
 
     `players` are (label, agent, parameters).
     """
-    chosen, K = given.read_seeds(seeds), given.read_episodes(episodes)
-    root, width = given.read_whole("root_seed", root_seed, 0), given.read_whole("lockstep", lockstep)
-    threads = given.read_whole("cores", cores)
+    chosen, K = validation.read_seeds(seeds), validation.read_episodes(episodes)
+    root, width = validation.read_whole("root_seed", root_seed, 0), validation.read_whole("lockstep", lockstep)
+    threads = validation.read_whole("cores", cores)
     with one_thread():
         settings = {}
         for label, agent, values in players:
-            name = given.algorithm(agent, given.read_label(label))
+            name = validation.algorithm(agent, validation.read_label(label))
             settings[label or name] = name, dict(values)
             RunSpec.of(None, "", name, settings[label or name][1], K, chosen, track=track, ties=ties)
-        instance = given.read_instance(mdp)
+        instance = validation.read_instance(mdp)
         options = {"track": track, "root_seed": root, "ties": ties}
         specs = {
             label: RunSpec.of(instance, instance.name, name, values, K, chosen, **options)

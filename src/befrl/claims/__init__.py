@@ -12,17 +12,17 @@ import sys
 
 from befrl.claims.toolbox.judge import judge
 from befrl.claims.toolbox.registry import CLAIMS, number_of, paper
-from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, unknown
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("section of claims", __name__, __path__)
+registry = Registry("section of claims", __name__, __path__)
 
 
 @functools.cache
 def _load() -> None:
     """Import every section, which enters its claims in the ledger."""
-    for section in catalogue.names():
-        catalogue.module(section)
+    for section in registry.names():
+        registry.module(section)
 
 
 def names() -> list[str]:

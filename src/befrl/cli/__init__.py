@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from befrl.cli import verbs
 from befrl.common import plugin_variable, usage
-from befrl.common.errors import Broken, InputError, NotConverged, unknown
+from befrl.common.errors import ContractError, InputError, NotConverged, unknown
 from befrl.common.sentences import one_line
 
 
@@ -54,8 +54,8 @@ def build_parser():
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     _add_plugin(parser, "plugins")
     subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name in verbs.catalogue.names():
-        verb, text = verbs.catalogue.module(name), verbs.catalogue.summary(name)
+    for name in verbs.registry.names():
+        verb, text = verbs.registry.module(name), verbs.registry.summary(name)
         example = f"example:\n  {verb.EXAMPLE}"
         own = subparsers.add_parser(name, help=text, description=text, epilog=example, formatter_class=raw)
         verb.arguments(own)
@@ -88,11 +88,11 @@ def main(argv=None):
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     try:
         load_plugins([*args.plugins, *args.more_plugins])
-        verbs.catalogue.module(args.verb).call(args)
+        verbs.registry.module(args.verb).call(args)
         sys.stdout.flush()
     except InputError as error:
         return _said(error, 2)
-    except (NotConverged, Broken) as error:
+    except (NotConverged, ContractError) as error:
         return _said(error, 1)
     except BrokenPipeError:
         # The reader of the output has closed the pipe, as `head` does: this is not an error.

@@ -16,14 +16,14 @@ class NotConverged(RuntimeError):
     """The solver did not converge on valid input."""
 
 
-class Broken(RuntimeError):
+class ContractError(RuntimeError):
     """An agent or an instance breaks its contract; the message says how."""
 
 
 def require(holds, sentence: str):
-    """Raise `Broken` unless a condition of a contract holds."""
+    """Raise `ContractError` unless a condition of a contract holds."""
     if not holds:
-        raise Broken(sentence)
+        raise ContractError(sentence)
 
 
 def unknown(kind: str, name, allowed) -> InputError:

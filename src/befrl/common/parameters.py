@@ -23,7 +23,7 @@ def integer(default, low, high, text):
 
 
 def choice(default, choices, text):
-    """One of the given words, or one of the names of a catalogue, which may grow."""
+    """One of the given words, or one of the names of a registry, which may grow."""
     return _field(default, text, kind=str, choices=choices)
 
 

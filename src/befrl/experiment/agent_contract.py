@@ -1,7 +1,7 @@
 """The contract of agents: what an agent must satisfy with any setting, on any instance and in both tracks.
 
-Each property is a function of a `Case` and raises `errors.Broken` with a sentence that says what the agent does wrong.
-The tests put every agent of the package through them, and `befrl check` those of a user.
+Each property is a function of a `Case` and raises `errors.ContractError` with a sentence that says what the agent does
+wrong. The tests put every agent of the package through them, and `befrl check` those of a user.
 """
 
 import contextlib
@@ -196,7 +196,7 @@ PROPERTIES = [
 def settings(algorithm):
     """The defaults {}, and {key: value} for both ends of every number and for every other word."""
     yield {}
-    for parameter in dataclasses.fields(agents.catalogue.module(algorithm).Parameters):
+    for parameter in dataclasses.fields(agents.registry.module(algorithm).Parameters):
         values = [*parameter.metadata.get("choices", ())]
         if parameter.metadata["kind"] is float:
             values += [parameter.metadata["low"], parameter.metadata["high"]]
@@ -206,7 +206,7 @@ def settings(algorithm):
 def beside(algorithm, own):
     """A setting, and others that differ from it in one number each: what can run in lock step with it."""
     yield own
-    for parameter in dataclasses.fields(agents.catalogue.module(algorithm).Parameters):
+    for parameter in dataclasses.fields(agents.registry.module(algorithm).Parameters):
         if parameter.metadata["kind"] is not float:
             continue
         if parameter.name in own:  # the default beside one of the ends

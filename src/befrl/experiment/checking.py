@@ -7,8 +7,8 @@ number and every word. Estimators and planners are checked as parts of `greedy`,
 from dataclasses import dataclass
 
 from befrl import agents, instances, plugins
-from befrl.common.catalogue import place
-from befrl.common.errors import Broken, InputError, Refused
+from befrl.common.errors import ContractError, InputError, Refused
+from befrl.common.registry import place
 from befrl.experiment import agent_contract, instance_contract
 from befrl.experiment.agent_contract import Case
 from befrl.experiment.spec import TRACKS
@@ -33,7 +33,7 @@ class Outcome:
 
 def check(kind: str, name: str, values: dict):
     """The outcomes of all checks of a component; `values` are parameters of an instance or an agent."""
-    module = plugins.CATALOGUES[kind].module_name(name)
+    module = plugins.REGISTRIES[kind].module_name(name)
     if kind == "agent":
         outcomes = list(_agent(module, name, values))
     elif kind in agents.PARTS:
@@ -99,7 +99,7 @@ def _outcome(module, function, where, *subject):
     try:
         function(*subject)
         sentence = ""
-    except (Broken, InputError) as error:
+    except (ContractError, InputError) as error:
         sentence = str(error)
     except Exception as error:
         what = f"{type(error).__name__}: {error}"

@@ -64,7 +64,7 @@ class Changes:
 def make_agent(spec):
     """Make the agent of a run; only in track K is it given the true reward parameter."""
     instance = spec.instance
-    cls = agents.catalogue.module(spec.algorithm).Agent
+    cls = agents.registry.module(spec.algorithm).Agent
     for setting in spec.settings:
         cls.specification(instance.model, setting)
     problem = Problem(

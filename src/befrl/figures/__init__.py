@@ -20,23 +20,23 @@ where `tables` is a list of {name of a table: data frame}, one for each thing th
 A new file here is a new figure in the workflow and in the report.
 """
 
-from befrl.common.catalogue import Catalogue
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("figure", __name__, __path__)
+registry = Registry("figure", __name__, __path__)
 
 
 def scope(kind: str) -> str:
-    return catalogue.module(kind).SCOPE
+    return registry.module(kind).SCOPE
 
 
 def section(kind: str) -> str:
     """The section of the report that shows a figure; empty for the one of all figures."""
-    return getattr(catalogue.module(kind), "SECTION", "")
+    return getattr(registry.module(kind), "SECTION", "")
 
 
 def measured(kind: str) -> bool:
     """Whether a figure shows measured seconds, which differ from run to run."""
-    return "timings" in catalogue.module(kind).TABLES
+    return "timings" in registry.module(kind).TABLES
 
 
 def wanted(cases, components=(), published=()) -> dict:
@@ -50,27 +50,27 @@ def wanted(cases, components=(), published=()) -> dict:
     compared, `published_li` a source, `table1` a table.
     """
     found = {}
-    for kind in catalogue.names():
+    for kind in registry.names():
         match scope(kind):
             case "case":
                 found |= {f"{kind}_{instance}_{track}": (kind, [(instance, track)]) for instance, track in cases}
             case "study":
                 found[kind] = (kind, list(cases))
             case "component":
-                subject = catalogue.module(kind).SUBJECT
+                subject = registry.module(kind).SUBJECT
                 shown = [instance for study, instance in components if study == subject]
                 if shown:
                     found[kind] = (kind, shown)
             case "published":
                 found |= {f"{kind}_{source}": (kind, [source]) for source in published}
             case "table":
-                found[kind] = (kind, [catalogue.module(kind).SUBJECT])
+                found[kind] = (kind, [registry.module(kind).SUBJECT])
     return found
 
 
 def tables(layout, kind, shown) -> list[str]:
     """The paths of the tables of a figure of `wanted`: for each thing shown, one for each of the module's TABLES."""
-    module = catalogue.module(kind)
+    module = registry.module(kind)
     return [_path(layout, module, thing, table) for thing in shown for table in module.TABLES]
 
 

@@ -67,7 +67,7 @@ def _farthest(values):
 
 def describe(tables):
     values, curves = tables[0]["values"], drawn(tables[0]["curves"])
-    source = published.catalogue.module(values["source"].iloc[0])
+    source = published.registry.module(values["source"].iloc[0])
     seeds = int(curves["seeds"].max())
     roles = set(curves["role"])
     surrogates = style.MARKS[style.SURROGATE] if "surrogate" in roles else ""

@@ -11,9 +11,9 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from befrl.common import instance_facts, storage
-from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, unknown
 from befrl.common.parameters import read
+from befrl.common.registry import Registry
 from befrl.model import constants, rewards
 from befrl.model.instance import Instance
 
@@ -32,7 +32,7 @@ PRESETS |= {
 THETAS = ("theta_p", "theta_r")
 # What theta* may differ by between processors, relative to its largest entry: measured are 3e-16.
 ROUNDING = 1e-10
-catalogue = Catalogue("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
+registry = Registry("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
 
 
 def resolve(name: str, values: dict) -> tuple[str, dict]:
@@ -40,27 +40,27 @@ def resolve(name: str, values: dict) -> tuple[str, dict]:
     if name in PRESETS:
         family, preset = PRESETS[name]
         return family, preset | values
-    if name not in catalogue.names():
-        raise unknown("instance", name, [*catalogue.names(), *PRESETS])
+    if name not in registry.names():
+        raise unknown("instance", name, [*registry.names(), *PRESETS])
     return name, values
 
 
 def check(name: str, values: dict, where: str):
     """The checked parameters of an instance, without building it."""
     family, values = resolve(name, values)
-    return read(catalogue.module(family).Parameters, values, where)
+    return read(registry.module(family).Parameters, values, where)
 
 
 def module_name(name: str) -> str:
     """The module of a family or preset."""
-    return catalogue.module_name(resolve(name, {})[0])
+    return registry.module_name(resolve(name, {})[0])
 
 
 def modules(name: str, values: dict) -> list[str]:
     """The modules that an instance is built from: its family and, if the reward law is a parameter, that law."""
     family, values = resolve(name, values)
-    chosen = values.get("reward", getattr(catalogue.module(family).Parameters, "reward", None))
-    return [catalogue.module_name(family), *([rewards.catalogue.module_name(chosen)] if chosen else [])]
+    chosen = values.get("reward", getattr(registry.module(family).Parameters, "reward", None))
+    return [registry.module_name(family), *([rewards.registry.module_name(chosen)] if chosen else [])]
 
 
 def build(family: str, values: dict, where: str | None = None):
@@ -89,7 +89,7 @@ def _naming(where):
 
 
 def _without_constants(family, values, where):
-    module = catalogue.module(family)
+    module = registry.module(family)
     parameters = read(module.Parameters, values, where)
     with _naming(where):
         instance = module.build(parameters)

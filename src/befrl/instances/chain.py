@@ -32,7 +32,7 @@ class Parameters:
     left: float = number(0.1, 0.0, 0.5, "how far the action left aims below the bin's centre")
     right: float = number(0.06, 0.0, 0.5, "how far the action right aims above the bin's centre")
     contrast: float = number(1.0, 0.001, 1.0, "multiple c of what both ends earn more than the bins between")
-    reward: str = choice("bernoulli", rewards.catalogue, "law of the rewards")
+    reward: str = choice("bernoulli", rewards.registry, "law of the rewards")
     reward_sd: float = number(0.5, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
 

@@ -65,7 +65,7 @@ class Parameters:
     reach: float = number(12.0, 6.0, 13.0, "natural parameter of the transitions of all arms")
     old: float = number(0.5, 0.0, 5.0, "natural parameter of the reward of the first arm")
     best: float = number(2.0, 0.1, 5.0, "natural parameter of the reward of the best arm")
-    reward: str = choice("bernoulli", rewards.catalogue, "law of the rewards")
+    reward: str = choice("bernoulli", rewards.registry, "law of the rewards")
     reward_sd: float = number(1.0, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
 

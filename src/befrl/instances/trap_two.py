@@ -60,7 +60,7 @@ class Parameters:
     best: float = number(4.0, 0.2, 8.0, "natural parameter of the best action, new")
     prize: float = number(0.8, 0.1, 5.0, "natural parameter of the reward at y = 2")
     bonus: float = number(0.05, 0.0, 1.0, "how much more the action new earns than lo, and hi more than new")
-    reward: str = choice("gaussian", rewards.catalogue, "law of the rewards")
+    reward: str = choice("gaussian", rewards.registry, "law of the rewards")
     reward_sd: float = number(1.0, 0.01, 10.0, "standard deviation of the rewards, for laws that have one")
 
 

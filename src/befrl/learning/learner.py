@@ -21,7 +21,7 @@ class LearnerParameters:
     """The parameters that all model-based agents share."""
 
     eta: float = number(1.0, 1e-6, 1e6, "weight of the penalty", ridge=True)
-    estimator: str = choice("mle", estimators.catalogue, "estimator of the transition parameter")
+    estimator: str = choice("mle", estimators.registry, "estimator of the transition parameter")
 
 
 class Learner:
@@ -33,7 +33,7 @@ class Learner:
         self.eta = np.broadcast_to(np.asarray(parameters.eta, dtype=float), (n,))
         self.alpha_p = problem.constants["alpha_p"]
         self.data = Data(model, n)
-        estimator = estimators.catalogue.module(parameters.estimator).Estimator
+        estimator = estimators.registry.module(parameters.estimator).Estimator
         self.estimator = estimator(model, n, parameters.eta, problem.stream(ESTIMATOR))
         self.theta_p = np.zeros((n, model.d))
         self.reward = RewardLearner(problem, parameters.eta)

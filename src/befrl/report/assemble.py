@@ -68,7 +68,7 @@ def _cost(layout, case):
 
 def _published(layout, source):
     """The tables of a source's experiments, and what the source is."""
-    module = published.catalogue.module(source)
+    module = published.registry.module(source)
     paths = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
     about = {"source": source, "about": module.__doc__, "citation": module.CITATION}
     return about | {name: tidy.read(path, published.COLUMNS) for name, path in paths.items()}
@@ -104,7 +104,7 @@ def _everything():
     from befrl.planning import planners
 
     rooms = (agents, estimators, figures, instances, components, planners, published, rewards)
-    catalogues = (room.catalogue for room in rooms)
-    found = [catalogue.module_name(name) for catalogue in catalogues for name in catalogue.names()]
+    registries = (room.registry for room in rooms)
+    found = [registry.module_name(name) for registry in registries for name in registry.names()]
     found += [claims.describe(name)["module"] for name in claims.names()]
     return found

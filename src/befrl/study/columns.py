@@ -46,7 +46,7 @@ def tables() -> list[Table]:
         Table(layout.columns(), COLUMNS, "befrl columns"),
         Table(layout.bench(), benchmark.COLUMNS, "befrl bench"),
     ]
-    for kind in components.catalogue.names():
+    for kind in components.registry.names():
         for name, columns in components.tables(kind).items():
             path = layout.component_timings(kind) if name == "timings" else layout.component(kind, name)
             found.append(Table(path, columns, f"befrl components {kind}"))

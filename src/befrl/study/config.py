@@ -55,7 +55,7 @@ def check(config, schema, folder=SCHEMA.parent, home=".") -> Study:
         _named(instances.module_name, entry["family"], f"instances.{name}.family")
         instances.check(entry["family"], entry["set"], f"instances.{name}.set")
     for name, entry in config["agents"].items():
-        module = _named(agents.catalogue.module, entry["algorithm"], f"agents.{name}.algorithm")
+        module = _named(agents.registry.module, entry["algorithm"], f"agents.{name}.algorithm")
         read(module.Parameters, entry["set"], f"agents.{name}.set")
         if "tune" in entry:
             tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"agents.{name}.tune")
@@ -75,7 +75,7 @@ def check(config, schema, folder=SCHEMA.parent, home=".") -> Study:
         if name not in config["instances"]:
             raise InputError(f"components.{kind}: {unknown('instance', name, config['instances'])}")
     for source, experiments in config["published"].items():
-        module = _named(published.catalogue.module, source, "published")
+        module = _named(published.registry.module, source, "published")
         for experiment, names in experiments.items():
             _check_experiment(config, module, f"published.{source}", experiment, names)
     for claim in config["claims"]["ids"]:

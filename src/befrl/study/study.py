@@ -90,7 +90,7 @@ class Study:
     def compared_cases(self) -> list[tuple[str, str]]:
         """The cases of the study's own comparison: those that repeat no published experiment."""
         repeated = {
-            (instance, published.catalogue.module(source).TRACK)
+            (instance, published.registry.module(source).TRACK)
             for source in self["published"]
             for instance in self.repeated(source)
         }

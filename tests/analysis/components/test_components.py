@@ -39,12 +39,12 @@ def refusal(kind, settings):
 
 
 def test_there_is_an_example_of_every_study():
-    assert sorted(GOOD) == components.catalogue.names()
+    assert sorted(GOOD) == components.registry.names()
 
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_settings_are_passed_on_and_every_column_is_explained(kind):
-    module = components.catalogue.module(kind)
+    module = components.registry.module(kind)
     tables = components.run(kind, "chain-3", small(), 0, GOOD[kind])
     assert timeless(tables) == timeless(module.study("chain-3", small(), 0, **GOOD[kind]))
     assert list(tables) == list(components.tables(kind))
@@ -90,7 +90,7 @@ UNUSED = {
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_a_study_names_the_modules_that_it_runs(kind):
-    used = components.catalogue.module(kind).uses()
+    used = components.registry.module(kind).uses()
     assert all(importlib.util.find_spec(name) for name in used)
     assert USED[kind] <= set(used) and not UNUSED[kind] & set(used)
 

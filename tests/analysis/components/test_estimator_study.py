@@ -15,7 +15,7 @@ def study():
 
 def test_a_row_for_each_estimator_size_and_repetition_and_the_same_numbers_again():
     tables, again = study(), study()
-    fitted = [name for name in estimators.catalogue.names() if name != "gaussian"]
+    fitted = [name for name in estimators.registry.names() if name != "gaussian"]
     keys = [(row["estimator"], row["transitions"], row["repetition"]) for row in tables["points"]]
     assert sorted(keys) == sorted((name, n, i) for name in fitted for n in SIZES for i in range(4))
     for name in ("points", "medians"):

@@ -50,7 +50,7 @@ def test_the_study_measures_what_it_says():
     _, exact = bellman.backward_induction(R, problem.P[None], problem.horizon)
     for row in rows:
         stream = Stream(0, "circle", [row["repetition"]], PLANNER)
-        module = planners.catalogue.module(row["planner"])
+        module = planners.registry.module(row["planner"])
         Q, V = module.Planner(problem.model, 1, row["features"], stream).plan(R, theta, problem.horizon)
         assert row["value_error"] == np.abs(V[0, 0] - exact[0, 0]).max()
         policy = bellman.cell_policy(Q, problem.model.space)[:, None]
@@ -66,10 +66,10 @@ def test_the_study_measures_what_it_says():
 def test_the_planners_that_apply_are_those_that_are_not_refused(where):
     problem = instance(where)
     refused = set()
-    for name in planners.catalogue.names():
+    for name in planners.registry.names():
         try:
-            planners.catalogue.module(name).Planner(problem.model, 1, 4, Stream(0, "x", [0], PLANNER))
+            planners.registry.module(name).Planner(problem.model, 1, 4, Stream(0, "x", [0], PLANNER))
         except Refused:
             refused.add(name)
-    assert component.allowed(problem) == [name for name in planners.catalogue.names() if name not in refused]
+    assert component.allowed(problem) == [name for name in planners.registry.names() if name not in refused]
     assert ("jacobi-anger" in refused) == (where != "circle")

@@ -36,7 +36,7 @@ def test_sizes_and_horizons_are_those_of_the_problems(tables):
 def test_every_algorithm_that_can_run_is_measured_and_no_other(tables):
     model = instance("chain", bins=4, horizon=4).model
     measured = {row["algorithm"] for row in points(tables)}
-    for algorithm in agents.catalogue.names():
+    for algorithm in agents.registry.names():
         try:
             agents.specification(model, algorithm, agents.parameters(algorithm, {}))
         except Refused:

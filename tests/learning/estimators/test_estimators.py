@@ -1,4 +1,4 @@
-"""What every estimator of the catalogue must satisfy, and the formula of each against a slow and obvious version."""
+"""What every estimator of the registry must satisfy, and the formula of each against a slow and obvious version."""
 
 import functools
 
@@ -14,7 +14,7 @@ from befrl.learning.node_table import NodeTable
 from befrl.numerics import linalg
 from helpers import ROOT, derivative, full, instance, play, random_episodes
 
-ESTIMATORS = estimators.catalogue.names()
+ESTIMATORS = estimators.registry.names()
 SEEDS = (0, 1, 2)
 MANY = tuple(range(20))
 # Laws of moderate sharpness, for which no estimator needs more data than a test can give it.
@@ -24,7 +24,7 @@ each_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 
 
 def make(name, problem, seeds=SEEDS, eta=1.0):
-    cls = estimators.catalogue.module(name).Estimator
+    cls = estimators.registry.module(name).Estimator
     return cls(problem.model, len(seeds), eta, Stream(ROOT, "test", seeds, ESTIMATOR))
 
 

@@ -1,4 +1,4 @@
-"""What every family of next-state laws must satisfy, on every instance of the catalogue and on some variants.
+"""What every family of next-state laws must satisfy, on every instance of the registry and on some variants.
 
 Densities, moments, draws, constants and optimal values, each against a computation that shares none of the package's
 nodes, weights or closed forms. Seeds are fixed; a test that draws states its level.

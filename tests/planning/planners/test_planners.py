@@ -17,7 +17,7 @@ from befrl.planning.planners import base, jacobi_anger
 from helpers import instance, play
 from pairs import cover
 
-PLANNERS = [name for name in planners.catalogue.names() if name != "exact"]
+PLANNERS = [name for name in planners.registry.names() if name != "exact"]
 UNBIASED = ["positive", "rff", "rff-balanced", "rff-paired"]
 SELF_NORMALISED = ["positive-normalised", "rff-combined", "rff-normalised"]
 CONSISTENT = UNBIASED + SELF_NORMALISED
@@ -42,7 +42,7 @@ def problem_of(where):
 
 
 def make(name, problem, features=50, seeds=range(3)):
-    cls = planners.catalogue.module(name).Planner
+    cls = planners.registry.module(name).Planner
     return cls(problem.model, len(seeds), features, Stream(7, "test", seeds, PLANNER))
 
 

@@ -12,23 +12,23 @@ The further arguments of `study` are its settings in the config, each annotated 
 
 import inspect
 
-from befrl.common.catalogue import Catalogue
 from befrl.common.errors import InputError, guess
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("component study", __name__, __path__)
+registry = Registry("component study", __name__, __path__)
 
 ALLOWED = {int: "a whole number from 1", list: "a list of whole numbers from 1"}
 
 
 def tables(kind) -> dict[str, dict[str, str]]:
     """The columns of each table of a study, with those of its timings if it has any."""
-    module = catalogue.module(kind)
+    module = registry.module(kind)
     return module.TABLES | ({"timings": module.TIMINGS} if hasattr(module, "TIMINGS") else {})
 
 
 def run(kind, name, instance, root_seed, settings) -> dict[str, list[dict]]:
     """The rows of each table of a study; raises if a setting is unknown, missing or out of range."""
-    function = catalogue.module(kind).study
+    function = registry.module(kind).study
     wanted = dict(list(inspect.signature(function).parameters.items())[3:])
     allowed = ", ".join(wanted)
     for key in settings:

@@ -31,7 +31,7 @@ TABLES = {
 
 def uses():
     """Random play and the maximum-likelihood estimator."""
-    return [agents.catalogue.module_name("random"), estimators.catalogue.module_name("mle")]
+    return [agents.registry.module_name("random"), estimators.registry.module_name("mle")]
 
 
 def study(name, instance, root_seed, transitions: int):
@@ -67,7 +67,7 @@ def estimate(name, instance, root_seed, episodes):
     """Data and estimate of one seed after a number of episodes of random play."""
     model = instance.model
     data = Data(model, 1)
-    estimator = estimators.catalogue.module("mle").Estimator(model, 1, 1.0, Stream(root_seed, name, [0], ESTIMATOR))
+    estimator = estimators.registry.module("mle").Estimator(model, 1, 1.0, Stream(root_seed, name, [0], ESTIMATOR))
     for trajectory in random_play(instance, name, [0], episodes, root_seed):
         data.add(trajectory)
     return data, estimator.update(data, trajectory)[0]

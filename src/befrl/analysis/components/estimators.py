@@ -45,8 +45,8 @@ TIMINGS = KEYS | {
 
 def uses():
     """Random play and all estimators."""
-    names = estimators.catalogue.names()
-    return [agents.catalogue.module_name("random"), *map(estimators.catalogue.module_name, names)]
+    names = estimators.registry.names()
+    return [agents.registry.module_name("random"), *map(estimators.registry.module_name, names)]
 
 
 def study(name, instance, root_seed, sizes: list, repetitions: int):
@@ -55,9 +55,9 @@ def study(name, instance, root_seed, sizes: list, repetitions: int):
     model, seeds = instance.model, range(repetitions)
     checkpoints = sorted({-(-size // HORIZON) for size in sizes})
     fitted = {}
-    for key in estimators.catalogue.names():
+    for key in estimators.registry.names():
         try:
-            cls = estimators.catalogue.module(key).Estimator
+            cls = estimators.registry.module(key).Estimator
             fitted[key] = cls(model, repetitions, ETA, Stream(root_seed, name, seeds, ESTIMATOR))
         except Refused:
             continue

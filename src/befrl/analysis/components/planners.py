@@ -43,12 +43,12 @@ TIMINGS = KEYS | {"seconds": "seconds of one plan per repetition, the median ove
 
 def uses():
     """All planners."""
-    return [planners.catalogue.module_name(name) for name in planners.catalogue.names()]
+    return [planners.registry.module_name(name) for name in planners.registry.names()]
 
 
 def allowed(instance) -> list[str]:
     """The planners that apply to an instance."""
-    return [name for name in planners.catalogue.names() if _applies(name, instance)]
+    return [name for name in planners.registry.names() if _applies(name, instance)]
 
 
 def _applies(name, instance):
@@ -96,7 +96,7 @@ def _measure(instance, name, count, repetitions, root):
 
 def _planner(name, instance, count, root, seeds):
     stream = Stream(root, instance.family_name, seeds, PLANNER)
-    return planners.catalogue.module(name).Planner(instance.model, len(seeds), count, stream)
+    return planners.registry.module(name).Planner(instance.model, len(seeds), count, stream)
 
 
 def _timed(planner, instance, horizon):

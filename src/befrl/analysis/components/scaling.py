@@ -57,7 +57,7 @@ TIMINGS = {
 
 def uses():
     """All agents, with their default estimators and planners."""
-    names = agents.catalogue.names()
+    names = agents.registry.names()
     modules = [module for name in names for module in agents.modules(name, agents.parameters(name, {}))]
     return list(dict.fromkeys(modules))
 
@@ -115,7 +115,7 @@ def _points(name, problem, root_seed, episodes, seeds):
 
 def _settings(model):
     """All algorithms that can run on a model, each with the values of its parameters."""
-    found = [(name, values) for name in agents.catalogue.names() for values in [{}, *VARIANTS.get(name, [])]]
+    found = [(name, values) for name in agents.registry.names() for values in [{}, *VARIANTS.get(name, [])]]
     return [setting for setting in found if _applies(model, *setting)]
 
 

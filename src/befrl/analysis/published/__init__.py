@@ -23,10 +23,10 @@ import pandas as pd
 
 from befrl.analysis import regret_columns, regret_tables
 from befrl.common import instance_facts, tidy
-from befrl.common.catalogue import Catalogue
 from befrl.common.errors import unknown
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("published source", __name__, __path__)
+registry = Registry("published source", __name__, __path__)
 
 COLUMNS = {
     "source": "file of befrl/analysis/published that the row belongs to",
@@ -101,7 +101,7 @@ class Rerun:
 
 def read(source, layout, experiments) -> dict[str, list[Rerun]]:
     """The reruns of a source's experiments, {experiment: instances}, from the files of `layout`."""
-    module = catalogue.module(source)
+    module = registry.module(source)
     for name in experiments:
         if name not in module.EXPERIMENTS:
             raise unknown(f"experiment of '{source}'", name, module.EXPERIMENTS)
@@ -138,7 +138,7 @@ def against(numbers, uniform=None, authors=None, runs=None):
 
 def tables(source, reruns) -> dict[str, list[dict]]:
     """The rows of a source's tables: values, curves and timings, which may have none."""
-    module = catalogue.module(source)
+    module = registry.module(source)
     found = {"values": module.values(reruns), "curves": module.curves(reruns)}
     found["timings"] = module.timings(reruns) if hasattr(module, "timings") else []
     return {name: [{"source": source, **row} for row in part] for name, part in found.items()}

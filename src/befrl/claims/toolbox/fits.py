@@ -27,8 +27,8 @@ LEFT_OUT = {("shah", "gaussian"), (UNWEIGHTED, "sharp"), (UNWEIGHTED, "gaussian"
 def uses() -> list[str]:
     """The modules that the runs find by name and not by an import statement."""
     found = [module for name, values in CASES.values() for module in instances.modules(name, values)]
-    found += [agents.catalogue.module_name("random")]
-    return found + [estimators.catalogue.module_name(name) for name in estimators.catalogue.own()]
+    found += [agents.registry.module_name("random")]
+    return found + [estimators.registry.module_name(name) for name in estimators.registry.own()]
 
 
 @functools.lru_cache(1)
@@ -37,7 +37,7 @@ def errors(seed, repetitions):
     found = {}
     for case, (name, values) in CASES.items():
         instance = replace(instances.build(name, values), horizon=STEPS)
-        keys = [key for key in (*estimators.catalogue.own(), UNWEIGHTED) if (key, case) not in LEFT_OUT]
+        keys = [key for key in (*estimators.registry.own(), UNWEIGHTED) if (key, case) not in LEFT_OUT]
         fitted = {key: _made(key, instance, seed, repetitions) for key in keys}
         data = Data(instance.model, repetitions)
         for trajectory in random_play(instance, name, range(repetitions), EPISODES, seed):
@@ -52,7 +52,7 @@ def errors(seed, repetitions):
 
 def _made(key, instance, seed, repetitions):
     """The estimator, or None if it refuses the model."""
-    module = estimators.catalogue.module("score-matching" if key == UNWEIGHTED else key)
+    module = estimators.registry.module("score-matching" if key == UNWEIGHTED else key)
     try:
         made = module.Estimator(instance.model, repetitions, ETA, Stream(seed, key, range(repetitions), ESTIMATOR))
     except Refused:

@@ -3,6 +3,6 @@
 Its module has a docstring, whose first line is the verb's help, an `EXAMPLE`, `arguments(parser)` and `call(args)`.
 """
 
-from befrl.common.catalogue import Catalogue
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("verb", __name__, __path__)
+registry = Registry("verb", __name__, __path__)

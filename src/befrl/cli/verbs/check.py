@@ -1,7 +1,7 @@
 """Check your own agent, instance, reward law, estimator or planner against the contract of its kind."""
 
 from befrl.cli.words import pairs
-from befrl.common.errors import Broken
+from befrl.common.errors import ContractError
 
 EXAMPLE = "befrl check my_agent.py"
 
@@ -25,7 +25,7 @@ def call(args):
             print(sentence)
     if broken:
         count = "1 property" if len(broken) == 1 else f"{len(broken)} properties"
-        raise Broken(f"{args.file} breaks {count} of the contract")
+        raise ContractError(f"{args.file} breaks {count} of the contract")
 
 
 def _sentences(outcomes):

@@ -44,7 +44,7 @@ def call(args):
 def read_instance(args):
     """The instance of the arguments."""
     from befrl.api.files import read
-    from befrl.api.given import instance
+    from befrl.api.validation import instance
 
     values = pairs(args.set)
     if not args.instance.endswith(".npz"):

@@ -38,7 +38,7 @@ def call(args):
         for suffix in render.SUFFIXES:
             check_target(f"{out}.{suffix}")
     for kind in args.kind:
-        figures.catalogue.module_name(kind)
+        figures.registry.module_name(kind)
     render.render_all(args.kind, args.tables, args.out, args.command, args.headline, numbers(args.looks))
 
 

@@ -40,15 +40,15 @@ def show(entry, in_full):
         print(f"source: {entry['file']}")
 
 
-def _described(catalogue, parameters=False):
-    """Names, summaries, first paragraphs and files of a catalogue's entries and, on request, their parameters."""
+def _described(registry, parameters=False):
+    """Names, summaries, first paragraphs and files of a registry's entries and, on request, their parameters."""
     from befrl.common.parameters import describe
 
     found = []
-    for name in catalogue.names():
-        module = catalogue.module(name)
+    for name in registry.names():
+        module = registry.module(name)
         paragraph = " ".join((vars(module).get("__doc__") or "").strip().split("\n\n")[0].split())
-        text = catalogue.summary(name)
+        text = registry.summary(name)
         entry = {"name": name, "text": text, "paragraph": paragraph or text, "file": vars(module).get("__file__", "")}
         found.append(entry | ({"parameters": describe(module.Parameters)} if parameters else {}))
     return found
@@ -65,37 +65,37 @@ def _instances():
         }
         for name, (family, values) in instances.PRESETS.items()
     ]
-    return _described(instances.catalogue, parameters=True) + presets
+    return _described(instances.registry, parameters=True) + presets
 
 
 def _agents():
     from befrl import agents
 
-    return _described(agents.catalogue, parameters=True)
+    return _described(agents.registry, parameters=True)
 
 
 def _estimators():
     from befrl.learning import estimators
 
-    return _described(estimators.catalogue)
+    return _described(estimators.registry)
 
 
 def _planners():
     from befrl.planning import planners
 
-    return _described(planners.catalogue)
+    return _described(planners.registry)
 
 
 def _rewards():
     from befrl.model import rewards
 
-    return _described(rewards.catalogue)
+    return _described(rewards.registry)
 
 
 def _verbs():
     from befrl.cli import verbs
 
-    return _described(verbs.catalogue)
+    return _described(verbs.registry)
 
 
 def _claims():
@@ -107,7 +107,7 @@ def _claims():
 def _figures():
     from befrl import figures
 
-    return _described(figures.catalogue)
+    return _described(figures.registry)
 
 
 KINDS = {

@@ -14,7 +14,7 @@ SUFFIXES = ("svg", "png", "json")
 
 def read_tables(kind, paths) -> list[dict]:
     """The tables of figure `kind`: `paths` holds, for each thing shown, one file for each of the module's TABLES."""
-    tables = figures.catalogue.module(kind).TABLES
+    tables = figures.registry.module(kind).TABLES
     if not paths or len(paths) % len(tables):
         raise InputError(f"figure '{kind}' takes one file for each of its tables: {', '.join(tables)}")
     groups = [paths[i : i + len(tables)] for i in range(0, len(paths), len(tables))]
@@ -29,10 +29,10 @@ def render_all(kinds, paths, outs, commands=(), headlines=(), looks=()):
 
     `looks` are the numbers of the newcomers (`newcomers.py`), {name: number}.
     """
-    counts = [len(figures.catalogue.module(kind).TABLES) for kind in kinds]
+    counts = [len(figures.registry.module(kind).TABLES) for kind in kinds]
     things, left = divmod(len(paths), sum(counts))
     if left:
-        tables = "; ".join(f"{', '.join(figures.catalogue.module(kind).TABLES)}" for kind in kinds)
+        tables = "; ".join(f"{', '.join(figures.registry.module(kind).TABLES)}" for kind in kinds)
         raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
     if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
         raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
@@ -46,7 +46,7 @@ def render_all(kinds, paths, outs, commands=(), headlines=(), looks=()):
 
 def render(kind, paths, out, command, headline=False, looks=()):
     """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
-    module = figures.catalogue.module(kind)
+    module = figures.registry.module(kind)
     tables = read_tables(kind, paths)
     style.apply()
     newcomers.start(looks)

@@ -3,6 +3,6 @@
 An estimator's module has a class `Estimator` with `update(data, trajectory) -> theta`.
 """
 
-from befrl.common.catalogue import Catalogue
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("estimator", __name__, __path__, parts=("Estimator",), base="Estimator")
+registry = Registry("estimator", __name__, __path__, parts=("Estimator",), base="Estimator")

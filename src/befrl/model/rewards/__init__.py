@@ -4,12 +4,12 @@ A law's module has a class `Law`. Putting the file here is enough: `truncated-ex
 means `befrl/model/rewards/truncated_exponential.py`.
 """
 
-from befrl.common.catalogue import Catalogue
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("reward law", __name__, __path__, parts=("Law",), base="RewardLaw")
+registry = Registry("reward law", __name__, __path__, parts=("Law",), base="RewardLaw")
 
 
 def make(name, sd):
     """The law of a name, with the standard deviation `sd` if it has one."""
-    law = catalogue.module(name).Law
+    law = registry.module(name).Law
     return law(sd) if hasattr(law, "sd") else law()

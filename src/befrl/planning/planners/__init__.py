@@ -4,6 +4,6 @@ A planner's module has a class `Planner` with `plan(R, theta_p, horizon)`. `exac
 others approximate the kernel by features, as the paper does.
 """
 
-from befrl.common.catalogue import Catalogue
+from befrl.common.registry import Registry
 
-catalogue = Catalogue("planner", __name__, __path__, parts=("Planner",), base="Planner")
+registry = Registry("planner", __name__, __path__, parts=("Planner",), base="Planner")

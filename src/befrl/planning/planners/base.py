@@ -21,7 +21,7 @@ SPEEDUP = 8
 class PlannerParameters:
     """The parameters of agents that plan in a model."""
 
-    planner: str = choice("exact", planners.catalogue, "how the expected next value is computed")
+    planner: str = choice("exact", planners.registry, "how the expected next value is computed")
     features: int = integer(200, 1, 100000, "number of features, for planners that use features")
 
 
@@ -38,7 +38,7 @@ class Planner(ABC):
 
 def planner_for(problem, parameters):
     """The planner of an agent's parameters."""
-    cls = planners.catalogue.module(parameters.planner).Planner
+    cls = planners.registry.module(parameters.planner).Planner
     return cls(problem.model, problem.n, parameters.features, problem.stream(PLANNER))
 
 

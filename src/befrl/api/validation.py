@@ -51,7 +51,7 @@ def read_instance(given: AnyInstance) -> Instance:
 def algorithm(given: AnyAgent, label: str | None) -> str:
     """The name of the algorithm that a user means; a class is added to the agents, under its label if it has one."""
     if isinstance(given, str):
-        agents.catalogue.module(given)
+        agents.registry.module(given)
         return given
     if not isinstance(given, type):
         raise InputError(f"agent = {shown(given)} is not allowed: it must be a name of `befrl list agents` or a class")
@@ -61,7 +61,7 @@ def algorithm(given: AnyAgent, label: str | None) -> str:
         missing = ", ".join(sorted(given.__abstractmethods__))
         raise InputError(f"agent {given.__name__} is not allowed: it must define {missing}")
     parts = SimpleNamespace(Agent=given, Parameters=_parameters(given), __doc__=given.__doc__)
-    agents.catalogue.add(label or given.__name__, parts, replace=True)
+    agents.registry.add(label or given.__name__, parts, replace=True)
     return label or given.__name__
 
 

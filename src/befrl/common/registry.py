@@ -1,4 +1,4 @@
-"""Catalogues find a component by its name: one module per name, imported on demand."""
+"""Registries find a component by its name: one module per name, imported on demand."""
 
 import importlib
 import importlib.util
@@ -8,7 +8,7 @@ from functools import cache
 from befrl.common.errors import InputError, unknown
 
 
-class Catalogue:
+class Registry:
     """Components by name: the modules of a package, where `bef-rlsvi` is the module `bef_rlsvi`, and those added to it.
 
     `parts` are what a component must define; the first part tells its kind, and is a subclass of the class `base` of
@@ -25,8 +25,8 @@ class Catalogue:
         return iter(self.names())
 
     def __reduce__(self):
-        """A catalogue is pickled by reference: in another process it is the catalogue of the same package."""
-        return _attribute, (self.package, "catalogue")
+        """A registry is pickled by reference: in another process it is the registry of the same package."""
+        return _attribute, (self.package, "registry")
 
     def own(self) -> list[str]:
         """The names of the package's own modules."""
