@@ -16,9 +16,6 @@ include: "workflow/rules/instances.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/regret.smk"
 include: "workflow/rules/components.smk"
-include: "workflow/rules/table1.smk"
-include: "workflow/rules/coverage.smk"
-include: "workflow/rules/columns.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
@@ -36,4 +33,9 @@ rule all:
         LAYOUT.columns(),
         LAYOUT.coverage(),
         case_tables(STUDY.cases(), *REGRET_TABLES),
-        [LAYOUT.figure(ending, name) for name in FIGURES for ending in ("svg", "png")],
+        [
+            LAYOUT.figure(ending, name)
+            for name in STUDY.figures
+            for ending in ("svg", "png")
+        ],
+    localrule: True

@@ -1,59 +1,39 @@
-# Claims: one job attacks the claims of each section of the paper, then the ledger collects them.
+# Claims: one job tests the claims of each section of the paper, then the ledger collects them.
 
-
-for module, ids in STUDY.claim_sections().items():
+for section, ids in STUDY.claim_sections().items():
 
     rule:
         name:
-            f"claims_{module.rsplit('.', 1)[-1]}"
+            f"claims_{section}"
         output:
             [LAYOUT.claim(id) for id in ids],
         log:
-            LAYOUT.log(f"claims/{module.rsplit('.', 1)[-1]}"),
+            LAYOUT.log(f"claims/{section}"),
+        benchmark:
+            LAYOUT.benchmark(f"claims/{section}")
         group:
             "claims"
-        conda:
-            ENVIRONMENT
         resources:
-            **RESOURCES,
+            **STUDY.resources(),
         params:
-            ids=ids,
-            trials=STUDY["claims"]["trials"],
-            seed=STUDY["root_seed"],
-            folder=lambda wildcards, output: folder(output[0]),
-            code=code_hash("befrl.claims", *claims.modules(module)),
-            words=claims.wording(ids),
+            section=section,
+            version=version("claims", section=section),
         shell:
-            "python -m befrl claim {params.ids} --trials {params.trials} --seed {params.seed} --folder {params.folder:q}"
-            " > {log:q} 2>&1"
-
-
-@checked
-def unknown_claim(wildcards):
-    raise unknown("claim", wildcards.claim, STUDY.claim_ids())
-
-
-# Refuses a target of an unknown claim with a sentence.
-rule claim:
-    input:
-        unknown_claim,
-    output:
-        LAYOUT.claim(),
-    wildcard_constraints:
-        claim=rf"(?!(?:{'|'.join(STUDY.claim_ids())})\.json)[^/]+",
+            "python -m befrl job claims --study {STUDY_FILE:q} --section {params.section} > {log:q} 2>&1"
 
 
 rule ledger:
     input:
-        [LAYOUT.claim(name) for name in STUDY.claim_ids()],
+        [LAYOUT.claim(id) for id in STUDY.claim_ids()],
     output:
-        table=LAYOUT.ledger(),
-        errata=LAYOUT.errata(),
+        LAYOUT.ledger(),
+        LAYOUT.errata(),
     log:
         LAYOUT.log("claims"),
-    conda:
-        ENVIRONMENT
+    benchmark:
+        LAYOUT.benchmark("claims")
+    localrule: True
     params:
-        code=code_hash("befrl.claims", "befrl.claims.toolbox.errata"),
+        version=version("ledger"),
     shell:
-        "python -m befrl ledger {input:q} --out {output.table:q} --errata {output.errata:q} > {log:q} 2>&1"
+        "python -m befrl job ledger --study {STUDY_FILE:q} > {log:q} 2>&1"

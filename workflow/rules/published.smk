@@ -1,27 +1,15 @@
 # Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes only these.
 
 
-@checked
-def published_cases(wildcards):
-    names = STUDY.repeated(wildcards.source)
-    track = published.registry.module(wildcards.source).TRACK
-    return [(name, track) for name in names]
-
-
 def published_inputs(wildcards):
-    cases = published_cases(wildcards)
+    """The instances and regret tables of the cases that repeat a source's experiments."""
+    try:
+        cases = STUDY.repeated(wildcards.source)
+    except InputError as error:
+        stop(error)
     return [
         *(LAYOUT.instance(name) for name, _ in cases),
         *case_tables(cases, "summary", "curves"),
-        *case_timings(cases),
-    ]
-
-
-def published_experiments(wildcards):
-    """The instances of each experiment, as words of a command line: returns=a,b runtime=c."""
-    return [
-        f"{experiment}={','.join(names)}"
-        for experiment, names in STUDY["published"][wildcards.source].items()
     ]
 
 
@@ -30,22 +18,16 @@ rule published_tables:
         published_inputs,
     output:
         [LAYOUT.published(table) for table in PUBLISHED_TABLES],
-        timings=LAYOUT.published_timings(),
+        LAYOUT.published_timings(),
     log:
         LAYOUT.log("published/{source}"),
-    conda:
-        ENVIRONMENT
+    benchmark:
+        LAYOUT.benchmark("published/{source}")
+    localrule: True
     params:
-        output=OUTPUT,
-        experiments=published_experiments,
-        out=lambda wildcards, output: folder(output[0]),
-        code=lambda wildcards: code_hash(
-            "befrl.analysis.published",
-            published.registry.module_name(wildcards.source),
-        ),
+        version=version("published"),
     shell:
-        "python -m befrl published {wildcards.source} --output {params.output:q}"
-        " --experiments {params.experiments:q} --out {params.out:q} --timings {output.timings:q} > {log:q} 2>&1"
+        "python -m befrl job published --study {STUDY_FILE:q} --source {wildcards.source} > {log:q} 2>&1"
 
 
 rule published:
@@ -56,3 +38,4 @@ rule published:
             for source in STUDY["published"]
             for ending in ("svg", "png")
         ],
+    localrule: True

@@ -1,59 +1,90 @@
-# Regret: tidy tables of all runs of a case.
-
-
-@checked
-def case_agents(wildcards):
-    STUDY.check_case(wildcards.instance, wildcards.track)
-    return STUDY["study"][wildcards.instance]["agents"]
+# Regret: tidy tables of all runs of a case, a measured version of the paper's Table 1, and tables about the tables.
 
 
 def case_runs(wildcards):
+    """The run files of a case, and the outcomes of its tuning."""
+    case = wildcards.instance, wildcards.track
+    try:
+        agents = STUDY.case(*case)["agents"]
+    except InputError as error:
+        stop(error)
     return [
-        LAYOUT.run(wildcards.instance, wildcards.track, agent, batch)
-        for agent in case_agents(wildcards)
-        for batch in STUDY.batches(wildcards.instance)
-    ]
-
-
-def case_tunings(wildcards):
-    return [
-        LAYOUT.tuned(wildcards.instance, wildcards.track, agent)
-        for agent in case_agents(wildcards)
-        if "tune" in STUDY["agents"][agent]
+        *(
+            LAYOUT.run(*case, agent, batch)
+            for agent in agents
+            for batch in STUDY.batches(case[0])
+        ),
+        *(LAYOUT.tuned(*case, agent) for agent in STUDY.tuned(case[0])),
     ]
 
 
 rule aggregate:
     input:
         case_runs,
-        case_tunings,
     output:
         [LAYOUT.regret(table) for table in REGRET_TABLES],
-        timings=LAYOUT.regret_timings(),
+        LAYOUT.regret_timings(),
     log:
         LAYOUT.log("regret/{instance}_{track}"),
+    benchmark:
+        LAYOUT.benchmark("regret/{instance}_{track}")
     # No group: Snakemake would count all inputs of a group's jobs again for every run that finishes.
-    conda:
-        ENVIRONMENT
     resources:
-        **RESOURCES,
+        **STUDY.resources(),
     params:
-        runs=LAYOUT.runs(),
-        out=lambda wildcards, output: folder(output[0]),
-        agents=untracked(
-            lambda wildcards: " ".join(map(shlex.quote, case_agents(wildcards)))
-        ),
-        tuned=untracked(
-            lambda wildcards: " ".join(
-                shlex.quote(agent)
-                for agent in case_agents(wildcards)
-                if "tune" in STUDY["agents"][agent]
-            )
-        ),
-        batches=untracked(lambda wildcards: " ".join(STUDY.batches(wildcards.instance))),
-        level=STUDY["statistics"]["level"],
-        code=code_hash("befrl.analysis.aggregation"),
+        version=version("aggregate"),
     shell:
-        "python -m befrl aggregate --runs {params.runs:q} --agents {params.agents} --tuned {params.tuned}"
-        " --batches {params.batches} --level {params.level} --out {params.out:q} --timings {output.timings:q}"
+        "python -m befrl job aggregate --study {STUDY_FILE:q} --instance {wildcards.instance} --track {wildcards.track}"
         " > {log:q} 2>&1"
+
+
+rule table1:
+    input:
+        case_tables(STUDY.compared_cases(), "summary", "order"),
+        [
+            LAYOUT.component_timings("scaling", name)
+            for name in STUDY.component("scaling")
+        ],
+    output:
+        LAYOUT.table1(),
+        LAYOUT.table1_timings(),
+    log:
+        LAYOUT.log("table1"),
+    benchmark:
+        LAYOUT.benchmark("table1")
+    localrule: True
+    params:
+        version=version("table1"),
+    shell:
+        "python -m befrl job table1 --study {STUDY_FILE:q} > {log:q} 2>&1"
+
+
+rule coverage:
+    output:
+        LAYOUT.coverage(),
+    log:
+        LAYOUT.log("coverage"),
+    benchmark:
+        LAYOUT.benchmark("coverage")
+    group:
+        "components"
+    resources:
+        **STUDY.resources(),
+    params:
+        version=version("coverage"),
+    shell:
+        "python -m befrl job coverage --study {STUDY_FILE:q} > {log:q} 2>&1"
+
+
+rule columns:
+    output:
+        LAYOUT.columns(),
+    log:
+        LAYOUT.log("columns"),
+    benchmark:
+        LAYOUT.benchmark("columns")
+    localrule: True
+    params:
+        version=version("columns"),
+    shell:
+        "python -m befrl job columns --study {STUDY_FILE:q} > {log:q} 2>&1"

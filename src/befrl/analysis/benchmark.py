@@ -4,13 +4,14 @@ A table has one row per number: steps per second of each agent with many rows in
 cost of late episodes over that of early ones, and the peak memory. Compare only tables of one machine.
 """
 
+import resource
+import sys
 import time
 
 import numpy as np
 import pandas as pd
 
 from befrl import agents, instances
-from befrl.common import usage
 from befrl.common.errors import InputError, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
@@ -65,7 +66,7 @@ def _measurements(shrink, repeats):
     yield growth_of_episodes(built["chain-8"], "chain-8", 50, LATE // shrink)
     for estimator in estimators.registry.names():
         yield growth_of_updates(estimator, 10, LATE_UPDATE // shrink)
-    yield _row("memory", "all", "all", WIDE, max(EVERY_AGENT.values()) // shrink, usage.peak())
+    yield _row("memory", "all", "all", WIDE, max(EVERY_AGENT.values()) // shrink, _peak())
 
 
 def _row(*values):
@@ -198,3 +199,8 @@ def markdown(columns):
 
     rule = "|".join("-" * (width + 1) + (":" if right[title] else "-") for title, width in widths.items())
     return "\n".join([line(columns), f"|{rule}|", *map(line, zip(*columns.values(), strict=True))])
+
+
+def _peak() -> float:
+    """The largest memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)

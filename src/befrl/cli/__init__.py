@@ -13,11 +13,10 @@ import argparse
 import io
 import os
 import sys
-import time
 from contextlib import suppress
 
 from befrl.cli import verbs
-from befrl.common import plugin_variable, usage
+from befrl.common import plugin_variable
 from befrl.common.errors import ContractError, InputError, NotConverged, unknown
 from befrl.common.sentences import one_line
 
@@ -82,7 +81,6 @@ def load_plugins(sources):
 
 def main(argv=None):
     """Run a command line and return its exit code."""
-    begun = time.monotonic()
     args = build_parser().parse_args(argv)
     # More BLAS threads would change the last bits of a product, and Snakemake exports the number of a job's threads.
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
@@ -103,8 +101,6 @@ def main(argv=None):
         return _said(f"{error.filename or 'the output'}: {error.strerror}", 1)
     except MemoryError:
         return _said("not enough memory: ask for fewer seeds, episodes or rows in lock step", 1)
-    if usage.wanted():
-        print(usage.line(begun), file=sys.stderr)
     return 0
 
 

@@ -63,29 +63,8 @@ def target(path):
     return path
 
 
-def target_folder(path):
-    """The path of a folder for tables; raise before any work starts if none can be written there."""
-    target(f"{path}/table.csv")
-    return path
-
-
-def write_tables(paths, texts):
-    """Write tables {name: text} to the paths {name: path}."""
-    from befrl.common import storage
-
-    for name, text in texts.items():
-        storage.write_text(paths[name], text)
-
-
 def show(rows):
     """Print name-value pairs as a small table."""
     width = max(len(str(name)) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
-
-
-def provenance(*modules):
-    """Code hash and versions, which are stored with a result."""
-    from befrl.study.provenance import code_hash, versions
-
-    return {"code": code_hash(*modules), "versions": versions()}

@@ -18,6 +18,10 @@ class Layout:
         self.results = (PurePath(output) / "results" if results is None else PurePath(results)).as_posix()
         self.figures = (PurePath(output) / "figures").as_posix()
 
+    def study(self):
+        """The checked study, which every job reads."""
+        return f"{self.results}/study.json"
+
     def instance(self, instance="{instance}"):
         return f"{self.results}/instances/{instance}.npz"
 
@@ -84,6 +88,10 @@ class Layout:
 
     def log(self, name):
         return f"{self.results}/logs/{name}.log"
+
+    def benchmark(self, name):
+        """The seconds and memory of a job, measured by Snakemake."""
+        return f"{self.results}/benchmarks/{name}.tsv"
 
 
 def run_below(folder, agent, batch):

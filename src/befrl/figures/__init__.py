@@ -34,6 +34,10 @@ def section(kind: str) -> str:
     return getattr(registry.module(kind), "SECTION", "")
 
 
+def headline(kind: str) -> bool:
+    return kind in ("ordering", "regret", "table1")
+
+
 def measured(kind: str) -> bool:
     """Whether a figure shows measured seconds, which differ from run to run."""
     return "timings" in registry.module(kind).TABLES

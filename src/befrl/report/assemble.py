@@ -1,33 +1,19 @@
 """Reading the files of a study and writing its report."""
 
-import json
-
 from befrl import claims, figures, instances, report
 from befrl.analysis import instance_table, published, regret_tables
 from befrl.claims.toolbox import ledger
 from befrl.common import instance_facts, storage, tidy
 from befrl.common.errors import InputError
-from befrl.study import config, provenance
+from befrl.study import provenance
 
 # What the page shows of a figure.
 FIGURE = dict.fromkeys(("name", "title", "caption", "command", "section"), str)
 FIGURE |= {"headline": bool, "measured": bool, "seeds": int | float | None}
 
 
-def read_study(text, schema):
-    """The study from the path of a config file, or from the config itself as JSON."""
-    if not text.lstrip().startswith("{"):
-        return config.load(text, schema)
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"--study is neither a config file nor JSON: {error}") from None
-    return config.check(value, config.read_yaml(schema))
-
-
-def write(text, schema, out):
+def write(study, out):
     """Build the report of a study from its files and write it to `out`."""
-    study = read_study(text, schema)
     layout = study.layout
     summaries = {case: regret_tables.read(layout, "summary", *case) for case in study.cases()}
     records = [ledger.read(layout.claim(name), name) for name in study.claim_ids()]
@@ -37,7 +23,7 @@ def write(text, schema, out):
         instances=_instances(layout, study["instances"]),
         summaries=list(summaries.values()),
         costs=costs,
-        figures=[_figure(layout, name) for name in study.figures()],
+        figures=[_figure(layout, name) for name in study.figures],
         published=[_published(layout, source) for source in study["published"]],
         claims=records,
         versions=provenance.versions(),

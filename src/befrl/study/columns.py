@@ -3,8 +3,6 @@
 The tables themselves are plain CSV, which everything opens; `results/columns.csv` explains them.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass
 
 from befrl.analysis import benchmark, components, coverage, instance_table, published, regret_columns, table1
@@ -34,22 +32,22 @@ def tables() -> list[Table]:
     layout = Layout()
     regret = {name: getattr(regret_columns, name.upper()) for name in REGRET_TABLES}
     found = [
-        Table(layout.instances(), instance_table.COLUMNS, "befrl instances"),
-        *(Table(layout.regret(name), columns, "befrl aggregate") for name, columns in regret.items()),
-        Table(layout.regret_timings(), regret_columns.TIMINGS, "befrl aggregate"),
-        Table(layout.table1(), table1.COLUMNS, "befrl table1"),
-        Table(layout.table1_timings(), table1.TIMINGS, "befrl table1"),
-        Table(layout.coverage(), coverage.COLUMNS, "befrl coverage"),
-        *(Table(layout.published(name), published.COLUMNS, "befrl published") for name in PUBLISHED_TABLES),
-        Table(layout.published_timings(), published.COLUMNS, "befrl published"),
-        Table(layout.ledger(), ledger.COLUMNS, "befrl ledger"),
-        Table(layout.columns(), COLUMNS, "befrl columns"),
+        Table(layout.instances(), instance_table.COLUMNS, "befrl job instances"),
+        *(Table(layout.regret(name), columns, "befrl job aggregate") for name, columns in regret.items()),
+        Table(layout.regret_timings(), regret_columns.TIMINGS, "befrl job aggregate"),
+        Table(layout.table1(), table1.COLUMNS, "befrl job table1"),
+        Table(layout.table1_timings(), table1.TIMINGS, "befrl job table1"),
+        Table(layout.coverage(), coverage.COLUMNS, "befrl job coverage"),
+        *(Table(layout.published(name), published.COLUMNS, "befrl job published") for name in PUBLISHED_TABLES),
+        Table(layout.published_timings(), published.COLUMNS, "befrl job published"),
+        Table(layout.ledger(), ledger.COLUMNS, "befrl job ledger"),
+        Table(layout.columns(), COLUMNS, "befrl job columns"),
         Table(layout.bench(), benchmark.COLUMNS, "befrl bench"),
     ]
     for kind in components.registry.names():
         for name, columns in components.tables(kind).items():
             path = layout.component_timings(kind) if name == "timings" else layout.component(kind, name)
-            found.append(Table(path, columns, f"befrl components {kind}"))
+            found.append(Table(path, columns, f"befrl job component --component {kind}"))
     return found
 
 
@@ -60,11 +58,6 @@ def rows() -> list[dict]:
         for table in tables()
         for name, meaning in table.columns.items()
     ]
-
-
-def digest() -> str:
-    """A hash of all rows: the list is made again when one of them has changed, and only then."""
-    return hashlib.sha256(json.dumps(rows()).encode()).hexdigest()[:16]
 
 
 def of(names) -> Table:

@@ -3,51 +3,45 @@
 The first mistake raises an `InputError` that names the key and its allowed values.
 """
 
-import copy
 import functools
 import json
 import math
 import re
 from pathlib import Path
 
-from jsonschema import Draft202012Validator
-
 from befrl import agents, claims, instances, plugins
 from befrl.analysis import published
-from befrl.common import storage
-from befrl.common.errors import InputError, Refused, guess, unknown
+from befrl.common.errors import InputError, Refused, unknown
 from befrl.common.parameters import read
 from befrl.common.sentences import quoted
 from befrl.experiment import tuning
+from befrl.study import schema_text
+from befrl.study.schema import Config
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
 
-# The schema is stored in the project's folder, beside the configs and the files that they include.
-SCHEMA = Path(__file__).parents[3] / "config" / "schema.yaml"
+# The folder of the files that a config may include.
+INCLUDED = Path(__file__).parents[3] / "config"
 # Folders of the project that no study may write to.
 OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")
 # The keys of an included file, beside `plugins`.
 SHARED = ("agents", "groups")
 
 
-def load(path, schema_path) -> Study:
+def load(path) -> Study:
     """Read and check a config file."""
-    return check(read_yaml(path), read_yaml(schema_path), home=Path(path).parent)
+    return check(read_yaml(path), Path(path).parent)
 
 
-def check(config, schema, folder=SCHEMA.parent, home=".") -> Study:
+def check(config, home=".", configfiles=()) -> Study:
     """Check a config and fill in its defaults; the first mistake raises an `InputError` that names the key.
 
-    Included files are looked up in `folder`, plug-ins in `home`, the folder of the config. Plug-ins are loaded; jobs
-    load them again (`common/plugin_variable.py`), and the study itself does not depend on where they are stored.
+    Plug-ins are looked up in `home`, the folder of the config, and loaded. `configfiles` are the paths that the user
+    has given to Snakemake.
     """
     if not isinstance(config, dict):
-        raise InputError(f"the config must be a mapping with the keys {', '.join(schema['properties'])}")
-    config = _with_included(_plain(config), Path(folder))
-    errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.absolute_path)))
-    if errors:
-        raise InputError(storage.one_line(_sentence(errors[0])))
-    config = with_defaults(config, schema)
+        raise InputError(f"the config must be a mapping with the keys {', '.join(Config.model_fields)}")
+    config = schema_text.validated(_with_included(_plain(config), INCLUDED))
     _check_output(config["output"])
     _load_plugins(config.pop("plugins"), home)
     config = _with_groups(config)
@@ -70,7 +64,7 @@ def check(config, schema, folder=SCHEMA.parent, home=".") -> Study:
         _check_halving(Study(config), name)
     used = {agent for entry in config["study"].values() for agent in entry["agents"]}
     config["agents"] = {name: entry for name, entry in config["agents"].items() if name in used}
-    study = Study(config)
+    study = Study(config, plugins.sources(), list(map(str, configfiles)))
     for kind, name in study.components():
         if name not in config["instances"]:
             raise InputError(f"components.{kind}: {unknown('instance', name, config['instances'])}")
@@ -216,47 +210,3 @@ def _named(look_up, name, where):
         return look_up(name)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-
-
-def _sentence(error) -> str:
-    where = ".".join(quoted(part).strip("'") for part in error.absolute_path) or "config"
-    if error.validator == "additionalProperties":
-        allowed = error.schema["properties"]
-        extra = sorted(set(error.instance) - set(allowed))
-        known = guess(extra[0], allowed)
-        return f"{where}: unknown key {quoted(extra[0])}{known}: allowed are {', '.join(allowed)}"
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        return f"{where}: the key '{missing[0]}' is missing: required are {', '.join(error.validator_value)}"
-    limits = {key: error.schema[key] for key in _LIMITS if key in error.schema}
-    allowed = ", ".join(f"{key} {value}" for key, value in limits.items())
-    return f"{where} = {quoted(error.instance)} is not allowed: it must have {allowed}"
-
-
-_LIMITS = (
-    *("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern"),
-    *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
-)
-
-
-def with_defaults(value, schema):
-    """Fill in the schema's default wherever a key is missing, at every depth."""
-    if schema.get("type") == "integer":
-        return int(value)
-    if schema.get("type") == "array" and isinstance(value, list):
-        return [with_defaults(item, schema.get("items", {})) for item in value]
-    if schema.get("type") != "object" or not isinstance(value, dict):
-        return value
-    filled = {}
-    for key, sub in schema.get("properties", {}).items():
-        if key in value:
-            filled[key] = with_defaults(value[key], sub)
-        elif "default" in sub:
-            filled[key] = copy.deepcopy(sub["default"])
-        elif sub.get("type") == "object" and "properties" in sub and "required" not in sub:
-            filled[key] = with_defaults({}, sub)
-    rest = schema.get("additionalProperties")
-    for key in value:
-        if key not in filled:
-            filled[key] = with_defaults(value[key], rest) if isinstance(rest, dict) else value[key]
-    return filled

@@ -10,6 +10,7 @@ reruns the jobs that use it and no others.
 import ast
 import hashlib
 import importlib.util
+import json
 import platform
 import re
 import sys
@@ -28,6 +29,16 @@ BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in PACKAGES}}
+
+
+def made_by(*modules: str) -> dict:
+    """Code hash and versions, which are stored with a result."""
+    return {"code": code_hash(*modules), "versions": versions()}
+
+
+def short_hash(content) -> str:
+    """A hash of a value that JSON can hold; the order of keys does not count."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @cache

@@ -6,31 +6,43 @@ results that are shown, those before them serve to tune. A *batch* is a range of
 `1000-1199`.
 """
 
-import hashlib
-import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
 from itertools import pairwise
 
-from befrl import claims, figures
-from befrl.analysis import published
+from befrl import figures
+from befrl.common import storage
 from befrl.common.errors import unknown
 from befrl.common.layout import Layout
 from befrl.experiment import seeds
 from befrl.experiment.tuning import EVALUATION, Halving
-from befrl.figures.support import style
+from befrl.study.provenance import short_hash
 
-# The keys of `jobs` that divide the work; no result depends on them.
-CUTS = ("seeds_per_job", "lockstep", "threads")
+# The keys of `jobs` that divide the work; the others are resources that a job requests from a cluster.
+DIVISION = ("seeds_per_job", "lockstep", "threads")
 
 
 @dataclass(frozen=True)
 class Study:
-    """A checked config with all defaults filled in (`config.check`)."""
+    """A checked config with all defaults filled in (`config.check`), its plug-ins, and the files that it came from."""
 
     config: dict
+    plugins: list[str] = field(default_factory=list)
+    configfiles: list[str] = field(default_factory=list)
 
     def __getitem__(self, key):
         return self.config[key]
+
+    def write(self, path):
+        """Write the study for its jobs."""
+        storage.write_json(path, asdict(self))
+
+    @classmethod
+    def read(cls, path) -> "Study":
+        """The study that `write` has written."""
+        content = storage.read_json(path)
+        storage.require(path, content, "a study", {"config": dict, "plugins": list, "configfiles": list})
+        return cls(**content)
 
     @property
     def layout(self) -> Layout:
@@ -41,37 +53,47 @@ class Study:
         """Hash of everything that decides the results; the order of the agents and the `jobs` do not count."""
         content = {key: value for key, value in self.config.items() if key != "jobs"}
         content["study"] = {name: entry | {"agents": sorted(entry["agents"])} for name, entry in self["study"].items()}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+        return short_hash(content)
 
     def cases(self) -> list[tuple[str, str]]:
         return [(instance, track) for instance, entry in self["study"].items() for track in entry["tracks"]]
 
-    def check_case(self, instance, track):
+    def case(self, instance: str, track: str) -> dict:
+        """The entry of a case."""
         if instance not in self["study"]:
             raise unknown("instance", instance, self["study"])
         if track not in self["study"][instance]["tracks"]:
             raise unknown("track", track, self["study"][instance]["tracks"])
+        return self["study"][instance]
 
-    def agent(self, instance: str, name: str) -> dict:
-        """The entry of an agent that plays on an instance."""
-        if name not in self["study"][instance]["agents"]:
+    def instance(self, name: str) -> dict:
+        """The entry of an instance."""
+        if name not in self["instances"]:
+            raise unknown("instance", name, self["instances"])
+        return self["instances"][name]
+
+    def agent(self, instance: str, track: str, name: str) -> dict:
+        """The entry of an agent that plays a case."""
+        if name not in self.case(instance, track)["agents"]:
             raise unknown("agent", name, self["study"][instance]["agents"])
         return self["agents"][name]
+
+    def tuned(self, instance: str) -> list[str]:
+        """The agents that are tuned on an instance."""
+        return [agent for agent in self["study"][instance]["agents"] if "tune" in self["agents"][agent]]
 
     def halving(self, instance: str) -> Halving:
         """How agents are tuned on an instance: its own procedure, or the study's."""
         chosen = self["study"][instance].get("tuning", self["tuning"])
         return Halving(chosen["configurations"], tuple(chosen["seeds"]), tuple(chosen["kept"]))
 
-    def batches(self, instance: str) -> list[str]:
+    def batches(self, instance: str):
         """The batches of evaluation seeds."""
-        total, size = self["study"][instance].get("seeds", self["seeds"]), self["jobs"]["seeds_per_job"]
-        cuts = [*range(EVALUATION, EVALUATION + total, size), EVALUATION + total]
-        return [seeds.batch(range(a, b)) for a, b in pairwise(cuts)]
+        return _batches(self["study"][instance].get("seeds", self["seeds"]), self["jobs"]["seeds_per_job"]).keys()
 
     def resources(self) -> dict:
-        """The resources that a job requests from a cluster: all keys of `jobs` except `CUTS`."""
-        return {key: value for key, value in self["jobs"].items() if key not in CUTS}
+        """The resources that a job requests from a cluster."""
+        return {key: value for key, value in self["jobs"].items() if key not in DIVISION}
 
     def component(self, kind: str) -> dict[str, dict]:
         """The settings of a component study, by instance."""
@@ -89,34 +111,66 @@ class Study:
 
     def compared_cases(self) -> list[tuple[str, str]]:
         """The cases of the study's own comparison: those that repeat no published experiment."""
-        repeated = {
-            (instance, published.registry.module(source).TRACK)
-            for source in self["published"]
-            for instance in self.repeated(source)
-        }
+        repeated = {case for source in self["published"] for case in self.repeated(source)}
         return [case for case in self.cases() if case not in repeated]
 
-    def repeated(self, source: str) -> list[str]:
-        """The instances on which the experiments of a published source are repeated."""
+    def repeated(self, source: str) -> list[tuple[str, str]]:
+        """The cases in which the experiments of a published source are repeated."""
         if source not in self["published"]:
             raise unknown("published source", source, self["published"])
-        return [instance for names in self["published"][source].values() for instance in names]
+        # Imported here, as below: most jobs need neither pandas nor all claims.
+        from befrl.analysis import published
 
+        track = published.registry.module(source).TRACK
+        return [(instance, track) for names in self["published"][source].values() for instance in names]
+
+    @cached_property
     def figures(self) -> dict:
         """Every figure by name, as in `figures.wanted`."""
         return figures.wanted(self.compared_cases(), self.components(), self["published"])
 
-    def looks(self, instance: str | None = None) -> dict[str, int]:
-        """The numbers of the looks of agents that have none of their own: of all, or of those on an instance."""
-        numbers = style.numbered({name: entry["algorithm"] for name, entry in self["agents"].items()})
-        drawn = numbers if instance is None else self["study"][instance]["agents"]
-        return {name: number for name, number in numbers.items() if name in drawn}
+    def figure(self, name: str) -> tuple[str, list]:
+        """The kind of a figure and what it shows."""
+        if name not in self.figures:
+            raise unknown("figure", name, self.figures)
+        return self.figures[name]
+
+    def headline(self, kind: str, shown: list) -> bool:
+        """Whether a figure opens the report: one of a case does on the instances that say so."""
+        of_case = figures.scope(kind) == "case"
+        return figures.headline(kind) and (not of_case or self["study"][shown[0][0]]["headline"])
+
+    def algorithms(self) -> dict[str, str]:
+        """The algorithm of every agent."""
+        return {name: entry["algorithm"] for name, entry in self["agents"].items()}
+
+    def styles(self, kind: str, shown: list) -> dict:
+        """The styles that a figure assigns to agents without one of their own."""
+        if figures.scope(kind) not in ("case", "study"):
+            return {}
+        from befrl.figures.support import style
+
+        drawn = {agent for instance, _ in shown for agent in self["study"][instance]["agents"]}
+        return {name: look for name, look in style.assigned(self.algorithms()).items() if name in drawn}
 
     def claim_ids(self) -> list[str]:
+        from befrl import claims
+
         return self["claims"]["ids"] or claims.names()
 
     def claim_sections(self) -> dict[str, list[str]]:
-        """The study's claims by the module that attacks them."""
+        """The study's claims by the section of the paper, a module of `befrl.claims`."""
+        from befrl import claims
+
         wanted = set(self.claim_ids())
-        chosen = {module: [id for id in ids if id in wanted] for module, ids in claims.sections().items()}
-        return {module: ids for module, ids in chosen.items() if ids}
+        chosen = {
+            module.rsplit(".", 1)[-1]: [id for id in ids if id in wanted] for module, ids in claims.sections().items()
+        }
+        return {section: ids for section, ids in chosen.items() if ids}
+
+
+@cache
+def _batches(total: int, size: int) -> dict:
+    """The batches of some evaluation seeds; a dictionary, since every job looks its own up among thousands."""
+    cuts = [*range(EVALUATION, EVALUATION + total, size), EVALUATION + total]
+    return dict.fromkeys(seeds.batch(range(a, b)) for a, b in pairwise(cuts))

@@ -2,9 +2,9 @@
 
 import json
 import textwrap
-from pathlib import Path
 
-from befrl.cli.words import natural, provenance, show, target, trials
+from befrl.cli.words import natural, show, target, trials
+from befrl.common.defaults import ROOT_SEED, TRIALS
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl claim C39 --explain"
@@ -13,10 +13,9 @@ SHOWN = ("id", "statement", "verdict", "grade", "worst_case", "meaning", "correc
 
 def arguments(parser):
     parser.add_argument("id", nargs="+", help="claims, as in `befrl list claims`")
-    parser.add_argument("--trials", type=trials, default=200, help="random instances per attack (default 200)")
-    parser.add_argument("--seed", type=natural, default=20221005, help="seed of the search")
+    parser.add_argument("--trials", type=trials, default=TRIALS, help=f"random instances per claim (default {TRIALS})")
+    parser.add_argument("--seed", type=natural, default=ROOT_SEED, help="seed of the search")
     parser.add_argument("--out", help="json file to write, for one claim")
-    parser.add_argument("--folder", help="folder to write one json file for each claim to")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--explain", action="store_true", help="print statement, derivation, attack and verdict")
 
@@ -24,32 +23,27 @@ def arguments(parser):
 def call(args):
     from befrl import claims
     from befrl.common import storage
+    from befrl.study.provenance import made_by
 
-    for name in args.id:
-        claims.describe(name)
+    described = [claims.describe(name) for name in args.id]
     if args.out and len(args.id) > 1:
-        raise InputError("--out takes one claim at a time; --folder takes several")
-    paths = {args.id[0]: target(args.out)} if args.out else {}
-    if args.folder:
-        paths |= {name: target(str(Path(args.folder) / f"{name}.json")) for name in args.id}
-    records = []
-    for name in args.id:
-        records.append(claims.evaluate(name, args.trials, args.seed))
-        if name in paths:
-            made = provenance("befrl.claims", *claims.modules(claims.describe(name)["module"]))
-            storage.write_json(paths[name], records[-1] | made)
+        raise InputError("--out takes one claim at a time")
+    out = target(args.out)
+    records = [claims.evaluate(name, args.trials, args.seed) for name in args.id]
+    if out:
+        storage.write_json(out, records[0] | made_by("befrl.claims", *claims.modules(described[0]["module"])))
     if args.json:
         print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
     elif args.explain:
         print("\n\n".join(explained(record) for record in records))
-    elif not paths:
+    elif not out:
         for record in records:
             show([(key, record[key]) for key in SHOWN if record[key] != ""])
 
 
 def explained(record) -> str:
     """The record of a claim for a person: statement, derivation, attack, verdict."""
-    second = record["second"]
+    second, others = record["second"], record["repairs"] + record["others"] + record["mutants"]
     blocks = {
         f"{record['id']}: {record['title']}": f"{record['where']}\n\n{record['statement']}",
         "Derivation": record["derivation"],
@@ -59,9 +53,7 @@ def explained(record) -> str:
         "Open because": record["undecided"],
         "Worst case": f"{record['worst_case']:.6g}: {record['meaning']}.\n\n{json.dumps(record['instance'])[:600]}",
         "Steps of the proof": _readings(record["steps"]),
-        "Other statements under the same attack": _readings(
-            record["repairs"] + record["others"] + record["mutants"],
-        ),
+        "Other statements under the same attack": _readings(others),
         "Too weak": "\n\n".join(record["weak"]),
         "Second derivation": f"{second['verdict']}. {second['argument']}" if second else "",
         "Its proof in the paper uses": ", ".join(record["uses"]),

@@ -1,6 +1,7 @@
 """Compare agents on an instance: mean regret, intervals, failures and paired differences."""
 
-from befrl.cli.words import episodes, natural, pairs, processes
+from befrl.cli.playing import add_arguments, read_instance
+from befrl.cli.words import pairs
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl compare chain --set bins=8 --agents bef-rlsvi:x=10 exp-psrl --seeds 30 --plot regret.png"
@@ -16,14 +17,8 @@ def arguments(parser):
         metavar="AGENT[:NAME=VALUE,...]",
         help="algorithms of `befrl list agents` with their parameters; greedy, random and oracle run too",
     )
-    parser.add_argument("--episodes", type=episodes, default=1000, help="episodes K (default 1000)")
-    parser.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
-    parser.add_argument("--track", default="U", help="U: reward unknown (default); K: true mean reward given")
-    parser.add_argument("--ties", default="random", help="equal actions: random (default), or first")
-    parser.add_argument("--root-seed", type=natural, default=20221005, help="root of all random streams")
-    parser.add_argument("--cores", type=processes, default=1, help="processes (default 1); results do not depend on it")
+    add_arguments(parser, "--cores")
     parser.add_argument("--plot", metavar="FILE", help="png, svg or pdf file to draw")
-    parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
 
 
 def call(args):
@@ -34,24 +29,12 @@ def call(args):
     if args.plot:
         check_path(args.plot)
     options = {key: getattr(args, key) for key in ("episodes", "seeds", "track", "ties", "root_seed", "cores")}
-    compared = compare(read_instance(args), agents, show=not args.json, **options)
+    _, instance = read_instance(args.instance, args.set, "--set")
+    compared = compare(instance, agents, show=not args.json, **options)
     table = compared.table()
     if args.plot:
         compared.plot(args.plot)
     print(table.to_json(orient="records", indent=2) if args.json else shown(compared, table))
-
-
-def read_instance(args):
-    """The instance of the arguments."""
-    from befrl.api.files import read
-    from befrl.api.validation import instance
-
-    values = pairs(args.set)
-    if not args.instance.endswith(".npz"):
-        return instance(args.instance, **values)
-    if values:
-        raise InputError("--set goes with a family, not with an instance file")
-    return read(args.instance)
 
 
 def read_agents(texts):

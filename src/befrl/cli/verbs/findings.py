@@ -1,4 +1,4 @@
-"""Print who wins, who fails and who needs tuning, as the tables that README shows."""
+"""Print tables of README and the documentation from a study's results: who wins, verdicts, or coverage."""
 
 from befrl.common.errors import InputError
 
@@ -7,15 +7,25 @@ EXAMPLE = "befrl findings --results results/reference --cases chain-8_U chain-8_
 
 def arguments(parser):
     parser.add_argument("--results", default="results", help="folder of the results (default results)")
-    parser.add_argument("--cases", nargs="+", required=True, metavar="INSTANCE_TRACK", help="cases, such as chain-8_U")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--cases", nargs="+", metavar="INSTANCE_TRACK", help="who wins in these cases, such as chain-8_U")
+    what.add_argument("--ledger", action="store_true", help="how many claims have which verdict")
+    what.add_argument("--coverage", action="store_true", help="how often the intervals contain the mean")
 
 
 def call(args):
-    from befrl.analysis import findings
+    from befrl.analysis import coverage, findings
+    from befrl.claims.toolbox import ledger
+    from befrl.common import tidy
     from befrl.common.layout import Layout
 
-    wrong = [case for case in args.cases if case[-2:] not in ("_U", "_K")]
-    if wrong:
-        raise InputError(f"--cases {wrong[0]} is not allowed: write INSTANCE_U or INSTANCE_K")
-    cases = [tuple(case.rsplit("_", 1)) for case in args.cases]
-    print(findings.markdown(Layout(results=args.results), cases), end="")
+    layout = Layout(results=args.results)
+    if args.ledger:
+        print(ledger.counts(tidy.read(layout.ledger(), ledger.COLUMNS)))
+    elif args.coverage:
+        print(coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict("records")))
+    else:
+        wrong = [case for case in args.cases if case[-2:] not in ("_U", "_K")]
+        if wrong:
+            raise InputError(f"--cases {wrong[0]} is not allowed: write INSTANCE_U or INSTANCE_K")
+        print(findings.markdown(layout, [tuple(case.rsplit("_", 1)) for case in args.cases]), end="")

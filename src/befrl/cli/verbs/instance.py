@@ -2,7 +2,7 @@
 
 import json
 
-from befrl.cli.words import pairs, provenance, show, target
+from befrl.cli.words import pairs, show, target
 
 EXAMPLE = "befrl instance riverswim --set kernel=cho states=4 horizon=12 --json"
 
@@ -17,14 +17,14 @@ def arguments(parser):
 
 def call(args):
     from befrl import instances
+    from befrl.study.provenance import made_by
 
     out, values = target(args.out), pairs(args.set)
     instance = instances.build(args.family, values)
     name = args.name or args.family
     facts = instances.facts(name, instance)
     if out:
-        made_by = provenance("befrl.instances", *instances.modules(args.family, values))
-        instances.save(out, name, instance, made_by)
+        instances.save(out, name, instance, made_by("befrl.instances", *instances.modules(args.family, values)))
     if args.json:
         print(json.dumps(facts, indent=2))
     elif not out:

@@ -1,14 +1,27 @@
-"""List components, or show one: agents, instances, estimators, planners, rewards, claims, figures or verbs."""
+"""List instances, agents, estimators, planners, rewards, claims, figures, verbs or jobs."""
 
+import importlib
 import json
 
 from befrl.common.errors import unknown
 
 EXAMPLE = "befrl list agents bef-rlsvi"
+# The package whose registry has what is listed.
+PACKAGES = {
+    "instances": "befrl.instances",
+    "agents": "befrl.agents",
+    "estimators": "befrl.learning.estimators",
+    "planners": "befrl.planning.planners",
+    "rewards": "befrl.model.rewards",
+    "claims": "befrl.claims",
+    "figures": "befrl.figures",
+    "verbs": "befrl.cli.verbs",
+    "jobs": "befrl.jobs",
+}
 
 
 def arguments(parser):
-    parser.add_argument("what", choices=tuple(KINDS))
+    parser.add_argument("what", choices=tuple(PACKAGES))
     parser.add_argument("name", nargs="?", help="show this one alone, with all that there is to say")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--names", action="store_true", help="print names only, for shell completion and loops")
@@ -16,7 +29,7 @@ def arguments(parser):
 
 
 def call(args):
-    found = KINDS[args.what]()
+    found = entries(args.what)
     if args.name is not None:
         names = [entry["name"] for entry in found]
         if args.name not in names:
@@ -40,83 +53,23 @@ def show(entry, in_full):
         print(f"source: {entry['file']}")
 
 
-def _described(registry, parameters=False):
-    """Names, summaries, first paragraphs and files of a registry's entries and, on request, their parameters."""
-    from befrl.common.parameters import describe
-
-    found = []
-    for name in registry.names():
-        module = registry.module(name)
-        paragraph = " ".join((vars(module).get("__doc__") or "").strip().split("\n\n")[0].split())
-        text = registry.summary(name)
-        entry = {"name": name, "text": text, "paragraph": paragraph or text, "file": vars(module).get("__file__", "")}
-        found.append(entry | ({"parameters": describe(module.Parameters)} if parameters else {}))
+def entries(what) -> list[dict]:
+    """Name and text of everything of a kind; of what has a file its first paragraph and, if any, its parameters."""
+    package = importlib.import_module(PACKAGES[what])
+    if what == "claims":
+        return [{"name": name, "text": package.describe(name)["statement"]} for name in package.names()]
+    found = [_described(package.registry, name) for name in package.registry.names()]
+    if what == "instances":
+        for name, (family, values) in package.PRESETS.items():
+            words = " ".join(f"{key}={value}" for key, value in values.items())
+            found.append({"name": name, "text": f"preset: {family} {words}", "parameters": []})
     return found
 
 
-def _instances():
-    from befrl import instances
+def _described(registry, name):
+    from befrl.common.parameters import describe
 
-    presets = [
-        {
-            "name": name,
-            "text": f"preset: {family} {' '.join(f'{key}={value}' for key, value in values.items())}",
-            "parameters": [],
-        }
-        for name, (family, values) in instances.PRESETS.items()
-    ]
-    return _described(instances.registry, parameters=True) + presets
-
-
-def _agents():
-    from befrl import agents
-
-    return _described(agents.registry, parameters=True)
-
-
-def _estimators():
-    from befrl.learning import estimators
-
-    return _described(estimators.registry)
-
-
-def _planners():
-    from befrl.planning import planners
-
-    return _described(planners.registry)
-
-
-def _rewards():
-    from befrl.model import rewards
-
-    return _described(rewards.registry)
-
-
-def _verbs():
-    from befrl.cli import verbs
-
-    return _described(verbs.registry)
-
-
-def _claims():
-    from befrl import claims
-
-    return [{"name": name, "text": claims.describe(name)["statement"]} for name in claims.names()]
-
-
-def _figures():
-    from befrl import figures
-
-    return _described(figures.registry)
-
-
-KINDS = {
-    "instances": _instances,
-    "agents": _agents,
-    "estimators": _estimators,
-    "planners": _planners,
-    "rewards": _rewards,
-    "claims": _claims,
-    "figures": _figures,
-    "verbs": _verbs,
-}
+    module, text = registry.module(name), registry.summary(name)
+    paragraph = " ".join((vars(module).get("__doc__") or "").strip().split("\n\n")[0].split())
+    entry = {"name": name, "text": text, "paragraph": paragraph or text, "file": vars(module).get("__file__", "")}
+    return entry | ({"parameters": describe(module.Parameters)} if hasattr(module, "Parameters") else {})

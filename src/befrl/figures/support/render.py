@@ -5,7 +5,7 @@ from pathlib import Path
 
 from befrl import figures
 from befrl.common import storage, tidy
-from befrl.common.errors import InputError, unknown
+from befrl.common.errors import InputError
 from befrl.figures.support import newcomers, style
 from befrl.figures.support.contents import contents
 
@@ -24,32 +24,12 @@ def read_tables(kind, paths) -> list[dict]:
     ]
 
 
-def render_all(kinds, paths, outs, commands=(), headlines=(), looks=()):
-    """Draw several figures that show the same things; `paths` holds the tables of the first kind, then of the next.
-
-    `looks` are the numbers of the newcomers (`newcomers.py`), {name: number}.
-    """
-    counts = [len(figures.registry.module(kind).TABLES) for kind in kinds]
-    things, left = divmod(len(paths), sum(counts))
-    if left:
-        tables = "; ".join(f"{', '.join(figures.registry.module(kind).TABLES)}" for kind in kinds)
-        raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
-    if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
-        raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
-    for headline in headlines:
-        if headline not in kinds:
-            raise unknown("headline", headline, kinds)
-    paths = iter(paths)
-    for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
-        render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines, looks)
-
-
-def render(kind, paths, out, command, headline=False, looks=()):
+def render(kind, paths, out, command, headline=False, agents=()):
     """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
     module = figures.registry.module(kind)
     tables = read_tables(kind, paths)
     style.apply()
-    newcomers.start(looks)
+    newcomers.start(style.numbered(dict(agents)))
     figure = module.draw(tables)
     out = Path(out)
     for suffix, options in (

@@ -249,3 +249,7 @@ def theme():
             "figure.constrained_layout.use": True,
         }
     )
+
+
+def assigned(agents):
+    return numbered(agents)

@@ -1,0 +1,24 @@
+"""Make the regret tables of a case from its run files and the outcomes of its tuning."""
+
+from befrl.analysis import aggregation
+from befrl.common import storage
+from befrl.experiment import tuning
+
+
+def settings(study, instance, track):
+    return study["statistics"]["level"]
+
+
+def modules(study, instance, track):
+    return [__name__]
+
+
+def make(study, instance, track):
+    layout = study.layout
+    names = study.case(instance, track)["agents"]
+    runs = [layout.run(instance, track, agent, batch) for agent in names for batch in study.batches(instance)]
+    outcomes = {agent: tuning.read(layout.tuned(instance, track, agent)) for agent in study.tuned(instance)}
+    for table, text in aggregation.aggregate(runs, outcomes, study["statistics"]["level"]).items():
+        timings = table == "timings"
+        path = layout.regret_timings(instance, track) if timings else layout.regret(table, instance, track)
+        storage.write_text(path, text)

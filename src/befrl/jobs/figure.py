@@ -1,0 +1,25 @@
+"""Draw a figure from tables."""
+
+from befrl import figures
+
+
+def settings(study, figure):
+    """The styles of new agents, where the figure shows agents, and whether it opens the report."""
+    kind, shown = study.figure(figure)
+    return [study.styles(kind, shown), study.headline(kind, shown)]
+
+
+def modules(study, figure):
+    return [__name__, figures.registry.module_name(study.figure(figure)[0])]
+
+
+def make(study, figure):
+    from befrl.figures.support.render import render
+
+    kind, shown = study.figure(figure)
+    out = study.layout.figure("svg", figure).removesuffix(".svg")
+    command = " ".join(["snakemake --cores all", study.layout.figure("svg", figure)])
+    if study.configfiles:
+        command = " ".join([command, "--configfile", *study.configfiles])
+    paths, agents = figures.tables(study.layout, kind, shown), study.algorithms()
+    render(kind, paths, out, command, study.headline(kind, shown), agents)

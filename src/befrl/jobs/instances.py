@@ -1,0 +1,17 @@
+"""Make the table of a study's instances."""
+
+from befrl.analysis import instance_table
+from befrl.common import storage, tidy
+
+
+def settings(study):
+    return [list(study["instances"]), list(study.component("exploration"))]
+
+
+def modules(study):
+    return [__name__]
+
+
+def make(study):
+    rows = instance_table.rows(study.layout, *settings(study))
+    storage.write_text(study.layout.instances(), tidy.text(rows, instance_table.COLUMNS))

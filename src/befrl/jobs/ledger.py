@@ -1,0 +1,19 @@
+"""Collect the records of the claims in one table, and list the errata."""
+
+from befrl.claims.toolbox import ledger
+from befrl.claims.toolbox.errata import errata
+from befrl.common import storage
+
+
+def settings(study):
+    return study.claim_ids()
+
+
+def modules(study):
+    return [__name__, "befrl.claims"]
+
+
+def make(study):
+    records = [ledger.read(study.layout.claim(id)) for id in study.claim_ids()]
+    storage.write_text(study.layout.errata(), errata(records))
+    storage.write_text(study.layout.ledger(), ledger.table(records))
