@@ -1,14 +1,12 @@
 # The study, checked before anything runs, and what the rules share.
-import os
 import sys
 
-from befrl import figures, jobs, plugins
+from befrl import figures, jobs
 from befrl.analysis import components
-from befrl.common import plugin_variable
 from befrl.common.errors import InputError
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES
 from befrl.common.sentences import one_line
-from befrl.study import config as befrl_config
+from befrl.study.config import of_workflow
 
 
 def stop(error):
@@ -18,16 +16,7 @@ def stop(error):
 
 
 try:
-    # Snakemake has read the files too, but accepts a key that is given twice.
-    for path in workflow.configfiles:
-        befrl_config.read_yaml(path)
-    for source in plugin_variable.read():
-        plugins.load(source)
-    STUDY = befrl_config.check(
-        config,
-        home=Path(workflow.configfiles[-1]).parent if workflow.configfiles else ".",
-        configfiles=map(os.path.relpath, workflow.overwrite_configfiles),
-    )
+    STUDY = of_workflow(config, workflow.configfiles, workflow.overwrite_configfiles)
 except InputError as error:
     stop(error)
 
@@ -40,16 +29,23 @@ onstart:
     STUDY.write(STUDY_FILE)
 
 
-def version(kind, **names):
-    """The version of a job: a hash of the part of the study, the code and the packages that decide its result."""
+def checked(function):
+    """Make bad input to a function of wildcards end the workflow with a sentence."""
 
-    def found(wildcards):
+    def guarded(wildcards):
         try:
-            return jobs.version(kind, STUDY, **names, **dict(wildcards.items()))
+            return function(wildcards)
         except InputError as error:
             stop(error)
 
-    return found
+    return guarded
+
+
+def version(kind, **names):
+    """The version of a job: a hash of the part of the study, the code and the packages that decide its result."""
+    return checked(
+        lambda wildcards: jobs.version(kind, STUDY, **names, **dict(wildcards.items()))
+    )
 
 
 def case_tables(cases, *tables):

@@ -38,12 +38,10 @@ rule case_figures:
         " --track {wildcards.track} > {log:q} 2>&1"
 
 
+@checked
 def figure_tables(wildcards):
     """The tables of a figure."""
-    try:
-        return figures.tables(LAYOUT, *STUDY.figure(wildcards.figure))
-    except InputError as error:
-        stop(error)
+    return figures.tables(LAYOUT, *STUDY.figure(wildcards.figure))
 
 
 rule figure:

@@ -1,16 +1,12 @@
 # Published experiments: the authors' numbers beside ours. `snakemake --cores all published` makes only these.
 
 
+@checked
 def published_inputs(wildcards):
     """The instances and regret tables of the cases that repeat a source's experiments."""
-    try:
-        cases = STUDY.repeated(wildcards.source)
-    except InputError as error:
-        stop(error)
-    return [
-        *(LAYOUT.instance(name) for name, _ in cases),
-        *case_tables(cases, "summary", "curves"),
-    ]
+    cases = STUDY.repeated(wildcards.source)
+    instances = [LAYOUT.instance(name) for name, _ in cases]
+    return instances + case_tables(cases, "summary", "curves")
 
 
 rule published_tables:

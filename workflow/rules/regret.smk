@@ -1,21 +1,16 @@
 # Regret: tidy tables of all runs of a case, a measured version of the paper's Table 1, and tables about the tables.
 
 
+@checked
 def case_runs(wildcards):
     """The run files of a case, and the outcomes of its tuning."""
-    case = wildcards.instance, wildcards.track
-    try:
-        agents = STUDY.case(*case)["agents"]
-    except InputError as error:
-        stop(error)
-    return [
-        *(
-            LAYOUT.run(*case, agent, batch)
-            for agent in agents
-            for batch in STUDY.batches(case[0])
-        ),
-        *(LAYOUT.tuned(*case, agent) for agent in STUDY.tuned(case[0])),
+    case, instance = (wildcards.instance, wildcards.track), wildcards.instance
+    runs = [
+        LAYOUT.run(*case, agent, batch)
+        for agent in STUDY.case(*case)["agents"]
+        for batch in STUDY.batches(instance)
     ]
+    return runs + [LAYOUT.tuned(*case, agent) for agent in STUDY.tuned(instance)]
 
 
 rule aggregate:

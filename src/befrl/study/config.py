@@ -6,11 +6,13 @@ The first mistake raises an `InputError` that names the key and its allowed valu
 import functools
 import json
 import math
+import os
 import re
 from pathlib import Path
 
 from befrl import agents, claims, instances, plugins
 from befrl.analysis import published
+from befrl.common import plugin_variable
 from befrl.common.errors import InputError, Refused, unknown
 from befrl.common.parameters import read
 from befrl.common.sentences import quoted
@@ -31,6 +33,16 @@ SHARED = ("agents", "groups")
 def load(path) -> Study:
     """Read and check a config file."""
     return check(read_yaml(path), Path(path).parent)
+
+
+def of_workflow(config, configfiles, named) -> Study:
+    """The study of a config that Snakemake has read from `configfiles`, of which the user has named some or none."""
+    for path in configfiles:
+        # Snakemake accepts a key that is given twice.
+        read_yaml(path)
+    for source in plugin_variable.read():
+        plugins.load(source)
+    return check(config, Path(configfiles[-1]).parent if configfiles else ".", map(os.path.relpath, named))
 
 
 def check(config, home=".", configfiles=()) -> Study:
