@@ -2,12 +2,12 @@
 
 import json
 
-from befrl.cli.playing import add_arguments, read_instance
-from befrl.cli.words import pairs, show, target, whole
+from befrl.cli.words import add_run_arguments, pairs, read_instance, show, target, whole
 from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl run --instance chain --agent bef-rlsvi --set x=3 --episodes 1000 --seeds 30"
+NUMBERS = ({int}, {float}, {int, float})
 
 
 def arguments(parser):
@@ -16,7 +16,7 @@ def arguments(parser):
     parser.add_argument("--agent", required=True, help="an algorithm of `befrl list agents`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
     parser.add_argument("--sweep", nargs="*", metavar="NAME=[VALUES]", help="one parameter and values that run too")
-    add_arguments(parser, "--threads")
+    add_run_arguments(parser, "--threads")
     parser.add_argument("--lockstep", type=whole, default=LOCKSTEP, help=f"rows in lock step (default {LOCKSTEP})")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     parser.add_argument("--out", help="npz file to write")
@@ -49,7 +49,10 @@ def read_spec(args):
     from befrl.experiment.spec import RunSpec
 
     chosen, sweep = seeds.parse(args.seeds), pairs(args.sweep)
-    if not all(isinstance(points, list) and points and all(map(is_number, points)) for points in sweep.values()):
+    if not all(
+        isinstance(points, list) and points and all(type(each) in (int, float) for each in points)
+        for points in sweep.values()
+    ):
         raise InputError("--sweep: write NAME=[VALUE,VALUE,...], with numbers")
     variants = settings.variants(args.agent, pairs(args.set), None, sweep)
     several = list(variants.values())
@@ -58,10 +61,6 @@ def read_spec(args):
     RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
     name, instance = read_instance(args.instance, args.instance_set, "--instance-set")
     return list(variants), RunSpec.of(instance, name, args.agent, several, args.episodes, chosen, **options)
-
-
-def is_number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def summary(finals, meta) -> dict:
