@@ -24,6 +24,7 @@ def arguments(parser):
 
 def call(args):
     from befrl import agents, instances
+    from befrl.analysis.run_summary import summary
     from befrl.common.progress import progress
     from befrl.experiment import run_file, runs
     from befrl.study.provenance import made_by
@@ -36,7 +37,7 @@ def call(args):
         modules = instances.modules(spec.instance.family_name, spec.instance.parameters)
         modules += agents.modules(spec.algorithm, spec.settings[0])
         run_file.save(out, log, meta | made_by("befrl.experiment.runs", *modules))
-    found = summary(log["regret"].sum(2), meta)
+    found = summary(log["regret"].sum(2), meta, LEVEL)
     if args.json:
         print(json.dumps(found, indent=2))
     elif not args.quiet:
@@ -61,31 +62,6 @@ def read_spec(args):
     RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
     name, instance = read_instance(args.instance, args.instance_set, "--instance-set")
     return list(variants), RunSpec.of(instance, name, args.agent, several, args.episodes, chosen, **options)
-
-
-def summary(finals, meta) -> dict:
-    """For every setting the mean over seeds of the final regret (settings, seeds), its interval, and its quantiles."""
-    import numpy as np
-
-    from befrl.analysis.intervals import mean_interval
-
-    variants = []
-    for i, label in enumerate(meta["labels"]):
-        interval = [float(end) for end in mean_interval(finals[i], LEVEL, least=0.0)]
-        variants.append(
-            {
-                "label": label,
-                "parameters": meta["settings"][i],
-                "derived": meta["facts"][i],
-                "final_regret": finals[i].tolist(),
-                "mean": float(finals[i].mean()),
-                "interval": interval if len(finals[i]) > 1 else None,
-                "quantiles": {f"{q:g}": float(np.quantile(finals[i], q)) for q in (0.1, 0.5, 0.9)},
-            }
-        )
-    names = ("instance", "instance_parameters", "track", "ties", "algorithm", "episodes", "seeds")
-    found = {key: meta[key] for key in names} | {"V_star": meta["optimal_value"], "level": LEVEL, "variants": variants}
-    return found | {key: meta[key] for key in ("seconds", "steps_per_second")}
 
 
 def lines(found) -> list[tuple]:
