@@ -5,7 +5,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from befrl.common.defaults import (
@@ -34,11 +34,13 @@ Distinct = (AfterValidator(_distinct), Field(json_schema_extra={"uniqueItems": T
 Texts = Annotated[list[str], *Distinct]
 SomeTexts = Annotated[list[str], Field(min_length=1), *Distinct]
 Account = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_,.-]+$")]
-Positive = Annotated[float, Field(gt=0)]
+# Whole numbers stay whole.
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+Positive = Annotated[int | float, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})]
 TuningSeeds = Annotated[list[Annotated[int, Field(ge=1, le=1000)]], Field(min_length=1)]
 Kept = list[Annotated[int, Field(ge=1, le=10_000)]]
-Range = float | Annotated[list[Positive], Field(min_length=2, max_length=2)]
-Points = Annotated[list[float], Field(min_length=2), *Distinct]
+Range = Number | Annotated[list[Positive], Field(min_length=2, max_length=2)]
+Points = Annotated[list[Number], Field(min_length=2), *Distinct]
 Samples = Annotated[list[Annotated[int, Field(ge=1, le=10_000_000)]], Field(min_length=2), *Distinct]
 Features = Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=2), *Distinct]
 Sizes = Annotated[list[Annotated[int, Field(ge=2, le=1000)]], Field(min_length=2), *Distinct]
