@@ -5,14 +5,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from befrl import agents
+from befrl.common import streams
 from befrl.common.errors import unknown
 from befrl.common.parameters import per_row
-from befrl.common.streams import TIES, Stream, generator, sequence
+from befrl.common.streams import Stream, generator, sequence
 from befrl.model.instance import Instance
 from befrl.numerics import ties
 
-TRACKS = ("U", "K")
+# The choices and defaults of a run, for the config, the command line and the Python interface.
+TRACKS = {"U": "reward unknown", "K": "reward known"}
+TIES = ("random", "first")
 ROOT_SEED = 20221005
+EPISODES = 1000
+# Rows that run in lock step.
+LOCKSTEP = 480
 
 
 @dataclass(frozen=True)
@@ -35,13 +41,13 @@ class RunSpec:
     seeds: tuple[int, ...]
     track: str = "U"
     root_seed: int = ROOT_SEED
-    ties: str = "random"
+    ties: str = TIES[0]
 
     def __post_init__(self):
         if self.track not in TRACKS:
             raise unknown("track", self.track, TRACKS)
-        if self.ties not in ties.KINDS:
-            raise unknown("ties", self.ties, ties.KINDS)
+        if self.ties not in TIES:
+            raise unknown("ties", self.ties, TIES)
         object.__setattr__(self, "seeds", tuple(int(seed) for seed in self.seeds))
         if not isinstance(self.settings, tuple):
             object.__setattr__(self, "settings", (self.settings,))
@@ -91,7 +97,6 @@ class RunSpec:
         """How ties are broken, with a key of its own for each seed."""
         if self.ties == "first":
             return ties.FirstTies(self.rows)
-        keys = {
-            seed: sequence(self.root_seed, self.name, seed, TIES).generate_state(1, np.uint64)[0] for seed in self.seeds
-        }
-        return ties.RandomTies([keys[seed] for seed in self.row_seeds])
+        key_of = {seed: sequence(self.root_seed, self.name, seed, streams.TIES) for seed in self.seeds}
+        key_of = {seed: each.generate_state(1, np.uint64)[0] for seed, each in key_of.items()}
+        return ties.RandomTies([key_of[seed] for seed in self.row_seeds])

@@ -27,17 +27,15 @@ CHOSEN = ("tuned", "median", "worst")
 OUTCOME = {"instance": str, "track": str, "algorithm": str, "tune": dict, "seeds": list, "configurations": list}
 OUTCOME |= {"regrets": dict, "chosen": dict}
 CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float, "first_mean": int | float}
-# Configurations that are tried when ranges are checked.
-PROBED = 24
 
 
 @dataclass(frozen=True)
 class Halving:
     """The procedure: `configurations` at first, `seeds` of each rung in total, `kept` after each rung but the last."""
 
-    configurations: int
-    seeds: tuple[int, ...]
-    kept: tuple[int, ...]
+    configurations: int = 24
+    seeds: tuple[int, ...] = (4, 12, 40)
+    kept: tuple[int, ...] = (8, 3)
 
     def __post_init__(self):
         seeds, kept = list(self.seeds), [self.configurations, *self.kept]
@@ -65,7 +63,7 @@ def check(algorithm, values, tune, where):
         for end in ends:
             agents.parameters(algorithm, {**values, key: end}, where)
     # Parameters may exclude each other, and values between the ends of a range need not be whole numbers.
-    for each in design(tune, PROBED):
+    for each in design(tune, Halving.configurations):
         agents.parameters(algorithm, {**values, **each}, where)
 
 
