@@ -9,7 +9,7 @@ from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.environment import Environment
-from befrl.experiment.loop import Changes, Lookup
+from befrl.experiment.loop import Lookup, changed
 from befrl.experiment.regret import TOGETHER, Regret
 from befrl.experiment.run_file import COST, LOGGED, TRACED, marks
 from befrl.experiment.spec import RunSpec
@@ -329,24 +329,23 @@ def test_changes_by_hand():
     def visits(*cells):
         return Trajectory(None, np.array(cells), None, None, None)
 
-    changes = Changes()
     policy = np.array([[[0, 1, 0], [1, 1, 0]], [[0, 1, 0], [1, 1, 0]]], dtype=np.int8)
-    assert list(changes.add(policy, visits([0, 1], [0, 1]))) == [False, False]
-    assert list(changes.add(policy, visits([0, 1], [0, 1]))) == [False, False]
-    assert list(changes.add(policy.copy(), visits([0, 1], [0, 1]))) == [False, False]
-    other = policy.copy()
-    other[:, 1, 2] = 1  # step 1 in cell 2, which row 1 alone visits
-    assert list(changes.add(other, visits([2, 1], [0, 2]))) == [False, True]
-    # The comparison is with the episode before, and not with the first one; where cells are those of this episode.
-    assert list(changes.add(other.copy(), visits([0, 2], [0, 2]))) == [False, False]
-    assert list(changes.add(policy, visits([0, 2], [0, 1]))) == [True, False]
-    # Probabilities: no comparison with actions, and with probabilities action by action.
-    chances = np.full((2, 2, 3, 2), 0.5)
-    assert list(changes.add(chances, visits([0, 0], [0, 0]))) == [False, False]
+    other, chances = policy.copy(), np.full((2, 2, 3, 2), 0.5)
+    other[:, 1, 2] = 1  # step 1 in cell 2
     tilted = chances.copy()
     tilted[1, 0, 1] = 0.4, 0.6
-    assert list(changes.add(tilted, visits([1, 0], [1, 0]))) == [False, True]
-    assert list(changes.add(chances, visits([1, 0], [0, 1]))) == [False, False]
+    for new, old, cells, expected in (
+        (policy, None, visits([0, 1], [0, 1]), [False, False]),
+        (policy, policy, visits([0, 1], [0, 1]), [False, False]),
+        (policy.copy(), policy, visits([0, 1], [0, 1]), [False, False]),
+        (other, policy, visits([2, 1], [0, 2]), [False, True]),
+        (policy, other, visits([0, 2], [0, 1]), [True, False]),
+        # Probabilities are not compared with actions, and with probabilities action by action.
+        (chances, policy, visits([2, 2], [2, 2]), [False, False]),
+        (tilted, chances, visits([1, 0], [1, 0]), [False, True]),
+        (chances, tilted, visits([1, 0], [0, 1]), [False, False]),
+    ):
+        assert list(changed(new, old, cells)) == expected
 
 
 def test_errors_before_any_data_are_the_norm_of_the_truth():

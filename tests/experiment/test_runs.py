@@ -127,11 +127,10 @@ def test_a_regret_that_is_no_number_is_refused_with_its_seed_and_episode():
         run(broken, "random", seeds=[5, 6])
 
 
-def test_the_first_bad_setting_seed_and_episode_are_named(instance):
+def test_the_first_bad_setting_seed_and_episode_are_named(instance, monkeypatch):
     spec = RunSpec.of(instance, "river", "greedy", [{}, {"eta": 2.5}], 4, [30, 31, 32])
-    regret = np.zeros((2, 3, 4))
-    regret[1, 1, 2] = np.nan
-    regret[1, 2, 0] = np.inf
+    log = runs.loop.run(spec)
+    log["regret"].reshape(2, 3, 4)[1, [1, 2], [2, 0]] = np.nan, np.inf
+    monkeypatch.setattr(runs.loop, "run", lambda *_: log)
     with pytest.raises(InputError, match=r"setting \{.*'eta': 2\.5.*seed 31, episode 3\b"):
-        runs._check(spec, regret)
-    assert runs._check(spec, np.zeros((2, 3, 4))) is None
+        runs.run_rows(spec, width=6)
