@@ -49,9 +49,8 @@ def test_visits_touch_the_anchors_of_their_cell_alone(name):
         assert np.allclose(near.sum(1), visits, rtol=0, atol=1e-11)
         assert np.all(near[np.broadcast_to(visits[:, None], near.shape) == 0] == 0)
         assert data.sum_reward[i].sum() == pytest.approx(rewards.sum(), abs=1e-9)
-        assert data.sum_psi[i].sum((0, 1)) == pytest.approx(
-            problem.model.family.statistic(next_states).sum(0), abs=1e-9
-        )
+        psi = problem.model.family.statistic(next_states)
+        assert data.sum_psi[i].sum((0, 1)) == pytest.approx(psi.sum(0), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -90,15 +89,13 @@ def test_episodes_add_up_in_any_order_and_a_seed_counts_alone(name):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_totals_have_the_shape_of_what_is_summed(name, rng):
-    """`total` also sums matrices, as score matching needs them."""
+def test_totals_of_matrices_are_those_of_their_entries(name, rng):
     problem = instance(name)
     data, played = gathered(problem, episodes=1)
     visits = Visits(problem.model, played[0])
     values = rng.standard_normal((*played[0].actions.shape, 2, 3))
     whole = visits.total(values)
     assert whole.shape == (*data.counts.shape, 2, 3)
-    for j in range(2):
-        for k in range(3):
-            assert np.array_equal(whole[..., j, k], visits.total(values[..., j, k]))
+    for j, k in np.ndindex(2, 3):
+        assert np.array_equal(whole[..., j, k], visits.total(values[..., j, k]))
     assert np.allclose(whole.sum((1, 2)), values.sum(1), rtol=0, atol=1e-11)
