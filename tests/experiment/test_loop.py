@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 from scipy import interpolate
 
-from befrl import agents
 from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.common.errors import InputError
-from befrl.experiment import loop
+from befrl.experiment import loop, run_file
 from befrl.experiment.environment import Environment
 from befrl.experiment.loop import Lookup, changed
 from befrl.experiment.regret import TOGETHER, Regret
 from befrl.experiment.run_file import COST, LOGGED, TRACED, marks
 from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, trained, value_of
+from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, spec, trained, value_of
 
 
 class Fixed(BaseAgent):
@@ -232,11 +231,13 @@ def test_functions_on_anchors_are_read_between_them(name, rng):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_the_log_of_a_learner_by_hand(name):
-    """Optimism, errors, feature norms and saturation of the last episode, from an agent with the same history."""
-    problem = instance(name)
+def test_the_log_of_a_learner_by_hand(name, monkeypatch):
+    """All that is logged, from an agent with the same history; errors and feature norms at the marks alone."""
+    monkeypatch.setattr(run_file, "POINTS", 3)
+    problem, traced = instance(name), [1, 2, 4, 6]
     log = play("greedy", problem, seeds=(0, 1), episodes=6)
-    agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), 6, [0, 1], "U", ROOT))
+    assert all(log[key].shape == (2, 4) for key in TRACED)
+    agent = loop.make_agent(spec("greedy", problem, episodes=6))
     environment = Environment(problem, ROOT, "test", [0, 1])
     before = None
     for k in range(6):
@@ -251,39 +252,20 @@ def test_the_log_of_a_learner_by_hand(name):
             assert log["regret"][i, k] == pytest.approx(at(problem, gap, t.states[i, 0]), abs=missed)
             ahead = at(problem, plan.values[i] - problem.optimum[1][0], t.states[i, 0])
             assert log["optimism"][i, k] == pytest.approx(ahead, abs=1e-11)
-            visited = zip(t.states[i], t.actions[i], strict=True)
-            largest = max(at(problem, norms[i, :, a], s) for s, a in visited)
-            assert log["feature_norm"][i, k] == pytest.approx(np.sqrt(largest), rel=1e-11)
             share = np.mean(np.minimum(plan.rewards[i], 1 - plan.rewards[i]) < 0.01)
             expected = share if problem.model.reward.bounded else np.nan
             assert log["saturated"][i, k] == pytest.approx(expected, abs=1e-12, nan_ok=True)
-            assert log["error_p"][i, k] == pytest.approx(errors[0][i], rel=1e-12)
-            assert log["error_r"][i, k] == pytest.approx(errors[1][i], rel=1e-12)
             assert log["tied"][i, k] == agent.problem.ties.share[i]
             moved = [k > 0 and plan.policy[i, h, c] != before[i, h, c] for h, c in enumerate(t.cells[i])]
             assert log["changed"][i, k] == any(moved)
+            if k + 1 in traced:
+                visited = zip(t.states[i], t.actions[i], strict=True)
+                largest = max(at(problem, norms[i, :, a], s) for s, a in visited)
+                expected = (errors[0][i], errors[1][i], np.sqrt(largest))
+                assert [log[key][i, traced.index(k + 1)] for key in TRACED] == pytest.approx(expected, rel=1e-11)
         before = plan.policy
         agent.update(t)
     assert np.all(log["tied"][:, 0] == 1)  # before any data all mean rewards are equal
-
-
-def test_traces_are_those_of_the_marked_episodes():
-    """More episodes than marks: errors of an agent with the same history, at its episodes of the marks."""
-    problem, K = instance("chain", bins=3, horizon=4), 400
-    log = play("greedy", problem, seeds=(0, 1), episodes=K)
-    at_marks = marks(K)
-    assert all(log[key].shape == (2, len(at_marks)) for key in TRACED)
-    assert len(at_marks) < K
-    agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), K, [0, 1], "U", ROOT))
-    environment = Environment(problem, ROOT, "test", [0, 1])
-    for k in range(K):
-        plan, learner = agent.plan(k), agent.learner
-        if k + 1 in at_marks:
-            place, design = list(at_marks).index(k + 1), learner.design()
-            errors = learner.errors(problem.theta_p, problem.theta_r, design)
-            for key, error in zip(("error_p", "error_r"), errors, strict=True):
-                assert np.array_equal(log[key][:, place], error)
-        agent.update(environment.rollout(agent, plan.policy))
 
 
 def test_marks_are_all_episodes_or_a_grid_that_is_fine_at_both_scales():
@@ -300,12 +282,12 @@ def test_marks_are_all_episodes_or_a_grid_that_is_fine_at_both_scales():
 def test_saturated_rewards_are_those_within_one_per_cent_of_an_end(monkeypatch):
     """With Bernoulli rewards of mean 1/(1 + e^-c) these are the (s,a) with |c| > log 99."""
     problem = instance("chain", bins=3, horizon=4)
-    spec = RunSpec.of(problem, "test", "greedy", {}, 1, [0])
-    agent, c = loop.make_agent(spec), np.zeros(problem.R.shape)
+    run_spec = spec("greedy", problem, seeds=[0], episodes=1)
+    agent, c = loop.make_agent(run_spec), np.zeros(problem.R.shape)
     plan, c.flat[:4] = agent.plan(0), np.log(99.0) * np.array([0.999, -0.999, 1.001, -1.001])
     monkeypatch.setattr(agent, "plan", lambda k: replace(plan, rewards=problem.model.reward.mean(c)[None]))
     monkeypatch.setattr(loop, "make_agent", lambda spec: agent)
-    assert loop.run(spec)["saturated"] == pytest.approx(2 / c.size)
+    assert loop.run(run_spec)["saturated"] == pytest.approx(2 / c.size)
 
 
 def test_changes_by_hand():
@@ -342,11 +324,9 @@ def test_errors_before_any_data_are_the_norm_of_the_truth():
     assert log["feature_norm"][:, 0] == pytest.approx(np.sqrt(c["alpha_p"]), rel=1e-12)
 
 
-def test_the_log_is_complete_and_steps_are_told():
+def test_the_log_is_complete_and_steps_are_reported():
     seen = []
-    log = loop.run(
-        RunSpec(instance("dense"), "test", "random", agents.parameters("random", {}), 5, [3, 9], "U", ROOT), seen.append
-    )
+    log = loop.run(spec("random", instance("dense"), seeds=[3, 9]), seen.append)
     assert seen == [2 * 6] * 5
     assert set(log) == set(LOGGED) | set(TRACED) | set(COST)
     assert all(log[key].shape == (2, 5) for key in (*LOGGED, *TRACED))
@@ -362,21 +342,19 @@ def test_unknown_choices_are_rejected():
             RunSpec.of(instance("dense"), "test", "greedy", {}, 5, [0], **choice)
 
 
-def test_the_first_action_is_a_choice():
+def test_ties_are_broken_as_the_run_says():
     """Before any data all actions tie: with `first` the plan is action 0, at random it is half of either."""
-    specs = [
-        RunSpec.of(instance("chain"), "test", "greedy", {}, 5, range(20), ties=ties) for ties in ("first", "random")
-    ]
-    first, random = (loop.make_agent(spec).plan(0).policy for spec in specs)
-    assert np.all(first == 0)
+    problem, plans = instance("chain"), []
+    for ties in ("first", "random"):
+        plans.append(loop.make_agent(RunSpec.of(problem, "test", "greedy", {}, 5, range(20), ties=ties)).plan(0).policy)
+    assert np.all(plans[0] == 0)
     # 6400 fair coins: 5 standard errors.
-    assert abs(random.mean() - 0.5) < 2.5 / np.sqrt(random.size)
+    assert abs(plans[1].mean() - 0.5) < 2.5 / np.sqrt(plans[1].size)
 
 
-def test_the_track_decides_what_an_agent_is_told():
+def test_the_track_decides_what_an_agent_is_given():
     problem = instance("dense")
     assert np.all(play("greedy", problem, track="K")["error_r"] == 0)
-    assert trained("greedy", problem, "U").problem.known_theta_r is None
-    assert np.array_equal(trained("greedy", problem, "K").problem.known_theta_r, problem.theta_r)
-    assert trained("greedy", problem).problem.optimal_policy is None
-    assert trained("greedy", problem).problem.optimal_values is None
+    unknown, known = (trained("greedy", problem, track).problem for track in ("U", "K"))
+    assert unknown.known_theta_r is None and np.array_equal(known.known_theta_r, problem.theta_r)
+    assert unknown.optimal_policy is None and unknown.optimal_values is None

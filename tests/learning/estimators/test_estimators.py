@@ -1,6 +1,7 @@
 """Properties of every estimator of the registry, and the formula of each against a slow and obvious version."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -23,9 +24,8 @@ GAUSSIAN = ("lds", (("horizon", 100),))
 each_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 
 
-def families(*names, slow=()):
-    cases = [*names, *(pytest.param(name, marks=pytest.mark.slow) for name in slow)]
-    return pytest.mark.parametrize("family", cases)
+def families(*names):
+    return pytest.mark.parametrize("family", names)
 
 
 def make(name, problem, seeds=SEEDS, eta=1.0):
@@ -56,11 +56,10 @@ def mean_kl(problem, theta, counts):
     return float((kl * frequencies).sum((1, 2)).mean())
 
 
-def errors(name, case=MODERATE, **attributes):
+def errors(name, case=MODERATE):
     """Mean KL after 200, 2000 and 20000 transitions of each of 20 seeds, eta = 0.1."""
     problem = instance(case[0], **dict(case[1]))
     estimator, data, found = make(name, problem, MANY, eta=0.1), Data(problem.model, len(MANY)), []
-    vars(estimator).update(attributes)
     for k, episode in enumerate(episodes_of(case, 200, MANY), start=1):
         data.add(episode)
         theta = estimator.update(data, episode)
@@ -91,20 +90,6 @@ def test_error_falls_like_one_over_n_with_nearly_the_constant_of_maximum_likelih
     assert 0.8 < found[2] / reference[2] < {"mcmc-mle": 3.2, "shah": 2.2}.get(name, 1.5)
 
 
-@each_estimator
-@families("lds", "dense", "circle", slow=["chain", "literal", "riverswim", "waves", "factored"])
-def test_a_seed_has_the_same_bits_alone(name, family):
-    problem = instance(family)
-    try:
-        together, _ = fit(name, problem, episodes_of(family, 4))
-    except Refused:
-        return
-    alone, _ = fit(name, problem, episodes_of(family, 4, (1,)), (1,))
-    again, _ = fit(name, problem, episodes_of(family, 4))
-    assert alone.theta[0].tobytes() == together.theta[1].tobytes()
-    assert again.theta.tobytes() == together.theta.tobytes()
-
-
 def test_unsuitable_families_are_rejected(monkeypatch):
     """Laws that an estimator cannot handle; tables on nodes that are too large or, in two dimensions, too coarse."""
     plane, river = instance("lds", dimension=2), instance("riverswim", states=6)
@@ -127,15 +112,16 @@ def test_unsuitable_families_are_rejected(monkeypatch):
 
 
 @each_estimator
-def test_extreme_penalties_keep_estimates_finite(name):
-    for family in ("chain", "dense", "lds"):
-        for eta in (1e-6, 1e6):
-            try:
-                estimator, _ = fit(name, instance(family), episodes_of(family, 8), eta=eta)
-            except Refused:
-                continue
-            assert np.all(np.isfinite(estimator.theta))
-            assert eta == 1e-6 or np.all(np.abs(estimator.theta) < 0.01)
+def test_estimates_are_finite_with_extreme_penalties_and_do_not_depend_on_other_seeds(name):
+    for family, eta in itertools.product(("chain", "dense", "lds"), (1e-6, 1e6)):
+        try:
+            estimator, _ = fit(name, instance(family), episodes_of(family, 8), eta=eta)
+        except Refused:
+            continue
+        alone, _ = fit(name, instance(family), episodes_of(family, 8, (1,)), (1,), eta)
+        assert alone.theta[0].tobytes() == estimator.theta[1].tobytes()
+        assert np.all(np.isfinite(estimator.theta))
+        assert eta == 1e-6 or np.all(np.abs(estimator.theta) < 0.01)
 
 
 @each_estimator
@@ -258,18 +244,6 @@ def test_score_matching_minimises_the_fisher_divergence(family, rng):
             assert objective(c) - objective(truth) == pytest.approx(divergence, rel=1e-6, abs=1e-7)
 
 
-def test_score_matching_without_weights_tends_to_another_law_on_a_box():
-    """On `literal` to theta = 0, whatever the truth: psi' = 1, psi'' = b' = 0."""
-    found = errors("score-matching", weighted=False)
-    problem = instance(MODERATE[0], **dict(MODERATE[1]))
-    data = Data(problem.model, len(MANY))
-    for episode in episodes_of(MODERATE, 200, MANY):
-        data.add(episode)
-    limit = mean_kl(problem, np.zeros((len(MANY), problem.model.d)), data.counts)
-    assert limit > 0.1
-    assert np.allclose(found, limit, rtol=0.2)
-
-
 # Shah's loss.
 
 
@@ -371,14 +345,6 @@ def test_bias_of_annealed_means_is_of_order_one_over_the_particles(monkeypatch):
     assert worst[32] < 0.1
 
 
-def test_four_particles_leave_a_floor(monkeypatch):
-    """The error ends at 0.009, a hundred times that of 32 particles and no better than with ten times fewer data."""
-    monkeypatch.setattr(ais, "PARTICLES", 4)
-    found = errors("ais")
-    assert found[2] > 0.5 * found[1]
-    assert found[2] > 0.004
-
-
 def test_weighted_moments_are_those_of_numpy(rng):
     weights, psi = rng.dirichlet(np.ones(7), 2), rng.standard_normal((2, 7, 3))
     mean, cov = ais.weighted_moments(weights, psi)
@@ -457,15 +423,6 @@ def test_draws_are_dropped_where_the_weights_degenerate():
         assert not estimator.table.values.any()
 
 
-def test_draws_accumulate_while_the_anchor_stays():
-    """A table's sum is the number of its draws: after many episodes most (s,a) have those of hundreds."""
-    problem = instance(MODERATE[0], **dict(MODERATE[1]))
-    estimator, data = fit("mcmc-mle", problem, episodes_of(MODERATE, 200, MANY), MANY)
-    draws = estimator.table.values.sum(-1)
-    assert np.allclose(draws, np.round(draws), rtol=0, atol=1e-6)
-    assert np.mean(draws[data.counts > 0] > 100 * mcmc_mle.CHAINS) > 0.5
-
-
 # Dual embedding.
 
 
@@ -481,24 +438,6 @@ def test_the_saddle_point_is_maximum_likelihood(family):
     assert np.allclose(estimator.theta, exact.theta, rtol=0, atol=1e-6)
     natural = problem.model.features.natural(estimator.theta)
     assert np.allclose(estimator.sampler, natural, rtol=0, atol=1e-6)
-
-
-def test_the_saddle_objective_has_the_log_partition_as_its_value(rng):
-    """max_q min_nu E_q[f - nu] + E_0 e^nu - 1 on a finite space: no q gains on q_c, and no nu on log q_c/p_0."""
-    family = instance("dense").model.family
-    base = family.masses(np.zeros((1, 1, 1, family.p)))[0][0, 0, 0]
-    f = family.psi @ rng.uniform(-1, 1, family.p)
-    Z = np.log(base @ np.exp(f))
-
-    def inner(q, nu):
-        return q @ (f - nu) + base @ np.exp(nu) - 1.0
-
-    best = base * np.exp(f - Z)
-    assert inner(best, f - Z) == pytest.approx(Z, abs=1e-12)
-    for q in rng.dirichlet(np.ones(len(base)), 20):
-        nu = np.log(q / base)
-        assert inner(q, nu) <= Z
-        assert inner(q, nu) <= inner(q, nu + rng.uniform(-1, 1, len(base))) + 1e-12
 
 
 def test_rounds_contract_at_the_stated_rate():
