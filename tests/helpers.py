@@ -10,7 +10,7 @@ from scipy import special
 
 from befrl import instances
 from befrl.experiment import loop
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.experiment.run_file import LOGGED, TRACED
 from befrl.experiment.spec import RunSpec
 from befrl.instances import custom_sin

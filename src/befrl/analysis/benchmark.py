@@ -15,7 +15,7 @@ from befrl import agents, instances
 from befrl.common.errors import InputError, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.learning.data import Data

@@ -8,9 +8,9 @@ import pandas as pd
 
 from befrl.analysis import aggregation, intervals, regret_columns
 from befrl.api import validation
-from befrl.api.runs import LOCKSTEP, Runs, play
+from befrl.api.runs import Runs, play
 from befrl.common.errors import InputError
-from befrl.experiment.spec import ROOT_SEED
+from befrl.experiment.spec import EPISODES, LOCKSTEP, ROOT_SEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ def compare(
     mdp: validation.AnyInstance,
     agents: Mapping[str, validation.AnyAgent | tuple[validation.AnyAgent, Mapping[str, Any]]],
     *,
-    episodes: int = 1000,
+    episodes: int = EPISODES,
     seeds: validation.AnySeeds = 30,
     track: str = "U",
     ties: str = "random",

@@ -16,9 +16,6 @@ from befrl.experiment import run_file
 from befrl.model.instance import Instance
 from befrl.study import columns
 
-# Keys of the meta that have an entry for each label.
-BY_LABEL = ("labels", "settings", "constants", "specification", "facts")
-
 
 def read(path: str | PathLike[str]) -> pd.DataFrame | dict[str, Runs] | Instance | dict[str, Any]:
     """Read a file that befrl has written.
@@ -59,5 +56,5 @@ def _arrays(path: Path) -> dict[str, Runs] | Instance:
     found = {}
     for i, label in enumerate(meta["labels"]):
         own = {key: value[i : i + 1] for key, value in log.items() if key not in run_file.COST}
-        found[label] = Runs(own | shared, meta | {key: meta[key][i : i + 1] for key in BY_LABEL})
+        found[label] = Runs(own | shared, meta | {key: meta[key][i : i + 1] for key in ("labels", *run_file.BY_LABEL)})
     return found

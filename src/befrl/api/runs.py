@@ -14,14 +14,12 @@ from befrl.common.errors import InputError
 from befrl.common.progress import progress
 from befrl.experiment import run_file
 from befrl.experiment import runs as experiment
-from befrl.experiment.spec import ROOT_SEED, RunSpec
+from befrl.experiment.spec import EPISODES, LOCKSTEP, ROOT_SEED, RunSpec
 from befrl.study.provenance import code_hash, versions
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Rows in lock step, the default of `befrl run`.
-LOCKSTEP = 480
 MEANINGS = {
     "instance": regret_columns.SUMMARY["instance"],
     "track": regret_columns.SUMMARY["track"],
@@ -108,7 +106,7 @@ def run(
     mdp: validation.AnyInstance,
     agent: validation.AnyAgent,
     *,
-    episodes: int = 1000,
+    episodes: int = EPISODES,
     seeds: validation.AnySeeds = 30,
     track: str = "U",
     ties: str = "random",

@@ -4,8 +4,7 @@ from befrl.common.errors import InputError
 from befrl.common.sentences import quoted
 
 MOST = 1_000_000
-# The largest seed has so many digits.
-DIGITS = 9
+DIGITS = 9  # of the largest seed
 
 
 def parse(text: str) -> range:

@@ -12,8 +12,6 @@ import numpy as np
 
 from befrl.numerics import bellman
 
-KINDS = ("random", "first")
-
 
 class FirstTies:
     """Chooses the first of equal actions. `share` (n,) is the share of the last plan's entries that tied."""

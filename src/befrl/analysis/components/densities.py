@@ -9,7 +9,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
 

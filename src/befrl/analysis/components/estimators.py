@@ -13,7 +13,7 @@ from befrl import agents
 from befrl.analysis import statistics
 from befrl.common.errors import Refused
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
