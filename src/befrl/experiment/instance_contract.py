@@ -1,6 +1,6 @@
 """The contract of instances: what an MDP must satisfy beyond what is checked whenever one is built.
 
-`model/instance_checks.py` has what is cheap. Each property here is a function of an `Instance` and raises
+`model/checks.py` has what is cheap. Each property here is a function of an `Instance` and raises
 `errors.ContractError` with a sentence that says what is wrong.
 """
 

@@ -3,7 +3,7 @@
     p_theta(s' | s, a) = exp( psi(s')' v + b(s' | s, a) - Z(v) ),   v = U(s,a) theta in R^p.
 
 `Family` computes everything by sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for
-boxes. Families with closed forms override it for speed (`truncated_normal.py`); a test compares them with this one.
+boxes. Families with closed forms override it for speed.
 Shapes: natural (n, N, A, p), the parameter v, for n seeds, N anchors, A actions; G nodes.
 """
 
@@ -13,9 +13,9 @@ from functools import cache, cached_property
 import numpy as np
 
 from befrl.common.errors import InputError
+from befrl.model.checks import base_table, call, check_pointwise, psi_table
 from befrl.model.families.tilts import TERMS, Tilts
 from befrl.model.spaces import lagrange_coefficients
-from befrl.model.user_functions import base_table, call, check_pointwise, statistic_table
 
 # The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
 STEP = 2e-3
@@ -38,7 +38,7 @@ class Family:
 
     def __init__(self, space, psi, log_base):
         self.space = space
-        self.psi = statistic_table(space, psi)
+        self.psi = psi_table(space, psi)
         self.p = self.psi.shape[1]
         self.log_base = base_table(space, log_base)
 
@@ -164,14 +164,11 @@ class ContinuousFamily(Family):
 
     def derivatives(self, s):
         """d_i psi (..., dim, p), d_i^2 psi (..., dim, p) and d_i b (..., dim), by finite differences."""
-        firsts, seconds, slopes = [], [], []
-        for axis in range(self.space.dim):
-            e = np.eye(self.space.dim)[axis] if self.space.dim > 1 else 1.0
-            first, second = _differences(lambda t, e=e: self.statistic(s + t * e))
-            firsts.append(first)
-            seconds.append(second)
-            slopes.append(_differences(lambda t, e=e: self.log_base_at(s + t * e))[0])
-        return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
+        axes = np.eye(self.space.dim) if self.space.dim > 1 else [1.0]
+        psi = [_differences(lambda t, e=e: self.statistic(s + t * e)) for e in axes]
+        base = [_differences(lambda t, e=e: self.log_base_at(s + t * e))[0] for e in axes]
+        firsts, seconds = zip(*psi, strict=True)
+        return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(base, -1)
 
     def _tilted(self, natural):
         """The masses of the nodes up to a factor of each law, (..., p) -> (..., G)."""
