@@ -38,13 +38,10 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     n = parameters.machines
-    space, bits, machines = FiniteSpace(2**n), (np.arange(2**n)[:, None] >> np.arange(n)) & 1, np.arange(n)
-    # The configuration of each bit, (states, actions, n): 2 own + neighbour, or the last one if rebooted.
-    configuration = np.repeat((2 * bits + np.roll(bits, 1, axis=1))[:, None], n + 1, axis=1)
-    configuration[:, machines + 1, machines] = CONFIGURATIONS - 1
+    space, bits = FiniteSpace(2**n), (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     # Bit j has one parameter for each configuration, and U one entry in each row.
     d = n * CONFIGURATIONS
-    U = np.eye(d)[machines * CONFIGURATIONS + configuration]
+    U = np.eye(d)[np.arange(n) * CONFIGURATIONS + configurations(bits)]
     # A_i = e_j f', where f picks one of the configurations, has tr(A_i A_j') = 1 for i = j and 0 otherwise.
     features = Features(U, np.zeros((2**n, n + 1), dtype=int), np.eye(d)[None])
     reward = gaussian.Law(parameters.reward_sd)
@@ -54,3 +51,11 @@ def build(parameters: Parameters) -> Instance:
     share = np.array([*(own / n for own, _ in STAYS_ON), 1 / n - parameters.cost])
     theta_p, theta_r = np.tile(logit(on), n), np.tile(reward.natural(share), n)
     return Instance(model, parameters.horizon, theta_p, theta_r, **space.first(2**n - 1))
+
+
+def configurations(bits):
+    """Number of the configuration of each bit, (states, actions, n): 2 own + neighbour, or the last one if rebooted."""
+    machines = np.arange(bits.shape[1])
+    found = np.repeat((2 * bits + np.roll(bits, 1, axis=1))[:, None], len(machines) + 1, axis=1)
+    found[:, machines + 1, machines] = CONFIGURATIONS - 1
+    return found
