@@ -73,7 +73,7 @@ class BinnedInterval(ConstantCells):
     def __init__(self, n_cells, nodes_per_cell=16):
         check_whole("BinnedInterval: the number of bins", n_cells)
         check_whole("BinnedInterval: nodes_per_cell", nodes_per_cell)
-        self.n_cells = n_cells
+        self.n_cells, self.nodes_per_cell = n_cells, nodes_per_cell
         self.edges = np.linspace(0.0, 1.0, n_cells + 1)
         nodes, weights = legendre_rule(self.edges, nodes_per_cell)
         self.nodes, self.log_weights = nodes.ravel(), np.log(weights.ravel())
