@@ -26,6 +26,15 @@ REGISTRY = instances.registry.names()
 SMALL = [("chain", {"bins": 2, "horizon": 4}), ("riverswim", {"states": 3, "horizon": 3}), ("dense", {"horizon": 2})]
 
 
+def gap(problem, Q, V):
+    """The smallest positive gap over the reachable (h, s), by loops."""
+    cells, gaps = np.flatnonzero(problem.start_masses), []
+    for h in range(problem.horizon):
+        gaps += [V[h, x] - q for x in cells for q in Q[h, x] if V[h, x] - q > 1e-12]
+        cells = {y for x in cells for y in np.flatnonzero(problem.P[x].any(0))}
+    return min(gaps)
+
+
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
 def test_arrays_are_laws_and_optimal_and_uniform_values_are_those_of_loops(name, values):
     problem = instance(name, **values)
@@ -45,6 +54,7 @@ def test_arrays_are_laws_and_optimal_and_uniform_values_are_those_of_loops(name,
     lost = V[0] - value_of(problem.optimal_policy, R, P)
     assert problem.cell_loss == pytest.approx(problem.start_masses @ lost, abs=1e-12)
     assert lost.min() > -1e-12 and (model.smooth or lost.max() < 1e-12)
+    assert problem.gap == pytest.approx(gap(problem, Q, V), abs=1e-12)
     uniform = value_of(np.full((problem.horizon, model.n_cells, A), 1 / A), R, P)
     assert problem.uniform_value == pytest.approx(problem.start_masses @ uniform, abs=1e-12)
 
@@ -56,31 +66,17 @@ def test_the_helpers_lists_are_right():
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL)
-def test_no_deterministic_policy_is_better_and_one_is_as_good(name, values):
+def test_the_best_deterministic_policy_is_optimal(name, values):
     problem = instance(name, **values)
     policies = all_policies(problem.horizon, problem.model.n_cells, problem.model.n_actions)
     best = np.max([value_of(policy, problem.R, problem.P) for policy in policies], axis=0)
     assert np.allclose(problem.optimum[1][0], best, rtol=0, atol=1e-12)
 
 
-# So short that the far states are out of reach at first, where the gaps are smaller.
-SHORT = ("riverswim", {"kernel": "ayoub", "states": 6, "horizon": 8, "small": 0.05})
-
-
-@pytest.mark.parametrize(("name", "values"), [*VARIANTS, *SMALL, SHORT])
-def test_gap_by_brute_force(name, values):
-    problem = instance(name, **values)
-    Q, V = optimal(problem.R, problem.P, problem.horizon)
-    cells = {x for x, mass in enumerate(problem.start_masses) if mass > 0}
-    gaps = []
-    for h in range(problem.horizon):
-        gaps += [V[h, x] - q for x in cells for q in Q[h, x] if V[h, x] - q > 1e-12]
-        cells = {y for x in cells for row in problem.P[x] for y, mass in enumerate(row) if mass > 0}
-    assert problem.gap == pytest.approx(min(gaps), abs=1e-12)
-
-
 def test_gaps_out_of_reach_do_not_count():
-    problem = instance(SHORT[0], **SHORT[1])
+    """The episodes are so short that the far states, where gaps are smaller, are out of reach at first."""
+    problem = instance("riverswim", kernel="ayoub", states=6, horizon=8, small=0.05)
+    assert problem.gap == pytest.approx(gap(problem, *optimal(problem.R, problem.P, 8)), abs=1e-12)
     assert np.array_equal(problem.reachable, np.arange(6) <= np.arange(8)[:, None])
     gaps = problem.optimum[1][:-1, :, None] - problem.optimum[0]
     assert gaps[gaps > 1e-12].min() < problem.gap

@@ -28,7 +28,6 @@ CASES = [
     ("circle", {"knots": 6, "kappa": 60.0, "horizon": 10}),
     ("lds", {"sigma": 1.0, "pull": -0.6, "bound": 1.5}),
     ("lds", {"dimension": 2, "horizon": 8}),
-    ("custom-sin", {"waves": 2, "strength": 0.6}),
 ]
 
 
@@ -198,7 +197,6 @@ V_STAR_ERROR = {
     "circle-knots=4-kappa=1.0-horizon=10": 1e-3,
     "circle-knots=6-kappa=60.0-horizon=10": 2e-6,
     "custom-sin": 1e-8,
-    "custom-sin-waves=2-strength=0.6": 1e-8,
     "lds": 1e-9,
     "lds-sigma=1.0-pull=-0.6-bound=1.5": 1e-5,
     "lds-dimension=2-horizon=8": 2e-3,

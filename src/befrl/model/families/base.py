@@ -21,19 +21,18 @@ from befrl.model.spaces import lagrange_coefficients
 STEP = 2e-3
 # The length of the last Newton step of an inverse CDF, in units of half a panel.
 CLOSE = 1e-8
-TINY = 1e-300
 
 
 class Family:
     """psi (G, p); log base measure b, (G,) or (N, A, G)."""
 
-    # Whether the components of psi are uncorrelated under every law of the family.
+    # The components of psi are uncorrelated under every law of the family.
     diagonal = False
-    # Whether Cov psi is the same under every law, so that maximum likelihood is least squares.
+    # Cov psi is the same under every law, so that maximum likelihood is least squares.
     constant_covariance = False
-    # Whether the outermost nodes of a box that stands for R^m include the mass beyond it.
+    # The outermost nodes of a box that stands for R^m include the mass beyond it.
     tails_included = False
-    # Whether the masses of cells are exact however wide these are, so that cells can be merged by `on(space)`.
+    # The masses of cells of any width are exact, so that cells can be merged by `on(space)`.
     exact_cells = False
 
     def __init__(self, space, psi, log_base):
@@ -50,14 +49,12 @@ class Family:
         return natural @ self.psi.T + (self.log_base + self.space.log_weights)
 
     def log_masses(self, natural):
-        """The log probability of each node (n, N, A, G), and Z (n, N, A)."""
-        logits = self._logits(natural)
-        top = logits.max(-1, keepdims=True)
-        Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
-        return logits - Z[..., None], Z
+        """The log probability of each node (n, N, A, G), and Z (n, N, A), by sums over the nodes."""
+        Z = Family.masses(self, natural)[1]
+        return self._logits(natural) - Z[..., None], Z
 
     def masses(self, natural):
-        """The probability of each node (n, N, A, G), and Z (n, N, A), with one exponential."""
+        """The probability of each node (n, N, A, G), and Z (n, N, A)."""
         mass = self._logits(natural)
         top = mass.max(-1, keepdims=True)
         mass -= top
@@ -144,10 +141,8 @@ class ContinuousFamily(Family):
 
     def __init__(self, space, statistic=None, log_base_at=None):
         self.space = space
-        if statistic is not None:
-            self.statistic = statistic
-        if log_base_at is not None:
-            self.log_base_at = log_base_at
+        self.statistic = statistic or self.statistic
+        self.log_base_at = log_base_at or self.log_base_at
         functions = {"statistic(s)": self.statistic, "log_base_at(s)": self.log_base_at}
         tables = {name: call(name, function, space.nodes) for name, function in functions.items()}
         super().__init__(space, *tables.values())
@@ -210,8 +205,8 @@ class ContinuousFamily(Family):
                 return lambda V: np.concatenate([one(V[i : i + 1]) for i, one in enumerate(each)])
         table = self._tilted(natural)
         rows = table.reshape(len(table), -1, table.shape[-1])
-        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
         # Dividing the products costs less than dividing the table.
+        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
         return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
 
     def value_moments(self, natural):
@@ -257,18 +252,17 @@ def _differences(f):
 @cache
 def _density_powers(order):
     """The coefficients of the powers of t, (order, nodes), in the Lagrange polynomials of the Gauss-Legendre nodes."""
-    polynomials = [np.polynomial.legendre.leg2poly(row) for row in lagrange_coefficients(order)]
-    return np.stack(polynomials, axis=-1)
+    return np.stack([np.polynomial.legendre.leg2poly(row) for row in lagrange_coefficients(order)], axis=-1)
 
 
 def invert_panel(heights, share, rounds=60):
     """The t in [-1, 1] with CDF(t) = share, for a density of mean 1 given at Gauss-Legendre nodes, (n, order).
 
     Newton's method on the integral of the interpolating polynomial, with bisection where it leaves the bracket. Each
-    row stops separately, so that its bits do not depend on the others.
+    row has its own sums and its own end, so that its bits do not depend on the others.
     """
     order = heights.shape[1]
-    # Coefficients of the powers of t, (n, order); each row has its own sum.
+    # Coefficients of the powers of t, (n, order).
     density = (heights[:, None] * _density_powers(order)).sum(-1) / 2.0
     integral = np.concatenate([np.zeros((len(share), 1)), density / np.arange(1, order + 1)], axis=1)
     # The integral starts at t = -1.
@@ -285,7 +279,7 @@ def invert_panel(heights, share, rounds=60):
         below = gap < 0
         low, high = np.where(below, t, low), np.where(below, high, t)
         # Where the slope is zero or negative the step leaves the bracket.
-        step = t - gap / np.maximum(np.vecdot(powers[:, :-1], density), TINY)
+        step = t - gap / np.maximum(np.vecdot(powers[:, :-1], density), 1e-300)
         step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
         far = np.abs(step - t) > CLOSE
         t = np.where(moving, step, t)
