@@ -1,6 +1,6 @@
 """What a researcher's own instance or agent may get wrong: refused with a sentence that says what.
 
-Mistakes in the parts of an instance are in `model/test_instance_checks.py`.
+Mistakes in the parts of an instance are in `model/test_checks.py`.
 """
 
 from dataclasses import dataclass, replace
@@ -17,10 +17,10 @@ from befrl.common.registry import Registry
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.model import constants
+from befrl.model.checks import OutsideDomain
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
 from befrl.model.features import Features, WrongShape
 from befrl.model.instance import Instance
-from befrl.model.instance_checks import OutsideDomain
 from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox

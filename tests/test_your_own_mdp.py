@@ -12,7 +12,7 @@ from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.gym import BefEnv
-from befrl.model import features, instance_checks
+from befrl.model import checks, features
 from guides import Guide
 
 GUIDE = Guide("your-own-mdp")
@@ -21,7 +21,7 @@ FILE = GUIDE.files["thermostat.py"]
 EXCEPTIONS = {
     "WrongShape": features.WrongShape,
     "SingularDesign": features.SingularDesign,
-    "OutsideDomain": instance_checks.OutsideDomain,
+    "OutsideDomain": checks.OutsideDomain,
     "InputError": InputError,
 }
 

@@ -1,4 +1,4 @@
-"""The contract of instances: what an MDP must satisfy beyond `model/instance_checks.py`, which runs at every build.
+"""The contract of instances: what an MDP must satisfy beyond `model/checks.py`, which runs at every build.
 
 Each property is a function of an `Instance` and raises `errors.ContractError` with a sentence that says what is wrong.
 """
