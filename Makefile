@@ -84,7 +84,7 @@ references-full: ## copy the small tables of build/full to results/full
 
 lint: .venv/.ready ## check the style of Python and Snakemake files, types, and the direction of imports
 	$(run) ruff check
-	.venv/bin/python tools/check_imports.py
+	.venv/bin/lint-imports --no-cache
 	$(run) ruff format --check
 	$(run) mypy
 	$(run) snakefmt --check Snakefile workflow
