@@ -38,8 +38,8 @@ reproduce: .venv/.ready ## run the study in config/config.yaml (SNAKEMAKE_FLAGS=
 	@$(call snakemake,study)
 	@echo "Report: results/report.html"
 
-verify: .venv/.ready ## hold results/ and figures/ against results/reference and name what drifted
-	@.venv/bin/python tools/verify.py results figures results/reference
+verify: .venv/.ready ## compare results/ and figures/ with results/reference and list the differences
+	@.venv/bin/python tools/verify.py results results/reference --figures figures
 
 smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 	@$(call snakemake,smoke) --configfile config/smoke.yaml

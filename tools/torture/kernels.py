@@ -6,12 +6,12 @@ every number of a table differs by rounding alone.
 
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
-import compare_tables
-import numpy as np
 import pandas as pd
 import tally
+import verify
 from kills import OUTPUT, SECONDS, Copy
 
 # Kernels of OpenBLAS, and what the processors of their time lack of what numpy uses.
@@ -60,9 +60,5 @@ def same(results, usual, name):
     made, reference = (pd.read_csv(folder / name) for folder in (results, usual))
     for table in (made, reference):
         table.drop(columns=SELECTED.get(str(name), []), inplace=True)
-    found = compare_tables.differences(made, reference, allowed=rounding)
+    found = verify.differences(made, reference, partial(verify.rounding, relative=RELATIVE, absolute=ABSOLUTE))
     assert not found, f"{len(found)} numbers differ by more than rounding: {found[0]}"
-
-
-def rounding(column, table):
-    return ABSOLUTE + RELATIVE * np.abs(table[column])
