@@ -18,7 +18,7 @@ from befrl.claims.toolbox import ledger
 from befrl.common import instance_facts, storage
 from befrl.experiment import run_file, tuning
 from befrl.report import assemble, svg
-from snakemake_logger_plugin_progress import seconds
+from snakemake_logger_plugin_progress.run import read_seconds
 
 WORDS = (b"nan", b"", b"-1", b"1e999", b"null", b"[]", b"{}", b'"', b",", b"\n", b"\xff", b"\x00", b"abc", b"#")
 
@@ -211,5 +211,5 @@ def _seconds(rng):
     whole = "rule,output,seconds\n" + "".join(f"run,a{i},{np.sqrt(i)}\n" for i in range(30))
     for i in range(100):
         Path("seconds.csv").write_bytes(damaged(rng, whole.encode()))
-        found.judge(i, lambda: read(seconds.read, "seconds.csv"))
+        found.judge(i, lambda: read(read_seconds, "seconds.csv"))
     return found
