@@ -52,17 +52,17 @@ full: .venv/.ready ## run the study at full size into build/full, 75 minutes on 
 	@$(call snakemake,full) --configfile config/full.yaml
 	@echo "Report: build/full/results/report.html"
 
-test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS=...)
+test: .venv/.ready ## run the fast tests, a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
 
-torture: .venv/.ready ## attack with damaged configs, commands and files, kills and other processors (PARTS=config,kills)
+torture: .venv/.ready ## inject faults: damaged configs, commands and files, other processors, kills (PARTS=config,kills)
 	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
 
-kill-test: .venv/.ready ## kill the study three times in a clone and let `make reproduce` go on, in half an hour
+kill-test: .venv/.ready ## kill the study three times in a clone and resume it with `make reproduce`, half an hour
 	rm -rf build/kill-test
 	PYTHONPATH=tools .venv/bin/python tools/torture/three_kills.py build/kill-test
 
-test-all: .venv/.ready ## run all tests, on every combination of settings and instances (PYTEST_FLAGS=...)
+test-all: .venv/.ready ## run all tests, with the slow ones (PYTEST_FLAGS=...)
 	$(pytest) $(PYTEST_FLAGS)
 
 references: ## make the tables of build/smoke the reference
