@@ -6,8 +6,7 @@ import sys
 import traceback
 from dataclasses import dataclass, field
 
-from befrl.common.errors import InputError
-from befrl.common.sentences import MESSAGE, one_line
+from befrl.common.errors import MESSAGE, InputError, one_line
 
 # An attack that takes longer hangs, unless its tally says otherwise.
 SECONDS = 60

@@ -6,8 +6,7 @@ Verbs import inside their functions, so that `befrl --help` and each job of a wo
 import argparse
 import json
 
-from befrl.common.errors import InputError
-from befrl.common.sentences import quoted
+from befrl.common.errors import InputError, quoted
 
 
 def pairs(texts):

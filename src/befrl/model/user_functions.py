@@ -5,8 +5,7 @@ A wrong one is refused in one sentence when the MDP is built, and not by a broad
 
 import numpy as np
 
-from befrl.common.errors import InputError
-from befrl.common.storage import one_line
+from befrl.common.errors import InputError, one_line
 from befrl.model.features import WrongShape
 
 

@@ -15,9 +15,8 @@ from jsonschema import Draft202012Validator
 from befrl import agents, claims, instances, plugins
 from befrl.analysis import published
 from befrl.common import storage
-from befrl.common.errors import InputError, Refused, guess, unknown
+from befrl.common.errors import InputError, Refused, guess, quoted, unknown
 from befrl.common.parameters import read
-from befrl.common.sentences import quoted
 from befrl.experiment import tuning
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
