@@ -23,7 +23,7 @@ EXCEPTIONS = [features.WrongShape, features.SingularDesign, instance_checks.Outs
 
 def mistakes():
     """The rows (this, is written as, exception, says) of the last table."""
-    table = GUIDE.text[GUIDE.text.index("## What is refused") :]
+    table = GUIDE.text[GUIDE.text.index("## What is rejected") :]
     return re.findall(r"^\| `(.*)` \| `(.*)` \| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE)
 
 
