@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass, field
 
 from befrl.common.errors import InputError
-from befrl.common.sentences import MESSAGE, one_line
+from befrl.common.errors import MESSAGE, one_line
 
 
 class Late(BaseException):

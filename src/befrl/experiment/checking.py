@@ -7,11 +7,11 @@ number and every word. Estimators and planners are checked as parts of `greedy`,
 from dataclasses import dataclass
 
 from befrl import agents, instances, plugins
+from befrl.common.defaults import TRACKS
 from befrl.common.errors import ContractError, InputError, Refused
 from befrl.common.registry import place
 from befrl.experiment import agent_contract, instance_contract
 from befrl.experiment.agent_contract import Case
-from befrl.experiment.spec import TRACKS
 
 # Bins of an interval, finitely many states, smooth features on a circle, and states in all of R.
 INSTANCES = {

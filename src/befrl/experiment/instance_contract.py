@@ -6,10 +6,11 @@ Each property is a function of an `Instance` and raises `errors.ContractError` w
 import numpy as np
 
 from befrl import agents, instances
+from befrl.common.defaults import TRACKS
 from befrl.common.errors import Refused, require
 from befrl.experiment import loop
 from befrl.experiment.agent_contract import generator_states
-from befrl.experiment.spec import TRACKS, RunSpec
+from befrl.experiment.spec import RunSpec
 from befrl.model.spaces import SmoothBox
 
 # How far from one the mass of a law may be on a finer grid.

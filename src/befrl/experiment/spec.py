@@ -6,18 +6,11 @@ import numpy as np
 
 from befrl import agents
 from befrl.common import streams
+from befrl.common.defaults import ROOT_SEED, TIES, TRACKS
 from befrl.common.errors import unknown
 from befrl.common.parameters import per_row
 from befrl.model.instance import Instance
 from befrl.numerics import ties
-
-# The choices and defaults of a run, for the config, the command line and the Python interface.
-TRACKS = {"U": "reward unknown", "K": "reward known"}
-TIES = ("random", "first")
-ROOT_SEED = 20221005
-EPISODES = 1000
-# Rows that run in lock step.
-LOCKSTEP = 480
 
 
 @dataclass(frozen=True)
@@ -36,7 +29,7 @@ class RunSpec:
     settings: tuple
     episodes: int
     seeds: tuple[int, ...]
-    track: str = "U"
+    track: str = next(iter(TRACKS))
     root_seed: int = ROOT_SEED
     ties: str = TIES[0]
 

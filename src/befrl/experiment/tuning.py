@@ -16,6 +16,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.common import storage
+from befrl.common.defaults import CONFIGURATIONS, KEPT, TUNING_SEEDS
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 
@@ -32,9 +33,9 @@ CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float,
 class Halving:
     """The procedure: `configurations` at first, `seeds` of each rung in total, `kept` after each rung but the last."""
 
-    configurations: int = 24
-    seeds: tuple[int, ...] = (4, 12, 40)
-    kept: tuple[int, ...] = (8, 3)
+    configurations: int = CONFIGURATIONS
+    seeds: tuple[int, ...] = TUNING_SEEDS
+    kept: tuple[int, ...] = KEPT
 
     def __post_init__(self):
         seeds, kept = list(self.seeds), [self.configurations, *self.kept]

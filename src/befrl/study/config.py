@@ -14,9 +14,8 @@ from pathlib import Path
 from befrl import agents, claims, instances, plugins
 from befrl.analysis import published
 from befrl.common import plugin_variable
-from befrl.common.errors import InputError, unknown
+from befrl.common.errors import InputError, quoted, unknown
 from befrl.common.parameters import read
-from befrl.common.sentences import quoted
 from befrl.experiment import tuning
 from befrl.study import schema_text
 from befrl.study.schema import Config, Included

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from befrl.common.errors import InputError, guess
-from befrl.common.sentences import one_line, quoted
+from befrl.common.errors import InputError, guess, one_line, quoted
 from befrl.study.schema import Config
 
 SCHEMA = Config.model_json_schema()
