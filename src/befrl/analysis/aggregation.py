@@ -1,7 +1,6 @@
 """The tables of a case, that is of an instance and a track, from its run files and the outcomes of its tuning.
 
-All numbers are of the evaluation seeds, but for those of the tuning table. Measured seconds have a table of their own:
-every other table depends on code and config alone.
+All numbers are of the evaluation seeds, but for those of the tuning table. Measured seconds have a table of their own.
 """
 
 from pathlib import Path
@@ -15,7 +14,7 @@ from befrl.experiment import run_file, settings, tuning
 
 # Keys of the meta that all runs of a case share.
 CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")
-# Variants of an agent in the comparison of tuned agents, and in that of agents at the constants of their theory.
+# The comparison of tuned agents, and that of agents with their theoretical constants.
 FAMILIES = ("tuned", "theory")
 
 
@@ -65,16 +64,6 @@ def _check_name(path, meta):
         raise InputError(f"{path}: it is not a run of the seeds {path.stem}: delete it and run again")
 
 
-def _check_outcome(agent, outcome, meta):
-    """Raise if the outcome of tuning is that of another agent or case."""
-    for key in ("algorithm", "instance", "track"):
-        if outcome[key] != meta[key]:
-            raise InputError(
-                f"the runs of '{agent}' have {key} '{meta[key]}' and its tuning has '{outcome[key]}': "
-                "delete both and run again"
-            )
-
-
 def _same(meta, other, keys, advice):
     for key in keys:
         if meta[key] != other[key]:
@@ -95,8 +84,10 @@ def tables(variants, outcomes, level):
     for label, (meta, log) in variants:
         agent = settings.split(label)[0]
         outcome = outcomes.get(agent)
-        if outcome:
-            _check_outcome(agent, outcome, meta)
+        for key in ("algorithm", "instance", "track") if outcome else ():
+            if outcome[key] != meta[key]:
+                wrong = f"the runs of '{agent}' have {key} '{meta[key]}' and its tuning has '{outcome[key]}'"
+                raise InputError(f"{wrong}: delete both and run again")
         if seeds is not None and not np.array_equal(log["seeds"], seeds):
             raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
         seeds, metas[label] = log["seeds"], meta
@@ -121,9 +112,7 @@ def tables(variants, outcomes, level):
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
     tuned = [names | row for row in _tuning(metas, outcomes)]
-    return {
-        "summary": rows, "curves": curves, "paired": paired, "order": order, "tuning": tuned, "timings": timings
-    }  # fmt: skip
+    return dict(summary=rows, curves=curves, paired=paired, order=order, tuning=tuned, timings=timings)
 
 
 def _swept(labels):
@@ -159,19 +148,20 @@ def _role(label, meta, swept, outcome, level):
 
 
 def _edge_matters(outcome, level):
-    """Whether the tuned configuration is better than all others of the last rung that are not at an edge.
-
-    If one inside the ranges is as good, up to what the tuning seeds can tell, wider ranges would change little.
-    """
+    """Whether the tuned configuration is significantly better than all of the last rung that are not at an edge."""
     best = np.array(outcome["regrets"][str(outcome["chosen"]["tuned"])])
     inside = [regrets for number, regrets in outcome["regrets"].items() if not tuning.edges(outcome, int(number))]
     return all(intervals.mean_interval(np.array(regrets) - best, level)[0] > 0 for regrets in inside)
 
 
+def _over_seeds(values, level):
+    """Mean with its interval, and quantiles, of regrets (seeds, ...)."""
+    low, high = intervals.mean_interval(values, level, least=0.0)
+    q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
+    return {"mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
+
+
 def _summary(meta, log, cumulative, level):
-    final = cumulative[:, -1]
-    low, high = intervals.mean_interval(final, level, least=0.0)
-    q10, q50, q90 = np.quantile(final, [0.1, 0.5, 0.9])
     row = {"optimistic": np.nan, "optimistic_low": np.nan, "optimistic_high": np.nan, "saturated": np.nan}
     if np.isfinite(log["optimism"]).all():
         share = (log["optimism"] >= 0).mean(1)
@@ -182,14 +172,9 @@ def _summary(meta, log, cumulative, level):
     failed = statistics.failed(log["regret"], meta["optimal_value"] - meta["uniform_value"])
     failed_low, failed_high = intervals.clopper_pearson(failed.sum(), len(failed), level)
     return row | {
-        "seeds": len(final),
+        "seeds": len(cumulative),
         "episodes": meta["episodes"],
-        "mean": final.mean(),
-        "low": low,
-        "high": high,
-        "q10": q10,
-        "q50": q50,
-        "q90": q90,
+        **_over_seeds(cumulative[:, -1], level),
         "failed": failed.mean(),
         "failed_low": failed_low,
         "failed_high": failed_high,
@@ -217,9 +202,7 @@ def _cost(meta, log):
 def _curve(cumulative, optimal_value, level):
     k = run_file.marks(cumulative.shape[1])
     values = cumulative[:, k - 1]
-    low, high = intervals.mean_interval(values, level, least=0.0)
-    q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
-    columns = {"episode": k, "mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
+    columns = {"episode": k} | _over_seeds(values, level)
     returns = optimal_value - np.diff(values, axis=1, prepend=0.0) / np.diff(k, prepend=0)
     low, high = intervals.mean_interval(returns, level)
     columns |= {"return": returns.mean(0), "return_low": low, "return_high": high}
@@ -227,9 +210,9 @@ def _curve(cumulative, optimal_value, level):
 
 
 def _compared(rows, family):
-    """One row for each agent but the oracle, best mean first: the tuned variant, or by the theory the agent's own."""
-    tuned = {row["agent"] for row in rows if row["role"] == "tuned"} if family == "tuned" else set()
-    shown = [row for row in rows if row["role"] == "tuned" and row["agent"] in tuned]
+    """One row for each agent but the oracle, best mean first: in the family "tuned" the tuned variant, if any."""
+    shown = [row for row in rows if row["role"] == family == "tuned"]
+    tuned = {row["agent"] for row in shown}
     shown += [row for row in rows if row["variant"] == row["agent"] and row["agent"] not in tuned]
     shown = [row for row in shown if row["algorithm"] != "oracle"]
     # Means that differ by rounding only keep the order of the config.
@@ -259,9 +242,8 @@ def _order(compared, finals, adjusted, level):
             better = compared[i - 1]["variant"]
             difference = _difference(finals[row["variant"]] - finals[better], level)
             scale = max(row["mean"], statistics.NO_REGRET)
-            gaps = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
-            entry |= {"better": better} | {gap: difference[key] / scale for gap, key in gaps.items()}
-            entry["p"] = adjusted[i - 1, i]
+            gaps = zip(("gap", "gap_low", "gap_high"), difference.values(), strict=True)
+            entry |= {"better": better, **{gap: value / scale for gap, value in gaps}, "p": adjusted[i - 1, i]}
         yield entry
 
 

@@ -2,6 +2,7 @@
 
 A source's module has
 
+    ABOUT         a title line and a text for the report: what was run, and how it deviates from the source
     CITATION      where the authors' numbers are printed, how they were read, and how many runs are behind them
     TRACK         whether its agents know the reward
     EXPERIMENTS   {name of an experiment: what it compares}
@@ -21,33 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from befrl.analysis import regret_columns, regret_tables
+from befrl.analysis import columns, regret_tables
 from befrl.common import instance_facts, tidy
 from befrl.common.errors import unknown
 from befrl.common.registry import Registry
 
 registry = Registry("published source", __name__, __path__)
 
-COLUMNS = {
-    "source": "file of befrl/analysis/published that the row belongs to",
-    "instance": "name of the instance in the study",
-    "follows": "code or text: which one the row follows where the authors' code and text differ; otherwise empty",
-    "quantity": "quantity that is compared, or that a curve shows",
-    "algorithm": "name of the algorithm; empty for a quantity of the instance",
-    "variant": regret_columns.SUMMARY["variant"],
-    "role": "role of the variant, as in the regret tables",
-    "episode": "episode that the number belongs to; empty where there is none",
-    "ours": "our number; for returns, regret and reward, the mean over seeds",
-    "low": "lower end of the interval of our number",
-    "high": "upper end of the interval of our number",
-    "authors": "the authors' number; empty where they give none",
-    "deviation": "our number over the authors', minus 1; empty where they give none",
-    "unit": "unit of both numbers",
-    "seeds": "number of our evaluation seeds",
-    "authors_runs": "number of runs behind the authors' number; empty where there is none or they do not state it",
-    "told_from_uniform": "no if the interval of our number contains the value of uniformly random play, otherwise yes; "
-    "empty where there is no interval",
-}
+COLUMNS = columns.TABLES["published"]
 # Roles of configurations that are evaluated to show how much tuning an agent needs.
 LOST = ("median", "worst")
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
@@ -88,11 +70,8 @@ class Rerun:
 
     def regret_at(self, variant, episode):
         """Mean and interval of the cumulative regret, interpolated linearly between the stored points."""
-        curve = self.curve(variant)
-        return {
-            ours: float(np.interp(episode, curve["episode"], curve[column]))
-            for ours, column in (("ours", "mean"), ("low", "low"), ("high", "high"))
-        }
+        curve, names = self.curve(variant), {"ours": "mean", "low": "low", "high": "high"}
+        return {ours: float(np.interp(episode, curve["episode"], curve[name])) for ours, name in names.items()}
 
     def uniform_regret(self, episode):
         """The exact expected regret of uniformly random play."""
@@ -105,20 +84,14 @@ def read(source, layout, experiments) -> dict[str, list[Rerun]]:
     for name in experiments:
         if name not in module.EXPERIMENTS:
             raise unknown(f"experiment of '{source}'", name, module.EXPERIMENTS)
-    return {
-        name: [_read(layout, case, module.TRACK) for case in experiments.get(name, ())] for name in module.EXPERIMENTS
-    }
 
+    def rerun(instance):
+        meta = instance_facts.read(layout.instance(instance), instance)
+        facts = [meta[key] for key in ("parameters", "optimal_value", "uniform_value")]
+        tables = [regret_tables.read(layout, name, instance, module.TRACK) for name in ("summary", "curves", "timings")]
+        return Rerun(instance, *facts, *tables)
 
-def _read(layout, instance, track):
-    meta = instance_facts.read(layout.instance(instance), instance)
-    return Rerun(
-        instance=instance,
-        **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
-        summary=regret_tables.read(layout, "summary", instance, track),
-        curves=regret_tables.read(layout, "curves", instance, track),
-        timings=regret_tables.read(layout, "timings", instance, track),
-    )
+    return {name: [rerun(instance) for instance in experiments.get(name, ())] for name in module.EXPERIMENTS}
 
 
 def of(row):
@@ -155,24 +128,18 @@ def curves_of(reruns, shown, *roles, **columns) -> list[dict]:
 def _curves(rerun, shown, roles):
     drawn = [(of(row), rerun.curve(row["variant"])) for row in rerun.variants(*roles)]
     if drawn:
-        drawn.append((UNIFORM, _uniform(rerun, drawn[0][1]["episode"])))
+        # Uniform play has no interval since it is exact.
+        k = drawn[0][1]["episode"]
+        regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(k))
+        value = dict.fromkeys(("return", "return_low", "return_high"), rerun.uniform_value)
+        drawn.append((UNIFORM, pd.DataFrame({"episode": k, **regret, **value})))
     for names, curve in drawn:
-        k = curve["episode"].to_numpy()
-        match shown:
-            case "return":
-                columns = [curve[name].to_numpy() for name in ("return", "return_low", "return_high")]
-            case "regret":
-                columns = [curve[name].to_numpy() for name in ("mean", "low", "high")]
-            case "reward":
-                # More regret is less reward, so the ends of the interval swap.
-                columns = [k * rerun.optimal_value - curve[name].to_numpy() for name in ("mean", "high", "low")]
-        for episode, ours, low, high in zip(k, *columns, strict=True):
+        ends = ("return", "return_low", "return_high") if shown == "return" else ("mean", "low", "high")
+        k, *numbers = (curve[name].to_numpy() for name in ("episode", *ends))
+        if shown == "reward":
+            # More regret is less reward, so the ends of the interval swap.
+            mean, low, high = numbers
+            numbers = [k * rerun.optimal_value - regret for regret in (mean, high, low)]
+        for episode, ours, low, high in zip(k, *numbers, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}
             yield {**rerun.name, "quantity": CURVES[shown], **names, **point, "unit": UNITS[shown]}
-
-
-def _uniform(rerun, episodes):
-    """The curve of uniform play, without an interval since it is exact."""
-    regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(episodes))
-    value = dict.fromkeys(("return", "return_low", "return_high"), rerun.uniform_value)
-    return pd.DataFrame({"episode": episodes, **regret, **value})

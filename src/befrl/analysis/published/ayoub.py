@@ -1,4 +1,9 @@
-"""Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states.
+"""Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states."""
+
+from befrl.analysis.published import UNIFORM, against, curves_of, of
+
+ABOUT = """\
+Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states.
 
 Their released code and their text differ, and both are run. In the code swimming left pays 5/1000. The text prints no
 number, but the optimal values that it prints, and from which the plotting notebook counts regret, are exactly those
@@ -11,9 +16,6 @@ five of epsilon-greedy, as saved for the authors' other experiment; the text has
 deterministic and regret counts collected rewards; ours counts expected ones. Their fourth algorithm, epsilon-greedy on
 value targets, is not run. The radii are those of 50,000 episodes (delta = 1/50,000) in shorter runs too.
 """
-
-from befrl.analysis.published import UNIFORM, against, curves_of, of
-
 CITATION = (
     "Ayoub et al., Model-based reinforcement learning with value-targeted regression, ICML 2020 and arXiv 2006.01107, "
     "Section 6 and Appendix C, and the code in the folder VTR_Paper_Code of aa14k/Exploration-in-RL on GitHub: "

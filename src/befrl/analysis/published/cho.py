@@ -1,4 +1,12 @@
-"""Cho, Hwang, Lee, Oh (NeurIPS 2024): four algorithms for multinomial logistic models on two RiverSwims.
+"""Cho, Hwang, Lee, Oh (NeurIPS 2024): four algorithms for multinomial logistic models on two RiverSwims."""
+
+import numpy as np
+
+from befrl.analysis.published import LOST, against, curves_of, of
+from befrl.common.errors import InputError
+
+ABOUT = """\
+Cho, Hwang, Lee, Oh (NeurIPS 2024): four algorithms for multinomial logistic models on two RiverSwims.
 
 The authors tune their constants and do not print them, so ours are tuned too. Their code is in the supplement to the
 paper; no public repository was found, so that ours follows the text. Rewards and reachable states are known here, so
@@ -8,12 +16,6 @@ data in each episode; ours has sufficient statistics, with which maximum likelih
 updates. The comparison of runtimes has UCRL-MNL in both forms: with `likelihood=visits` it goes through all data
 again, as theirs does. Seconds are per seed, with seeds in lock step.
 """
-
-import numpy as np
-
-from befrl.analysis.published import LOST, against, curves_of, of
-from befrl.common.errors import InputError
-
 CITATION = (
     "Cho et al., Randomized exploration for reinforcement learning with multinomial logistic function approximation, "
     "NeurIPS 2024, Section 5, Appendix F and Figure 1: return curves, mean of ten runs; seconds of the first 1,000 "

@@ -1,4 +1,9 @@
-"""Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density.
+"""Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density."""
+
+from befrl.analysis.published import UNIFORM, against, curves_of, of
+
+ABOUT = """\
+Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density.
 
 The experiment has little power. To play +1 in every state is optimal, so that one sign decides all, and uniformly
 random play earns what the authors' Gaussian model does: its value lies within the band that they draw, about 160 to
@@ -8,9 +13,6 @@ model both play +1. Their features are s and a with a weight each; ours have s +
 Gaussian model has a given variance and the ridge estimate of its mean; ours fits the variance, and runs with the
 estimate (li-gaussian) and with draws from its posterior (li-ren-ts).
 """
-
-from befrl.analysis.published import UNIFORM, against, curves_of, of
-
 CITATION = (
     "Li et al., Exponential family model-based reinforcement learning via score matching, NeurIPS 2022, and the code "
     "anmolkabra/score-matching-rl on GitHub: reward summed over 50 episodes, mean of five runs (seeds 0 to 4 in the "
