@@ -95,7 +95,7 @@ def tables(variants, outcomes, level):
         # A copy, since a view would keep all episodes in memory.
         finals[label] = cumulative[:, -1].copy()
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label}
-        names |= _role(label, meta, _swept(meta["labels"]), outcome, level)
+        names |= _role(label, meta, outcome, level)
         row = names | _summary(meta, log, cumulative, level)
         row["remarks"] = remarks.of(row, meta, outcome)
         rows.append(row)
@@ -115,14 +115,10 @@ def tables(variants, outcomes, level):
     return dict(summary=rows, curves=curves, paired=paired, order=order, tuning=tuned, timings=timings)
 
 
-def _swept(labels):
-    """The parameter over which the variants of an agent are swept, if there is one."""
-    return next((settings.split(label)[2] for label in reversed(labels) if "=" in label), None)
-
-
-def _role(label, meta, swept, outcome, level):
+def _role(label, meta, outcome, level):
     """Agent, setting, role, the parameter that is swept, and the edges of a tuned variant."""
     agent, role, _ = settings.split(label)
+    swept = next((settings.split(other)[2] for other in reversed(meta["labels"]) if "=" in other), None)
     # The agent's own value of a swept parameter may be one that its theory gives; the scale of the theory is 1.
     value = meta["facts"].get(swept, meta["settings"].get(swept)) if role in ("", "sweep") else None
     value = 1.0 if value == "theory" else value
@@ -143,30 +139,26 @@ def _role(label, meta, swept, outcome, level):
         entry["tuning_mean"] = outcome["configurations"][number]["mean"]
         if role == "tuned":
             entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
-            entry["edge_matters"] = bool(entry["at_edge"]) and _edge_matters(outcome, level)
+            # An edge matters if no configuration inside the ranges is as good, up to what the tuning seeds can tell.
+            regrets = {int(key): np.array(each) for key, each in outcome["regrets"].items()}
+            worse = [each - regrets[number] for key, each in regrets.items() if not tuning.edges(outcome, key)]
+            clear = (intervals.mean_interval(each, level)[0] > 0 for each in worse)
+            entry["edge_matters"] = bool(entry["at_edge"]) and all(clear)
     return entry
-
-
-def _edge_matters(outcome, level):
-    """Whether the tuned configuration is significantly better than all of the last rung that are not at an edge."""
-    best = np.array(outcome["regrets"][str(outcome["chosen"]["tuned"])])
-    inside = [regrets for number, regrets in outcome["regrets"].items() if not tuning.edges(outcome, int(number))]
-    return all(intervals.mean_interval(np.array(regrets) - best, level)[0] > 0 for regrets in inside)
 
 
 def _over_seeds(values, level):
     """Mean with its interval, and quantiles, of regrets (seeds, ...)."""
-    low, high = intervals.mean_interval(values, level, least=0.0)
-    q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
-    return {"mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
+    quantiles = zip(("q10", "q50", "q90"), np.quantile(values, [0.1, 0.5, 0.9], axis=0), strict=True)
+    return intervals.mean_with_interval(values, level, least=0.0) | dict(quantiles)
 
 
 def _summary(meta, log, cumulative, level):
-    row = {"optimistic": np.nan, "optimistic_low": np.nan, "optimistic_high": np.nan, "saturated": np.nan}
+    names = ("optimistic", "optimistic_low", "optimistic_high")
+    row = dict.fromkeys((*names, "saturated"), np.nan)
     if np.isfinite(log["optimism"]).all():
-        share = (log["optimism"] >= 0).mean(1)
-        bounds = intervals.mean_interval(share, level, least=0.0, most=1.0)
-        row |= {"optimistic": share.mean(), "optimistic_low": bounds[0], "optimistic_high": bounds[1]}
+        shares = (log["optimism"] >= 0).mean(1)
+        row |= intervals.mean_with_interval(shares, level, names, least=0.0, most=1.0)
     if np.isfinite(log["saturated"]).all():
         row["saturated"] = log["saturated"].mean(dtype=float)
     failed = statistics.failed(log["regret"], meta["optimal_value"] - meta["uniform_value"])
@@ -202,10 +194,9 @@ def _cost(meta, log):
 def _curve(cumulative, optimal_value, level):
     k = run_file.marks(cumulative.shape[1])
     values = cumulative[:, k - 1]
-    columns = {"episode": k} | _over_seeds(values, level)
     returns = optimal_value - np.diff(values, axis=1, prepend=0.0) / np.diff(k, prepend=0)
-    low, high = intervals.mean_interval(returns, level)
-    columns |= {"return": returns.mean(0), "return_low": low, "return_high": high}
+    columns = {"episode": k} | _over_seeds(values, level)
+    columns |= intervals.mean_with_interval(returns, level, ("return", "return_low", "return_high"))
     return [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
 
 
@@ -219,17 +210,13 @@ def _compared(rows, family):
     return sorted(shown, key=lambda row: float(f"{row['mean']:.10g}"))
 
 
-def _difference(difference, level):
-    low, high = intervals.mean_interval(difference, level)
-    return {"difference": difference.mean(), "low": low, "high": high}
-
-
 def _pairs(compared, finals, adjusted, level):
     """The paired difference of every two agents."""
     for i, row in enumerate(compared):
         for j in range(i + 1, len(compared)):
             difference = finals[row["variant"]] - finals[compared[j]["variant"]]
-            entry = {"first": row["variant"], "second": compared[j]["variant"]} | _difference(difference, level)
+            entry = {"first": row["variant"], "second": compared[j]["variant"]}
+            entry |= intervals.mean_with_interval(difference, level, ("difference", "low", "high"))
             yield entry | {"share_first_better": (difference < 0).mean(), "p": adjusted[i, j]}
 
 
@@ -240,10 +227,9 @@ def _order(compared, finals, adjusted, level):
         entry = {"place": i + 1, "agent": row["agent"], "variant": row["variant"], "group": letters[i]}
         if i:
             better = compared[i - 1]["variant"]
-            difference = _difference(finals[row["variant"]] - finals[better], level)
-            scale = max(row["mean"], statistics.NO_REGRET)
-            gaps = zip(("gap", "gap_low", "gap_high"), difference.values(), strict=True)
-            entry |= {"better": better, **{gap: value / scale for gap, value in gaps}, "p": adjusted[i - 1, i]}
+            difference, scale = finals[row["variant"]] - finals[better], max(row["mean"], statistics.NO_REGRET)
+            gaps = intervals.mean_with_interval(difference, level, ("gap", "gap_low", "gap_high"))
+            entry |= {"better": better, **{gap: value / scale for gap, value in gaps.items()}, "p": adjusted[i - 1, i]}
         yield entry
 
 

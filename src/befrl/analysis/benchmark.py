@@ -117,30 +117,25 @@ def page(before, after):
     table = before.merge(after, on=KEY, suffixes=("_before", "_after"))
     if table.empty:
         raise InputError("the two tables have no measurement in common: measure both with or without --quick")
-    parts = [
+    table["ratio"] = table["value_after"] / table["value_before"]
+    head = [
         "# Speed before and after",
         "Made by `befrl bench --compare docs/speed/before.csv docs/speed/after.csv`; docs/speed/README.md says what"
         " made the two tables. Both are from one machine: the ratios are what counts. Seconds are processor time on one"
         " core, with exact regret, logging and the set-up of the run included. A row is a seed in lock step with the"
         " others.",
     ]
-    for title, digits, part in _sections(table):
-        numbers = {name: _shown(part[f"value_{name}"], digits) for name in ("before", "after")}
-        numbers["after/before"] = _shown(part["value_after"] / part["value_before"], 2)
-        parts += [f"## {title}", markdown({**_labels(part), **numbers})]
-    return "\n\n".join(parts) + "\n"
+    shown = {"before": "value_before", "after": "value_after", "after/before": "ratio"}
+    return "\n\n".join([*head, *_sections(table, "## ", shown)]) + "\n"
 
 
 def text(rows):
     """The measurements as a table to read."""
-    parts = []
-    for title, digits, part in _sections(pd.DataFrame(rows)):
-        parts += [title, markdown({**_labels(part), "value": _shown(part["value"], digits)})]
-    return "\n\n".join(parts)
+    return "\n\n".join(_sections(pd.DataFrame(rows), "", {"value": "value"}))
 
 
-def _sections(table):
-    """Title, digits and rows of each measure that is in a table."""
+def _sections(table, mark, shown):
+    """Title and Markdown table of each measure that is in a table; `shown` are {title of a column: its name}."""
     for measure, title, digits in (
         ("speed", "Steps per second", 0),
         ("growth", "Cost of a late episode over that of an early one", 2),
@@ -148,18 +143,14 @@ def _sections(table):
     ):
         part = table[table["measure"] == measure]
         if len(part):
-            yield title, digits, part
+            cells = {name: [str(value) for value in part[name]] for name in ("instance", "name", "rows")}
+            for head, name in shown.items():
+                cells[head] = [f"{value:,.{2 if name == 'ratio' else digits}f}" for value in part[name]]
+            yield mark + title
+            yield markdown(cells)
 
 
-def _labels(part):
-    return {name: [str(value) for value in part[name]] for name in ("instance", "name", "rows")}
-
-
-def _shown(values, digits):
-    return [f"{value:,.{digits}f}" for value in values]
-
-
-def markdown(columns):
+def markdown(cells):
     """A Markdown table of columns {title: texts}; numbers are on the right."""
-    sides = ["right" if all(text[:1].isdigit() for text in texts) else "left" for texts in columns.values()]
-    return pd.DataFrame(columns).to_markdown(index=False, disable_numparse=True, colalign=sides)
+    sides = ["right" if all(text[:1].isdigit() for text in texts) else "left" for texts in cells.values()]
+    return pd.DataFrame(cells).to_markdown(index=False, disable_numparse=True, colalign=sides)

@@ -9,7 +9,7 @@ zero.
 import numpy as np
 
 from befrl import agents
-from befrl.analysis.intervals import mean_interval
+from befrl.analysis.intervals import mean_with_interval
 from befrl.experiment import runs
 from befrl.experiment.spec import RunSpec
 
@@ -37,10 +37,9 @@ def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int
         return runs.run_rows(spec, LOCKSTEP)[0]["regret"].sum(2)
 
     def row(role, algorithm, parameter, value, values):
-        low, high = mean_interval(values, LEVEL, least=None if role == "difference" else 0.0)
-        numbers = {"seeds": len(values), "mean": float(values.mean()), "low": float(low), "high": float(high)}
+        numbers = mean_with_interval(values, LEVEL, least=None if role == "difference" else 0.0)
         setting = {"agent": algorithm, "parameter": parameter, "value": value}
-        return {"instance": name, "role": role, **setting, "episodes": episodes, **numbers}
+        return {"instance": name, "role": role, **setting, "episodes": episodes, "seeds": len(values), **numbers}
 
     tried = []
     for algorithm, (parameter, values) in GRIDS.items():
@@ -52,26 +51,18 @@ def study(name, instance, root_seed, episodes: int, tuning: int, evaluation: int
     (greedy,) = regrets("greedy", [{}], held_out)
     (best,) = regrets(setting[0], [{setting[1]: setting[2]}], held_out)
     random = np.full(evaluation, episodes * (instance.optimal_value - instance.uniform_value))
-    points = [
-        *tried,
-        row("greedy", "greedy", None, None, greedy),
-        row("best", *setting, best),
-        row("random", "random", None, None, random),
-        row("difference", *setting, greedy - best),
-    ]
-    return {"points": points, "shares": _shares(points)}
-
-
-def _shares(points):
-    """The regrets of greedy and of the best agent, divided by that of random play."""
-    by_role = {row["role"]: row for row in points if row["role"] != "tried"}
-    scale, matters = by_role["random"]["mean"], by_role["difference"]["low"] > 0
-    found = []
-    for row in (by_role["greedy"], by_role["best"]):
-        names = {key: row[key] for key in ("instance", "role", "agent", "episodes", "seeds")}
-        numbers = {"share": row["mean"] / scale, "low": row["low"] / scale, "high": row["high"] / scale}
-        found.append(names | numbers | {"matters": matters})
-    return found
+    shown = {
+        "greedy": row("greedy", "greedy", None, None, greedy),
+        "best": row("best", *setting, best),
+        "random": row("random", "random", None, None, random),
+        "difference": row("difference", *setting, greedy - best),
+    }
+    scale, matters, shares = shown["random"]["mean"], shown["difference"]["low"] > 0, []
+    for own in (shown["greedy"], shown["best"]):
+        numbers = {"share": own["mean"] / scale, "low": own["low"] / scale, "high": own["high"] / scale}
+        names = {key: own[key] for key in ("instance", "role", "agent", "episodes", "seeds")}
+        shares.append(names | numbers | {"matters": matters})
+    return {"points": [*tried, *shown.values()], "shares": shares}
 
 
 def answer(table) -> dict:

@@ -6,8 +6,7 @@ Every planner plans once in the true model, with theta* and the true mean reward
     regret       V*_1(s_1) - V^pi_1(s_1)           pi the cells' greedy policy of the plan, evaluated in the true model
 
 averaged over s_1. Repetitions differ in the planner's random numbers alone. Where features vary within cells, the exact
-planner has a regret too, because its policy is constant on cells. The numbers of a planner do not depend on the other
-planners, feature counts and repetitions of a study.
+planner has a regret too, because its policy is constant on cells.
 """
 
 import time

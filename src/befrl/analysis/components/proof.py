@@ -9,18 +9,18 @@ so bad rounds are counted with a small one; the printed radius is too small for 
 a large one too.
 """
 
-import functools
 import math
 
 import numpy as np
 
 from befrl import agents
-from befrl.analysis.intervals import clopper_pearson, mean_interval
-from befrl.analysis.regions import PARAMETERS, RADII, outside, ratios
+from befrl.analysis.intervals import clopper_pearson, mean_with_interval
 from befrl.experiment import bad_rounds
 from befrl.experiment.episodes import play
 from befrl.experiment.loop import Lookup
 from befrl.experiment.spec import RunSpec
+from befrl.learning.confidence import log_determinant
+from befrl.numerics import linalg
 
 ALGORITHM = "bef-rlsvi"
 LEVEL, DELTA = 0.95, 0.05
@@ -32,6 +32,7 @@ SMALL, DEFAULT, LARGE = 0.1, 1.0, 10.0
 MARKS = 14  # episodes of the tables, evenly spaced on a logarithmic axis
 LOCKSTEP = 400
 
+PARAMETERS, RADII = ("transitions", "rewards"), ("printed", "corrected")
 RUN = ("instance", "eta", "multiple", "episodes", "seeds")
 
 
@@ -49,22 +50,21 @@ def study(name, instance, root_seed, episodes: int, seeds: int):
     spec = RunSpec.of(instance, name, ALGORITHM, values, episodes, range(seeds), root_seed=root_seed)
     groups = [_measure(group, len(settings)) for group in spec.groups(LOCKSTEP)]
     log = {key: np.concatenate([group[key] for group in groups], axis=1) for key in groups[0]}
-    marks = np.unique(np.geomspace(1, episodes, MARKS).round().astype(int))
+    marks = np.unique(np.geomspace(1, episodes, MARKS).round().astype(int)).tolist()
 
-    def rows(function, *chosen):
+    def rows(function, chosen, *given):
         """The rows that a function makes from the log of each of the chosen settings."""
         found = []
         for setting in chosen:
             labels = dict(zip(RUN, (name, *setting, episodes, seeds), strict=True))
             own = {key: value[settings.index(setting)] for key, value in log.items()}
-            found += [labels | row for row in function(own, marks)]
+            found += [labels | row for row in function(own, marks, *given)]
         return found
 
-    bad = functools.partial(_bad_rounds, instance, small)
     return {
-        "bad_rounds": rows(bad, *((small, multiple) for multiple in BAD_MULTIPLES)),
-        "regions": rows(_regions, *((eta, 1.0) for eta in (small, DEFAULT, LARGE))),
-        "optimism": rows(_optimism, *((DEFAULT, multiple) for multiple in MULTIPLES)),
+        "bad_rounds": rows(_bad_rounds, [(small, multiple) for multiple in BAD_MULTIPLES], *limits(instance, small)),
+        "regions": rows(_regions, [(eta, 1.0) for eta in (small, DEFAULT, LARGE)]),
+        "optimism": rows(_optimism, [(DEFAULT, multiple) for multiple in MULTIPLES]),
     }
 
 
@@ -88,35 +88,62 @@ def _measure(spec, count):
     return {key: value.reshape(count, -1, spec.episodes) for key, value in log.items()}
 
 
-def printed_limit(instance, eta):
-    """C_d = 3d/log 2 log(1 + alpha_r |A|^2 B_phi_A^2/(eta log 2))."""
-    size = np.linalg.norm(instance.model.features.trace, 2, axis=(-2, -1)).max()
-    return _limit(instance, (size * instance.constants["B_phi_A"]) ** 2, eta)
+def ratios(instance, learner, delta):
+    """Distance over radius of the confidence regions, {(parameter, radius): (n,)}; the truth is inside up to 1.
+
+    With Gbar = eta/alpha A + sum G and D = det(I + beta/eta A^-1 sum G), which bounds C_{A,k} (Appendix C),
+
+        printed     |theta^ - theta*|^2_Gbar <= 2/alpha (B_A^2 + log(2 D/delta))
+        corrected   |theta^ - theta*|^2_Gbar <= 2/alpha (eta/2 B_A^2 + log(1/delta) + log(D)/2)
+
+    The corrected radius is the smallest one that the ledger confirms (C23, C24, C26, C27). For rewards the correction
+    also replaces G by x x' with x_i = B' A_i phi, and alpha_r by inf Var: rewards see nothing else of theta_r.
+    """
+    model, constants, found = instance.model, instance.constants, {}
+    counts, eta, bound = learner.data.counts, learner.eta, constants["B_A"] ** 2
+    for place, (parameter, i) in enumerate(zip(PARAMETERS, "pr", strict=True)):
+        alpha, beta = constants[f"alpha_{i}"], constants[f"beta_{i}"]
+        design = model.features.plus_trace(model.features.design(counts), eta / alpha)
+        square = np.square(learner.errors(instance.theta_p, instance.theta_r, design)[place])
+        log_D = log_determinant(model.features, counts, beta / eta)
+        found[parameter, "printed"] = np.sqrt(square / (2 / alpha * (bound + np.log(2 / delta) + log_D)))
+        if parameter == "rewards":
+            alpha, change = alpha / (model.B @ model.B), learner.theta_r - instance.theta_r
+            seen = (counts * np.square(model.reward_natural(change))).sum((1, 2))
+            square = seen + eta / alpha * linalg.quadratic(model.features.trace[None], change)
+        size = eta / 2 * bound + np.log(1 / delta) + log_D / 2
+        found[parameter, "corrected"] = np.sqrt(square / (2 / alpha * size))
+    return found
 
 
-def corrected_limit(instance, eta):
-    """C45b, corrected: C_d with min(d, p) B_phi_A for |A|^2 B_phi_A^2."""
-    model = instance.model
-    return _limit(instance, min(model.d, model.features.p) * instance.constants["B_phi_A"], eta)
+def outside(instance, learner):
+    """Whether an estimate is outside the compact set on which alpha and beta are taken, {parameter: (n,)}."""
+    model, constants = instance.model, instance.constants
+    size_p = np.linalg.norm(model.features.natural(learner.theta_p), axis=-1).max((1, 2))
+    size_r = np.abs(model.reward_natural(learner.theta_r)).max((1, 2))
+    return {"transitions": size_p > constants["radius_p"], "rewards": size_r > constants["radius_r"]}
 
 
-def _limit(instance, size, eta):
-    log2 = math.log(2)
-    return 3 * instance.model.d / log2 * math.log1p(instance.constants["alpha_r"] * size / (eta * log2))
+def limits(instance, eta):
+    """C_d = 3d/log 2 log(1 + alpha_r |A|^2 B_phi_A^2/(eta log 2)), and its correction by C45b.
+
+    The correction has min(d, p) B_phi_A for |A|^2 B_phi_A^2.
+    """
+    model, bound, log2 = instance.model, instance.constants["B_phi_A"], math.log(2)
+    size = np.linalg.norm(model.features.trace, 2, axis=(-2, -1)).max()
+    factors = (size * bound) ** 2, min(model.d, model.features.p) * bound
+    return [3 * model.d / log2 * math.log1p(instance.constants["alpha_r"] * each / (eta * log2)) for each in factors]
 
 
-def _bad_rounds(instance, eta, log, marks):
-    """Rows of the table of bad rounds."""
-    played_limit = np.full(log["played"].shape[1], corrected_limit(instance, eta))
+def _bad_rounds(log, marks, printed, corrected):
+    """Rows of the table of bad rounds, with both limits of the played ones."""
     imagined_limit = (2 * log["chance"] + 2 * np.minimum(log["KL"], 1.0)).cumsum(1).mean(0)
-    for rounds, limit in (("played", played_limit), ("imagined", imagined_limit)):
+    for rounds, limit in (("played", np.full_like(imagined_limit, corrected)), ("imagined", imagined_limit)):
         counts = log[rounds].cumsum(1)
         for k in marks:
             now = counts[:, k - 1]
-            low, high = mean_interval(now, LEVEL, least=0.0)
-            numbers = {"mean": float(now.mean()), "low": float(low), "high": float(high), "most": float(now.max())}
-            limits = {"printed": printed_limit(instance, eta), "corrected": float(limit[k - 1])}
-            yield {"rounds": rounds, "k": int(k), **numbers, **limits}
+            numbers = mean_with_interval(now, LEVEL, least=0.0) | {"most": now.max()}
+            yield {"rounds": rounds, "k": k, **numbers, "printed": printed, "corrected": limit[k - 1]}
 
 
 def _regions(log, marks):
@@ -134,25 +161,25 @@ def _regions(log, marks):
                 yield {
                     "parameter": parameter,
                     "radius": radius,
-                    "k": int(k),
+                    "k": k,
                     "covered": inside / len(ratio),
-                    "low": float(low),
-                    "high": float(high),
+                    "low": low,
+                    "high": high,
                     "promised": 1 - DELTA,
-                    "median": float(np.quantile(ratio[:, k - 1], 0.5)),
-                    "upper": float(np.quantile(ratio[:, k - 1], 0.95)),
-                    "largest": float(largest[:, k - 1].max()),
-                    "left": float(ever_left[:, k - 1].mean()),
-                    "missed_inside": float(missed_inside[:, k - 1].mean()),
+                    "median": np.quantile(ratio[:, k - 1], 0.5),
+                    "upper": np.quantile(ratio[:, k - 1], 0.95),
+                    "largest": largest[:, k - 1].max(),
+                    "left": ever_left[:, k - 1].mean(),
+                    "missed_inside": missed_inside[:, k - 1].mean(),
                 }
 
 
 def _optimism(log, marks):
     """Rows of the table of optimism: the episodes from one mark, excluded, to the next make a block."""
     first = 1
-    for k in marks.tolist():
+    for k in marks:
         shares = (log["gap"][:, first - 1 : k] >= 0.0).mean(1)
-        low, high = mean_interval(shares, LEVEL, least=0.0, most=1.0)
-        numbers = {"share": float(shares.mean()), "low": float(low), "high": min(1.0, float(high))}
-        yield {"x": float(log["x"][0, 0]), "first": first, "k": k, **numbers, "promised": OPTIMISTIC}
+        numbers = mean_with_interval(shares, LEVEL, ("share", "low", "high"), least=0.0, most=1.0)
+        numbers["high"] = min(1.0, numbers["high"])
+        yield {"x": log["x"][0, 0], "first": first, "k": k, **numbers, "promised": OPTIMISTIC}
         first = k + 1

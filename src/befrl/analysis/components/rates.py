@@ -12,13 +12,10 @@ the grid: `envelope.py` fits the slope there, and removes the bias of a maximum.
     jao     eps is the instance's own; the bonus of the first arm is proportional to it
     chain   eps is the contrast of the rewards, which multiplies all gaps
 
-The slopes in d and H are those of the envelope after `short` episodes, on jao alone: on a chain more bins or steps also
-change how hard the good end is to reach. d grows with the number of arms. With H the probabilities `rate`, `leave` and
-eps fall as 1/H, so that the span of V* grows as H, as it does in lower bounds. The paper's bound is sqrt(d^3 H^3 K),
-for the worst instance: a smaller slope on one family does not contradict it.
-
-`x = 0` is greedy. An absolute x does not depend on K, H and d; Theorem 1's x_k is proportional to d H^2. x_k and the
-bonus of UCBVI also contain the logarithm of K, which is that of the whole run at every k.
+The slopes in d and H are those of the envelope after `short` episodes, on jao alone. d grows with the number of arms.
+With H the probabilities `rate`, `leave` and eps fall as 1/H, so that the span of V* grows as H, as it does in lower
+bounds. The paper's bound is sqrt(d^3 H^3 K), for the worst instance: a smaller slope on one family does not contradict
+it. `x = 0` is greedy. The logarithm of K in x_k and in the bonus of UCBVI is that of the whole run at every k.
 """
 
 import numpy as np
@@ -135,20 +132,16 @@ def _rows(values, fitted, regrets, eps, sample, rng):
     mean = regrets.mean(1)
     low, high = mean_interval(regrets.swapaxes(0, 1), LEVEL, least=0.0)
     points = [
-        {"value": int(value), "eps": float(gap)} | sample | _ends(mean[i, j], low[i, j], high[i, j])
+        {"value": value, "eps": gap, **sample, "mean": mean[i, j], "low": low[i, j], "high": high[i, j]}
         for i, gap in enumerate(eps)
         for j, value in enumerate(values)
     ]
     found = envelope.bootstrap(regrets, rng)
     highest = [
-        {"value": int(value)} | sample | _ends(*ends) | {"eps": float(eps[at]), "edge": str(edge)}
-        for value, at, edge, *ends in zip(
+        {"value": value, **sample, "mean": top, "low": low, "high": high, "eps": eps[at], "edge": edge}
+        for value, at, edge, top, low, high in zip(
             values, mean.argmax(0), envelope.edges(regrets), *envelope.interval(found, LEVEL), strict=True
         )
     ]
     slope = envelope.growth(values[fitted], regrets[..., fitted], found[:, fitted], LEVEL)
     return {"points": points, "envelopes": highest, "slopes": [sample | slope]}
-
-
-def _ends(mean, low, high):
-    return {"mean": float(mean), "low": float(low), "high": float(high)}

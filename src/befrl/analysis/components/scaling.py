@@ -1,14 +1,12 @@
 """Growth of the cost of an episode with the dimension d and the horizon H, for every algorithm.
 
 The instance's family is built again with each size, and with each horizon, its other parameters unchanged. There every
-algorithm that is not refused plays with its default parameters and with its VARIANTS, reward unknown, and
+algorithm that applies plays with its default parameters and with its VARIANTS, reward unknown, and
 
     seconds ~ d^a  at the instance's H,     seconds ~ H^b  at the instance's d,
 
-where the exponent a, or b, is the slope of the least-squares line through (log d, log seconds), or (log H, log
-seconds). At small sizes it is below the exponent of the operations, since every step has a fixed cost. All algorithms
-run on one problem before the next, so that a slow phase of the machine hits all of them, and seconds are the median
-over the last half of the episodes.
+with a and b by least squares of the logarithms. At small sizes they are below the exponents of the operations, since
+every step has a fixed cost. Seconds are the median over the last half of the episodes.
 """
 
 import numpy as np

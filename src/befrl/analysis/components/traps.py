@@ -1,21 +1,18 @@
 """Whether an agent ever takes the best first action, and how its regret grows: for instances that are traps.
 
 In a trap (`instances/trap_one.py`, `trap_two.py`) the best first action looks bad until it is tried, and noise on the
-reward's parameter does not change that. An agent that never tries it has linear regret. Regrets tell: a policy whose
-first action is not the best loses at least
+reward's parameter does not change that. A policy whose first action is not the best loses at least
 
     gap = min over the first states s and the actions a that are not optimal of V*_1(s) - Q*_1(s, a),
 
 and in the traps one whose first action is the best loses less, whatever it does later. So a seed has never tried the
-best first action if no episode's regret is below the gap. BEF-RLSVI plays with multiples of Theorem 1's x_k, with
-independent noise at each step, and with a fixed rule for ties. Beside it play agents that perturb or bound the
-transitions (exp-psrl, exp-ucrl) or the values (rlsvi), and greedy.
+best first action if no episode's regret is below the gap.
 """
 
 import numpy as np
 
 from befrl import agents
-from befrl.analysis.intervals import clopper_pearson, mean_interval
+from befrl.analysis.intervals import clopper_pearson, mean_interval, mean_with_interval
 from befrl.experiment import runs
 from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
@@ -82,8 +79,8 @@ def _curve(regret):
     K = regret.shape[1]
     marks = np.unique(np.linspace(1, K, min(K, POINTS)).round().astype(int))
     total = regret.cumsum(1)[:, marks - 1]
-    columns = zip(marks, total.mean(0), *mean_interval(total, LEVEL, least=0.0), strict=True)
-    return [dict(zip(("episode", "regret", "low", "high"), map(float, row), strict=True)) for row in columns]
+    columns = {"episode": marks} | mean_with_interval(total, LEVEL, ("regret", "low", "high"), least=0.0)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _summary(regret, gap):

@@ -6,15 +6,14 @@ A source's module has
     CITATION      where the authors' numbers are printed, how they were read, and how many runs are behind them
     TRACK         whether its agents know the reward
     EXPERIMENTS   {name of an experiment: what it compares}
-    values(reruns) -> rows with our number and, where the authors give one, theirs
-    curves(reruns) -> rows, by `curves_of`
-    timings(reruns) -> rows like those of `values` for measured seconds, if the source has such numbers
+    values(experiment, rerun) -> rows with our number and, where the authors give one, theirs
+    curves(experiment, rerun) -> rows, by `curves_of`
+    timings(experiment, rerun) -> rows like those of `values` for measured seconds, if the source has such numbers
 
-where `reruns` is {experiment: [Rerun, ...]}. The config's `published` names the instances of each experiment; they are
-instances of the study like all others. Where the authors' code and text differ, each is an experiment of its own.
+The config's `published` names the instances of each experiment; they are instances of the study like all others. Where
+the authors' code and text differ, each is an experiment of its own.
 
-Uniformly random play stands beside every experiment, with its exact value. An experiment whose interval contains it
-cannot tell the algorithm from play without learning (`told_from_uniform`).
+Every experiment is compared with the exact value of uniformly random play (`told_from_uniform`).
 """
 
 from dataclasses import dataclass
@@ -48,10 +47,6 @@ class Rerun:
     summary: pd.DataFrame
     curves: pd.DataFrame
     timings: pd.DataFrame
-
-    @property
-    def name(self):
-        return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
 
     def variants(self, *roles):
         """Rows of the summary with these roles; without any, of all but the median and the worst configuration."""
@@ -110,22 +105,22 @@ def against(numbers, uniform=None, authors=None, runs=None):
 
 
 def tables(source, reruns) -> dict[str, list[dict]]:
-    """The rows of a source's tables: values, curves and timings, which may have none."""
-    module = registry.module(source)
-    found = {"values": module.values(reruns), "curves": module.curves(reruns)}
-    found["timings"] = module.timings(reruns) if hasattr(module, "timings") else []
-    return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
+    """The rows of a source's tables, values, curves and timings, from {experiment: its reruns}."""
+    module, found = registry.module(source), {"values": [], "curves": [], "timings": []}
+    functions = {name: getattr(module, name) for name in found if hasattr(module, name)}
+    for experiment, several in reruns.items():
+        for rerun in several:
+            names = {"source": source, "instance": rerun.instance, "seeds": int(rerun.summary["seeds"].iloc[0])}
+            for name, function in functions.items():
+                found[name] += [names | row for row in function(experiment, rerun)]
+    return found
 
 
-def curves_of(reruns, shown, *roles, **columns) -> list[dict]:
-    """The points of some reruns' curves: "return" (per episode), "regret" or "reward" (both cumulative).
+def curves_of(rerun, shown, *roles):
+    """The points of a rerun's curves: "return" (per episode), "regret" or "reward" (both cumulative).
 
-    Of the variants with these roles; without any, with all roles but LOST; and of uniform play. `columns` are added.
+    Of the variants with these roles; without any, with all roles but LOST; and of uniform play.
     """
-    return [point | columns for rerun in reruns for point in _curves(rerun, shown, roles)]
-
-
-def _curves(rerun, shown, roles):
     drawn = [(of(row), rerun.curve(row["variant"])) for row in rerun.variants(*roles)]
     if drawn:
         # Uniform play has no interval since it is exact.
@@ -142,4 +137,4 @@ def _curves(rerun, shown, roles):
             numbers = [k * rerun.optimal_value - regret for regret in (mean, high, low)]
         for episode, ours, low, high in zip(k, *numbers, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}
-            yield {**rerun.name, "quantity": CURVES[shown], **names, **point, "unit": UNITS[shown]}
+            yield {"quantity": CURVES[shown], **names, **point, "unit": UNITS[shown]}

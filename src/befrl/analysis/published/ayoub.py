@@ -45,34 +45,25 @@ RUNS = {
 }
 
 
-def values(reruns):
+def values(experiment, rerun):
     """The optimal value of each instance, and the regret of each variant and of uniform play at some episodes."""
-    return [
-        {**rerun.name, "follows": follows, **row}
-        for follows in EXPERIMENTS
-        for rerun in reruns[follows]
-        for row in _values(rerun, follows)
-    ]
-
-
-def _values(rerun, follows):
-    setting = rerun.parameters["states"], rerun.parameters["horizon"]
+    follows, setting = {"follows": experiment}, (rerun.parameters["states"], rerun.parameters["horizon"])
     optimum = against({"ours": rerun.optimal_value}, authors=OPTIMAL.get(setting))
-    yield {"quantity": "optimal value", **optimum, "unit": "reward per episode"}
+    yield {**follows, "quantity": "optimal value", **optimum, "unit": "reward per episode"}
     last = rerun.curves["episode"].max()
     for place, episode in enumerate(AT):
         if episode > last:
             return
-        common = {"quantity": "regret", "episode": episode, "unit": "reward"}
+        common = {**follows, "quantity": "regret", "episode": episode, "unit": "reward"}
         uniform = rerun.uniform_regret(episode)
         for variant in rerun.variants():
             algorithm = variant["algorithm"]
             authors = REGRET[algorithm][place] if setting == (5, 20) and algorithm in REGRET else None
             ours = rerun.regret_at(variant["variant"], episode)
-            yield {**common, **of(variant), **against(ours, uniform, authors, RUNS[follows].get(algorithm))}
+            yield {**common, **of(variant), **against(ours, uniform, authors, RUNS[experiment].get(algorithm))}
         yield {**common, **UNIFORM, "ours": uniform}
 
 
-def curves(reruns):
+def curves(experiment, rerun):
     """Cumulative regret."""
-    return [point for follows in EXPERIMENTS for point in curves_of(reruns[follows], "regret", follows=follows)]
+    return [{"follows": experiment, **point} for point in curves_of(rerun, "regret")]

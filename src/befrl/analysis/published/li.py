@@ -26,22 +26,18 @@ REWARD = {"smrl": 235.0, "ren-ts": 171.0}
 RUNS = 5
 
 
-def values(reruns):
+def values(experiment, rerun):
     """The reward summed over the episodes, of the optimal policy, of each variant and of uniform play."""
-    found = []
-    for rerun in reruns["reward"]:
-        common = {**rerun.name, "quantity": "reward summed", "episode": AFTER, "unit": "reward"}
-        best, uniform = AFTER * rerun.optimal_value, AFTER * rerun.uniform_value
-        found.append({**common, "variant": "the true model", **against({"ours": best}, authors=TRUTH, runs=RUNS)})
-        for variant in rerun.variants():
-            lost = rerun.regret_at(variant["variant"], AFTER)
-            numbers = {"ours": best - lost["ours"], "low": best - lost["high"], "high": best - lost["low"]}
-            authors = REWARD.get(variant["algorithm"])
-            found.append({**common, **of(variant), **against(numbers, uniform, authors, RUNS)})
-        found.append({**common, **UNIFORM, "ours": uniform})
-    return found
+    common = {"quantity": "reward summed", "episode": AFTER, "unit": "reward"}
+    best, uniform = AFTER * rerun.optimal_value, AFTER * rerun.uniform_value
+    yield {**common, "variant": "the true model", **against({"ours": best}, authors=TRUTH, runs=RUNS)}
+    for variant in rerun.variants():
+        lost = rerun.regret_at(variant["variant"], AFTER)
+        numbers = {"ours": best - lost["ours"], "low": best - lost["high"], "high": best - lost["low"]}
+        yield {**common, **of(variant), **against(numbers, uniform, REWARD.get(variant["algorithm"]), RUNS)}
+    yield {**common, **UNIFORM, "ours": uniform}
 
 
-def curves(reruns):
+def curves(experiment, rerun):
     """Cumulative reward."""
-    return curves_of(reruns["reward"], "reward")
+    return curves_of(rerun, "reward")
