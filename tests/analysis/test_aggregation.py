@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from befrl import instances
-from befrl.analysis import intervals, regret_columns
+from befrl.analysis import comparisons, intervals, regret_columns
 from befrl.analysis.aggregation import aggregate, collect
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
@@ -163,15 +163,6 @@ def test_a_row_of_the_summary_by_hand(case, tables, instance, label):
     assert row["slope"] == pytest.approx(slope, abs=6e-10, nan_ok=True)
 
 
-def test_failed_seeds_are_counted_with_an_exact_interval(case, tmp_path, instance):
-    """Three of six seeds fail: Clopper and Pearson's interval of a half at 90 % is (0.1532, 0.8468)."""
-    lost = instance.optimal_value - instance.uniform_value
-    regret = np.array([0.49, 0.51, 0.2, 0.9, 1.5, 0.0]) * lost
-    row = row_of(tables_of(tmp_path, {"greedy": with_regret(case["greedy"], regret)}), "greedy")
-    assert row["failed"] == 0.5
-    assert (row["failed_low"], row["failed_high"]) == pytest.approx((0.1532, 0.8468), abs=1e-4)
-
-
 @pytest.mark.parametrize("label", ["bef-rlsvi@tuned", "mine", "oracle"])
 def test_curves_are_cumulative(case, tables, label, instance):
     rows = tables["curves"][tables["curves"]["variant"] == label]
@@ -204,9 +195,6 @@ def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
     same(rows["return"], [instance.optimal_value - regret[0, :, a:b].mean() for a, b in points])
 
 
-# Comparisons.
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, tables, family):
     rows = tables["paired"][tables["paired"]["family"] == family]
@@ -219,12 +207,7 @@ def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, ta
         same(row.share_first_better, (difference < 0).mean())
         same([row.low, row.high], intervals.mean_interval(difference, LEVEL))
         plain[row.first, row.second] = intervals.p_value(difference)
-    # Holm by brute force: the i-th smallest times the number of those that are not smaller, and never less than before.
-    largest, adjusted = 0.0, {}
-    for i, (pair, p) in enumerate(sorted(plain.items(), key=lambda item: item[1])):
-        largest = max(largest, min(1.0, (len(plain) - i) * p))
-        adjusted[pair] = largest
-    same(rows["p"], [adjusted[row.first, row.second] for row in rows.itertuples()])
+    same(rows["p"], comparisons.holm([plain[row.first, row.second] for row in rows.itertuples()]))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -244,47 +227,19 @@ def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables, family
         same(row.gap, difference.mean() / own.mean())
         same([row.gap_low, row.gap_high], np.array(intervals.mean_interval(difference, LEVEL)) / own.mean())
         assert row.p == p[frozenset((row.variant, better.variant))]
-    # The summary has the same letters: those of the tuned agents, and of all at their own constants.
-    for row in order.itertuples():
-        if family == "tuned" or row.variant not in FAMILIES["tuned"]:
-            assert row.group
-
-
-def test_letters_by_brute_force(instance, tmp_path):
-    """A letter for each largest set of agents no two of which differ significantly, of all sets that there are.
-
-    Five agents on 40 seeds with known regrets: two pairs that overlap, and one far away.
-    """
-    rng = np.random.default_rng(3)
-    names = ("random", "greedy", "exp-psrl", "a", "b")
-    common = rng.lognormal(0.0, 0.3, 40)
-    shifts = dict(zip(names, (0.0, 0.0, 0.05, 0.07, 0.6), strict=True))
-    made = {}
-    for name in names:
-        entry = Entry(name if name in ENTRIES else "greedy")
-        log, meta, _ = play(instance, name, entry, range(1000, 1040), episodes=2)
-        made[name] = with_regret((log, meta, None), common + shifts[name] + rng.normal(0.0, 0.1, 40))
-    tables = tables_of(tmp_path, made)
-    order = tables["order"][tables["order"]["family"] == "theory"]
     names = order["variant"].tolist()
-    paired = tables["paired"][tables["paired"]["family"] == "theory"]
-    apart = {frozenset((row.first, row.second)) for row in paired.itertuples() if row.p <= 1 - LEVEL}
-    assert 0 < len(apart) < 10
-    sets = [set(some) for size in range(1, 6) for some in itertools.combinations(names, size)]
-    alike = [some for some in sets if not any(frozenset(pair) in apart for pair in itertools.combinations(some, 2))]
-    largest = {frozenset(some) for some in alike if not any(some < other for other in alike)}
-    groups = dict(zip(names, order["group"], strict=True))
-    found = [{name for name in names if letter in groups[name]} for letter in sorted(set("".join(groups.values())))]
-    assert {frozenset(some) for some in found} == largest and len(found) == len(largest) > 1
-    assert groups[names[0]].startswith("a")
-    summary = tables["summary"].set_index("variant")
-    assert {name: summary.loc[name, "group"] for name in names} == groups
+    adjusted = np.array([[p.get(frozenset((one, two)), 1.0) for two in names] for one in names])
+    assert order["group"].tolist() == comparisons.groups(adjusted, LEVEL)
+    # The summary has the same letters: those of the tuned agents, and of all at their own constants.
+    if family == "theory":
+        summary = tables["summary"].set_index("variant")["group"]
+        assert all(summary[row.variant] == row.group for row in order.itertuples())
 
 
 def test_an_agent_without_regret_is_first_and_the_oracle_is_not_compared(case, tmp_path):
     chosen = {"random": case["random"], "greedy": with_regret(case["greedy"], np.zeros(6)), "oracle": case["oracle"]}
     order = tables_of(tmp_path, chosen)["order"]
-    assert order["variant"].tolist() == ["greedy", "random"] * 2
+    assert order["variant"].tolist() == ["greedy", "random"] * 2 and order["group"].tolist() == ["a", "b"] * 2
     same(order["gap"][1], 1.0)
     # Two without regret are in one group: rounding is not a difference, and the relative gap is finite.
     chosen = {name: with_regret(case[name], np.full(6, tiny)) for name, tiny in (("random", 0.0), ("greedy", 1e-13))}
@@ -292,53 +247,26 @@ def test_an_agent_without_regret_is_first_and_the_oracle_is_not_compared(case, t
     assert set(order["group"]) == {"a"} and abs(order["gap"][1]) < 1e-5
 
 
-def test_a_constant_difference_has_no_spread(case, tmp_path):
-    """The interval is of the difference, seed by seed, not of two means."""
-    worse = np.arange(SEEDS) ** 2.0
-    chosen = {"greedy": with_regret(case["greedy"], worse), "random": with_regret(case["random"], worse + 1)}
-    row = tables_of(tmp_path, chosen)["paired"].to_dict("records")[0]
-    same([row["difference"], row["low"], row["high"], row["share_first_better"]], [-K, -K, -K, 1.0])
-
-
-def test_a_higher_level_is_a_wider_interval(case, tmp_path):
-    chosen = {"greedy": with_regret(case["greedy"], np.arange(6.0))}
-    narrow, wide = (row_of(tables_of(tmp_path, chosen, level=level), "greedy") for level in (0.5, 0.99))
-    assert wide["low"] < narrow["low"] < narrow["mean"] < narrow["high"] < wide["high"]
-    assert wide["failed_high"] > narrow["failed_high"]
-
-
-def test_roles_of_all_variants(tables):
-    roles = tables["summary"].set_index("variant")["role"].to_dict()
+def test_roles_settings_and_swept_values_of_all_variants(case, tables):
+    rows = tables["summary"].set_index("variant")
     chosen = {f"{agent}@{role}": role for agent in ("bef-rlsvi", "mine") for role in ("tuned", "median", "worst")}
     swept = dict.fromkeys((label for label in LABELS if "=" in label), "sweep")
-    own = {"bef-rlsvi": "theory", "exp-psrl": "theory", "mine": "theory"}
-    assert roles == chosen | swept | own | dict.fromkeys(("greedy", "random", "oracle"), "baseline")
-
-
-def test_values_of_a_swept_parameter(case, tables):
-    """The agent's own is that of its theory; tuned variants differ in more than one parameter."""
-    rows = tables["summary"].set_index("variant")
-    shown = rows["parameter"].dropna()
-    assert shown.to_dict() == {
-        "bef-rlsvi": "x", "bef-rlsvi@x=0.3": "x", "bef-rlsvi@x=30": "x",
-        "exp-psrl": "scale", "exp-psrl@scale=0.5": "scale", "exp-psrl@scale=2": "scale",
-    }  # fmt: skip
-    assert rows["value"].notna().equals(rows["parameter"].notna())
-    assert (rows["value"]["bef-rlsvi@x=0.3"], rows["value"]["exp-psrl@scale=2"]) == (0.3, 2.0)
-    same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"][0]["x"])
-    assert rows["value"]["exp-psrl"] == 1.0
-
-
-def test_the_setting_is_what_differs_from_the_defaults(case, tables):
-    rows = tables["summary"].set_index("variant")
-    assert rows["setting"]["mine"] == "share=steps lam=2"
-    assert rows["setting"]["bef-rlsvi@x=30"] == "x=30"
+    own = dict.fromkeys(("bef-rlsvi", "exp-psrl", "mine"), "theory")
+    assert rows["role"].to_dict() == chosen | swept | own | dict.fromkeys(("greedy", "random", "oracle"), "baseline")
+    # The setting is what differs from the defaults.
+    assert rows["setting"]["mine"] == "share=steps lam=2" and rows["setting"]["bef-rlsvi@x=30"] == "x=30"
     assert rows["setting"].isna()["greedy"] and rows["setting"].isna()["bef-rlsvi"]
     outcome = case["mine"][2]
     for role, number in outcome["chosen"].items():
         scale = outcome["configurations"][number]["values"]["scale"]
-        words = set(rows["setting"][f"mine@{role}"].split())
-        assert words == {"share=steps", "lam=0.5", f"scale={scale:g}"}
+        assert set(rows["setting"][f"mine@{role}"].split()) == {"share=steps", "lam=0.5", f"scale={scale:g}"}
+    # The agent's own value is that of its theory; tuned variants differ in more than one parameter.
+    names = {"bef-rlsvi": "x", "exp-psrl": "scale"} | {label: label.split("@")[1].split("=")[0] for label in swept}
+    assert rows["parameter"].dropna().to_dict() == names
+    assert rows["value"].notna().equals(rows["parameter"].notna())
+    assert (rows["value"]["bef-rlsvi@x=0.3"], rows["value"]["exp-psrl@scale=2"]) == (0.3, 2.0)
+    same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"][0]["x"])
+    assert rows["value"]["exp-psrl"] == 1.0
 
 
 def test_set_and_surrogate_constants_are_not_called_theory(instance, case, tmp_path):
@@ -426,14 +354,14 @@ def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_pa
 
 
 def test_tables_do_not_depend_on_how_the_seeds_are_cut_into_batches(case, tmp_path):
-    texts, again = (aggregate(*written(tmp_path / "a", case), LEVEL) for _ in range(2))
+    texts = aggregate(*written(tmp_path / "a", case), LEVEL)
     other = aggregate(*written(tmp_path / "b", case, cuts=(1001, 1004)), LEVEL)
-    assert again == texts and all(other[name] == texts[name] for name in texts if name != "timings")
+    assert all(other[name] == texts[name] for name in texts if name != "timings")
     for name, text in texts.items():
         assert text.splitlines()[0].split(",") == list(getattr(regret_columns, name.upper()))
 
 
-def test_wrong_run_files_are_rejected_with_a_reason(instance, case, tmp_path):
+def test_wrong_run_files_are_rejected_with_a_reason(case, tmp_path):
     """Missing, overlapping or misnamed batches, and runs of other cases or settings."""
 
     def reason(paths, outcomes=None, level=LEVEL):
@@ -441,7 +369,8 @@ def test_wrong_run_files_are_rejected_with_a_reason(instance, case, tmp_path):
             aggregate(paths, outcomes or {}, level)
         return str(raised.value)
 
-    paths, outcomes = written(tmp_path, case, cuts=(1004,))
+    some = {name: case[name] for name in ("mine", "greedy", "random")}
+    paths, outcomes = written(tmp_path, some, cuts=(1004,))
     kept = [path for path in paths if path.parts[-2:] != ("random", "1004-1005.npz")]
     assert "'random' are of other evaluation seeds" in reason(kept, outcomes)
     assert "none.npz: there is no such file" in reason([*paths, tmp_path / "greedy/none.npz"], outcomes)

@@ -131,17 +131,18 @@ def cells(text):
     return found
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name == "failures 3 %" else pytest.mark.slow) for name in coverage.POPULATIONS],
-)
-def test_the_tables_of_the_documentation_are_those_of_the_command(name):
+SLOW = [pytest.param(name, coverage.SIZES, marks=pytest.mark.slow) for name in coverage.POPULATIONS]
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("failures 3 %", (30, 100, 200)), *SLOW])
+def test_the_tables_of_the_documentation_are_those_of_the_command(name, sizes):
     """The same samples again; another machine's rounding may move a sample or two over an edge."""
     (text,) = re.findall(r"<!-- befrl coverage -->\n(.*)\n<!-- end -->", DOCUMENT.read_text(), flags=re.DOTALL)
     defaults = cli.build_parser().parse_args(["coverage"])
-    made = cells(coverage.markdown(coverage.study(defaults.repetitions, defaults.seed, populations=(name,))))
+    made = cells(coverage.markdown(coverage.study(defaults.repetitions, defaults.seed, (name,), sizes)))
     documented = cells(text)
     assert {row for _, row, _ in documented} == set(coverage.POPULATIONS)
-    assert made.keys() == {key for key in documented if key[1] == name}
+    missing = {key for key in documented if key[1] == name} - made.keys()
+    assert {key[2] for key in missing} == {f"n = {n}" for n in coverage.SIZES if n not in sizes}
     for key, numbers in made.items():
         assert documented[key] == pytest.approx(numbers, abs=0.02 if "width" in key[2] else 1)

@@ -106,7 +106,7 @@ def test_rewards_see_all_means_that_the_two_norms_agree(rng):
 
 
 def test_under_one_feature_the_square_of_the_sum_bounds_the_sum_of_squares(rng):
-    """C46 where the hypothesis holds: sum_h E|U_h x|^2 <= |sum_h E U_h x|^2 for all x, along the optimal policy."""
+    """C46: sum_h E|U_h x|^2 <= |sum_h E U_h x|^2 for all x, along the optimal policy."""
     for one, expected in ((problem("shared", {}), True), (problem("noisy", {}), False)):
         assert one_feature(one) is expected
         U = np.moveaxis(one.model.features.natural(np.eye(one.model.d)), 0, -1)

@@ -1,6 +1,6 @@
 """Remarks on rows of the tables: planted handicaps are named, and a fair run of the same agent has no remark.
 
-The case is a chain of three bins with 60 episodes; each tuned agent tries 8 configurations, of which 4 play all 30
+The case is a chain of three bins with 40 episodes; each tuned agent tries 8 configurations, of which 4 play all 30
 tuning seeds.
 """
 
@@ -37,7 +37,7 @@ HANDICAPPED = {
 def read_tables(folder, entries, instance=None, **options):
     """The summary of a case by variant, and its layout and name."""
     instance = instance or instances.build("chain", {"bins": 3, "horizon": 6})
-    case = play_all(instance, entries, **({"seeds": 100, "episodes": 60, "halving": HALVING} | options))
+    case = play_all(instance, entries, **({"seeds": 100, "episodes": 40, "halving": HALVING} | options))
     layout = Layout(folder)
     name = write_tables(layout, case)
     table = tidy.read(layout.regret("summary", *name), regret_columns.SUMMARY)

@@ -102,18 +102,7 @@ def copied(layout, folder, **changed):
     return other
 
 
-def test_surrogate_constants_are_named(layout, tmp_path):
-    def renamed(text):
-        assert text.count(",exact,theory,x,") == 1
-        return text.replace(",exact,theory,x,", ",exact,surrogate,x,")
-
-    other = copied(layout, tmp_path, summary=renamed)
-    table = read_back(other, table1.rows(other, CASES), table1.COLUMNS)
-    assert list(table["constants"]) == ["surrogate", "theory", "theory", "baseline", "baseline"]
-    assert table.loc["bef-rlsvi", "theory_mean"] > 0
-
-
-def test_all_settings_are_those_of_the_summary(layout, table):
+def test_numbers_and_letters_are_those_of_the_regret_tables(layout, table):
     """Theory, tuned, median and worst side by side; without tuning there are the agent's own numbers alone."""
     summary = tidy.read(path_of(layout, "summary"), regret_columns.SUMMARY)
     for agent in ("bef-rlsvi", "shared"):
@@ -129,9 +118,6 @@ def test_all_settings_are_those_of_the_summary(layout, table):
     for name in ("tuned_mean", "median_mean", "worst_mean", "tuned_setting"):
         assert table[name].isna().tolist() == [False, False, True, True, True]
     assert table["theory_mean"].gt(0).all()
-
-
-def test_letters_are_those_of_both_orders(layout, table):
     order = tidy.read(path_of(layout, "order"), regret_columns.ORDER)
     for family in ("theory", "tuned"):
         letters = order[order["family"] == family].set_index("agent")["group"]

@@ -25,25 +25,16 @@ def curves(family, transitions=200, **values):
 
 
 @pytest.mark.parametrize("family", [*CONTINUOUS, "lds-2d"])
-def test_a_density_has_mass_one_and_the_mean_of_its_law(family):
-    found, parts = curves("lds", dimension=2) if family == "lds-2d" else curves(family)
+def test_a_density_has_mass_one(family):
+    _, parts = curves("lds", dimension=2) if family == "lds-2d" else curves(family)
     assert len(parts) == 3
-    space = found.model.space
     for part in parts:
-        x, true = part["next"].to_numpy(), part["true"].to_numpy()
         assert set(part["kind"]) == {"density"}
-        for p in (true, part["estimated"].to_numpy()):
+        for p in (part["true"], part["estimated"]):
             # The trapezoid's error is of order h^2, h being 1/240 of the box. In two dimensions what is shown of the
             # box ends 2.7 standard deviations from the outermost mean.
             assert np.all(p >= 0)
-            assert np.trapezoid(p, x) == pytest.approx(1.0, abs=4e-3 if family == "lds-2d" else 2e-3)
-        if family != "lds-2d":
-            anchor = space.node_anchor[np.argmin(np.abs(space.nodes - part["state"].iloc[0]))]
-            eta = found.model.features.natural(found.theta_p[None])[:, anchor : anchor + 1, part["action"].iloc[:1]]
-            mass = found.model.family.masses(eta)[0].ravel()
-            assert np.trapezoid(true * x, x) == pytest.approx(
-                mass @ space.nodes, abs=2e-3 * (space.high[0] - space.low[0])
-            )
+            assert np.trapezoid(p, part["next"]) == pytest.approx(1.0, abs=4e-3 if family == "lds-2d" else 2e-3)
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
@@ -103,19 +94,6 @@ def test_the_estimate_solves_the_likelihood_equation(family):
     # Where features vary within cells statistics are interpolated between the anchors.
     assert np.allclose(score, full(penalty[0]) @ theta, atol=1e-2 if found.model.smooth else 1e-6)
     assert np.abs(score).max() > 0.1
-
-
-@pytest.mark.parametrize(
-    ("family", "many"), [("riverswim", 10_000), pytest.param("circle", 4000, marks=pytest.mark.slow)]
-)
-def test_more_transitions_bring_the_estimate_nearer(family, many):
-    """In total variation over the visited pairs that are shown."""
-
-    def error(transitions):
-        _, parts = curves(family, transitions)
-        return np.mean([(part["true"] - part["estimated"]).abs().sum() / part["true"].sum() for part in parts])
-
-    assert error(many) < 0.5 * error(100)
 
 
 def test_transitions_are_rounded_up_to_whole_episodes():

@@ -54,6 +54,6 @@ def test_errors_are_those_of_plans_in_the_true_model():
 
 
 def test_planners_that_do_not_apply_are_left_out():
-    for name in ("chain", "riverswim", "circle"):
+    for name, values in (("chain", {}), ("riverswim", {}), ("circle", {"knots": 4, "horizon": 4, "kappa": 3})):
         applied = [planner for planner in planners.registry.names() if name in WORKS_ON.get(planner, (name,))]
-        assert component.allowed(instance(name)) == applied
+        assert component.allowed(instance(name, **values)) == applied
