@@ -12,10 +12,6 @@ PUBLISHED_TABLES = ("values", "curves")
 # The folder of a case, with its run files and the outcomes of its tuning.
 RUNS = "{results}/runs/{instance}/{track}"
 
-    def benchmark(self, name):
-        """The seconds and memory of a job, measured by Snakemake."""
-        return f"{self.results}/benchmarks/{name}.tsv"
-
 
 def run_below(folder, agent, batch):
     """The run file of an agent and batch in the folder of a case."""
