@@ -13,6 +13,7 @@ from befrl.common.errors import InputError
 from befrl.experiment import loop, run_file
 from befrl.experiment.regret import Regret
 from befrl.figures import regret as regret_figure
+from befrl.figures.support import render
 from helpers import PROJECT, ROOT, continuum, instance, spec
 
 PAGE = (PROJECT / "docs" / "gymnasium.md").read_text()
@@ -214,4 +215,4 @@ def test_the_page_runs_and_its_agent_stands_in_the_tables(page):
     figure = regret_figure.draw([{"summary": summary, "curves": curves}])
     names = [text.get_text() for axis in figure.axes for text in axis.get_legend().get_texts()]
     assert "q-learning" in names
-    assert "estimated regret" in regret_figure.describe([{"summary": summary, "curves": curves}])["caption"]
+    assert "estimated regret" in render.describe("regret", [{"summary": summary, "curves": curves}])["caption"]

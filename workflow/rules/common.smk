@@ -11,6 +11,7 @@ from befrl.common import plugin_variable, usage
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, folder
 from befrl.common.sentences import one_line
+from befrl.figures.support import style
 from befrl.study import columns as befrl_columns
 from befrl.study import config as befrl_config
 from befrl.study.provenance import code_hash

@@ -37,9 +37,13 @@ def drawn(output):
     return [path.removesuffix(".svg") for path in output if path.endswith(".svg")]
 
 
-def looks(numbers):
-    """The numbers of new agents' looks, as words of a command line."""
-    return f"--looks {settings(numbers)}" if numbers else ""
+def styles(names):
+    """The styles of new agents among some agents: figures are drawn again if they change."""
+    found = style.assigned(STUDY.algorithms())
+    return {name: found[name] for name in names if name in found}
+
+
+AGENTS = f"--agents {settings(STUDY.algorithms())}"
 
 
 # The figures of a case come from one job, as its tables do: to load matplotlib takes as long as to draw.
@@ -61,7 +65,8 @@ def case_figure_tables(wildcards):
 def case_headlines(wildcards):
     """The figures of headline instances that open the report."""
     first = STUDY["study"][wildcards.instance]["headline"]
-    return "--headline ordering regret" if first else ""
+    opening = [kind for kind in CASE_FIGURES if figures.headline(kind)]
+    return " ".join(["--headline", *opening]) if first else ""
 
 
 rule case_figures:
@@ -85,7 +90,8 @@ rule case_figures:
         kinds=CASE_FIGURES,
         out=lambda wildcards, output: drawn(output),
         headline=case_headlines,
-        looks=lambda wildcards: looks(STUDY.looks(wildcards.instance)),
+        styles=lambda wildcards: styles(STUDY["study"][wildcards.instance]["agents"]),
+        agents=untracked(lambda wildcards: AGENTS),
         # The same config under another name draws the same figure.
         command=untracked(
             lambda wildcards: [
@@ -96,7 +102,7 @@ rule case_figures:
         code=figure_code(*CASE_FIGURES),
     shell:
         "python -m befrl figure {params.kinds} --tables {input:q} --out {params.out:q}"
-        " --command {params.command:q} {params.headline} {params.looks} > {log:q} 2>&1"
+        " --command {params.command:q} {params.headline} {params.agents} > {log:q} 2>&1"
 
 
 rule figure:
@@ -115,18 +121,20 @@ rule figure:
     params:
         kind=figure_kind,
         out=lambda wildcards, output: drawn(output),
-        # Table 1 is among the figures that open the report.
         headline=lambda wildcards: (
-            "--headline table1" if figure_kind(wildcards) == "table1" else ""
+            f"--headline {figure_kind(wildcards)}"
+            if figures.headline(figure_kind(wildcards))
+            else ""
         ),
-        looks=lambda wildcards: looks(
-            STUDY.looks() if figures.scope(figure_kind(wildcards)) == "study" else {}
+        styles=lambda wildcards: styles(
+            STUDY["agents"] if figures.scope(figure_kind(wildcards)) in ("study", "table") else ()
         ),
+        agents=untracked(lambda wildcards: AGENTS),
         command=untracked(lambda wildcards: figure_command(wildcards.figure)),
         code=lambda wildcards: figure_code(figure_kind(wildcards)),
     shell:
         "python -m befrl figure {params.kind} --tables {input:q} --out {params.out:q}"
-        " --command {params.command:q} {params.headline} {params.looks} > {log:q} 2>&1"
+        " --command {params.command:q} {params.headline} {params.agents} > {log:q} 2>&1"
 
 
 ruleorder: case_figures > figure

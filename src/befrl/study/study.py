@@ -17,7 +17,6 @@ from befrl.common.errors import unknown
 from befrl.common.layout import Layout
 from befrl.experiment import seeds
 from befrl.experiment.tuning import EVALUATION, Halving
-from befrl.figures.support import style
 
 # The keys of `jobs` that divide the work; no result depends on them.
 CUTS = ("seeds_per_job", "lockstep", "threads")
@@ -106,11 +105,9 @@ class Study:
         """Every figure by name, as in `figures.wanted`."""
         return figures.wanted(self.compared_cases(), self.components(), self["published"])
 
-    def looks(self, instance: str | None = None) -> dict[str, int]:
-        """The numbers of the looks of agents that have none of their own: of all, or of those on an instance."""
-        numbers = style.numbered({name: entry["algorithm"] for name, entry in self["agents"].items()})
-        drawn = numbers if instance is None else self["study"][instance]["agents"]
-        return {name: number for name, number in numbers.items() if name in drawn}
+    def algorithms(self) -> dict[str, str]:
+        """The algorithm of each agent, from which figures assign styles to new agents."""
+        return {name: entry["algorithm"] for name, entry in self["agents"].items()}
 
     def claim_ids(self) -> list[str]:
         return self["claims"]["ids"] or claims.names()

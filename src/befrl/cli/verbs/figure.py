@@ -1,7 +1,7 @@
 """Draw a figure from tables, or several figures that show the same things."""
 
 from befrl.cli.words import pairs
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, unknown
 
 EXAMPLE = (
     "befrl figure regret --tables results/regret/chain-8_U/summary.csv results/regret/chain-8_U/curves.csv "
@@ -25,7 +25,7 @@ def arguments(parser):
         "--headline", nargs="+", default=[], metavar="KIND", help="figures that come first in the report"
     )
     parser.add_argument(
-        "--looks", nargs="+", metavar="NAME=NUMBER", help="numbers of the looks of agents that befrl does not know"
+        "--agents", nargs="+", metavar="NAME=ALGORITHM", help="agents of the study, by which new ones have their styles"
     )
 
 
@@ -37,15 +37,18 @@ def call(args):
     for out in args.out:
         for suffix in render.SUFFIXES:
             check_target(f"{out}.{suffix}")
-    for kind in args.kind:
-        figures.registry.module_name(kind)
-    render.render_all(args.kind, args.tables, args.out, args.command, args.headline, numbers(args.looks))
-
-
-def numbers(texts):
-    """The numbers of the looks, by name."""
-    found = pairs(texts)
-    for name, number in found.items():
-        if type(number) is not int or number < 0:
-            raise InputError(f"--looks {name}={number}: write NAME=NUMBER, with a whole number from 0")
-    return found
+    counts = [len(figures.registry.module(kind).TABLES) for kind in args.kind]
+    things, left = divmod(len(args.tables), sum(counts))
+    if left:
+        tables = "; ".join(", ".join(figures.registry.module(kind).TABLES) for kind in args.kind)
+        raise InputError(f"figure '{' '.join(args.kind)}' takes one file for each of its tables: {tables}")
+    if len(args.out) != len(args.kind) or len(args.command) not in (0, len(args.kind)):
+        raise InputError(f"give --out, and --command if any, once for each of {', '.join(args.kind)}")
+    for headline in args.headline:
+        if headline not in args.kind:
+            raise unknown("headline", headline, args.kind)
+    paths, agents = iter(args.tables), {name: str(value) for name, value in pairs(args.agents).items()}
+    commands = args.command or [""] * len(args.kind)
+    for kind, count, out, command in zip(args.kind, counts, args.out, commands, strict=True):
+        own = [next(paths) for _ in range(things * count)]
+        render.render(kind, own, out, command, kind in args.headline, agents)

@@ -3,13 +3,18 @@
 import io
 from pathlib import Path
 
+import yaml
+
 from befrl import figures
 from befrl.common import storage, tidy
-from befrl.common.errors import InputError, unknown
-from befrl.figures.support import newcomers, style
+from befrl.common.errors import InputError
+from befrl.figures.support import style
 from befrl.figures.support.contents import contents
 
-SUFFIXES = ("svg", "png", "json")
+# Without dates and versions a file is the same every time.
+FORMATS = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 200, "metadata": {"Software": None}}}
+SUFFIXES = (*FORMATS, "json")
+CAPTIONS = yaml.safe_load((Path(figures.__file__).parent / "captions.yaml").read_text(encoding="utf-8"))
 
 
 def read_tables(kind, paths) -> list[dict]:
@@ -24,45 +29,36 @@ def read_tables(kind, paths) -> list[dict]:
     ]
 
 
-def render_all(kinds, paths, outs, commands=(), headlines=(), looks=()):
-    """Draw several figures that show the same things; `paths` holds the tables of the first kind, then of the next.
+def describe(kind, tables) -> dict:
+    """Title, heading and caption of a figure in words, and its number of seeds."""
+    module, values = figures.registry.module(kind), {"empty": False, "seeds": None}
+    if hasattr(module, "describe"):
+        values |= module.describe(tables)
+    words = {"heading": ""} | CAPTIONS[kind]
+    words["caption"] = words["empty" if values["empty"] else "caption"]
+    return {key: words[key].format(**values) for key in ("title", "heading", "caption")} | {"seeds": values["seeds"]}
 
-    `looks` are the numbers of the newcomers (`newcomers.py`), {name: number}.
+
+def render(kind, paths, out, command="", headline=False, agents=()):
+    """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json.
+
+    `agents` are those of the study, {name: algorithm}: their styles are the same in all its figures.
     """
-    counts = [len(figures.registry.module(kind).TABLES) for kind in kinds]
-    things, left = divmod(len(paths), sum(counts))
-    if left:
-        tables = "; ".join(f"{', '.join(figures.registry.module(kind).TABLES)}" for kind in kinds)
-        raise InputError(f"figure '{' '.join(kinds)}' takes one file for each of its tables: {tables}")
-    if len(outs) != len(kinds) or len(commands) not in (0, len(kinds)):
-        raise InputError(f"give --out, and --command if any, once for each of {', '.join(kinds)}")
-    for headline in headlines:
-        if headline not in kinds:
-            raise unknown("headline", headline, kinds)
-    paths = iter(paths)
-    for kind, count, out, command in zip(kinds, counts, outs, commands or [""] * len(kinds), strict=True):
-        render(kind, [next(paths) for _ in range(things * count)], out, command, kind in headlines, looks)
-
-
-def render(kind, paths, out, command, headline=False, looks=()):
-    """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
-    module = figures.registry.module(kind)
     tables = read_tables(kind, paths)
-    style.apply()
-    newcomers.start(looks)
-    figure = module.draw(tables)
-    out = Path(out)
-    for suffix, options in (
-        ("svg", {"metadata": {"Date": None}}),
-        ("png", {"dpi": 200, "metadata": {"Software": None}}),
-    ):
+    words = describe(kind, tables)
+    style.theme()
+    # Names of estimators and planners have styles that do not depend on the agents.
+    style.start({} if figures.scope(kind) == "component" else agents)
+    figure = figures.registry.module(kind).draw(tables)
+    if heading := words.pop("heading"):
+        figure.suptitle(heading, fontsize=8 if figures.scope(kind) == "component" else 8.5)
+    for suffix, options in FORMATS.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, **options)
         # The layout, which takes as long as drawing, is found once and serves both files.
         figure.set_layout_engine("none")
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
-    about = {"name": out.name, **module.describe(tables), "command": command, "headline": headline}
+    about = {"name": Path(out).name, **words, "command": command, "headline": headline}
     about |= {"section": figures.section(kind), "measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)
-    style.close(figure)
