@@ -12,6 +12,7 @@ from befrl.common.errors import InputError
 from befrl.experiment import loop, run_file
 from befrl.experiment.regret import Regret
 from befrl.figures import regret as regret_figure
+from befrl.figures.support import render
 from guides import Guide
 from helpers import ROOT, continuum, instance, spec
 
@@ -192,4 +193,4 @@ def test_the_agent_of_the_page_is_in_the_tables_and_in_the_figure(tmp_path, monk
     figure = regret_figure.draw([{"summary": summary, "curves": curves}])
     names = [text.get_text() for axis in figure.axes for text in axis.get_legend().get_texts()]
     assert "q-learning" in names
-    assert "estimated regret" in regret_figure.describe([{"summary": summary, "curves": curves}])["caption"]
+    assert "estimated regret" in render.describe("regret", [{"summary": summary, "curves": curves}])["caption"]
