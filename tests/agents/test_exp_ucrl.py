@@ -27,10 +27,9 @@ def direct_radius(agent, i, beta, multiple):
     return multiple * math.sqrt(2 * beta_n)
 
 
-@pytest.mark.parametrize(("name", "values"), [(name, {}) for name in INSTANCES])
-@pytest.mark.parametrize("scale", ["theory", 0.3])
-def test_radius_by_the_determinant(name, values, scale):
-    agent = trained("exp-ucrl", instance(name, **values), scale=scale, eta=0.6, delta=0.1)
+@pytest.mark.parametrize(("name", "scale"), [(name, ("theory", 0.3)[i % 2]) for i, name in enumerate(INSTANCES)])
+def test_radius_by_the_determinant(name, scale):
+    agent = trained("exp-ucrl", instance(name), scale=scale, eta=0.6, delta=0.1)
     for beta in (0.05, 1.3):
         for i in range(2):
             expected = direct_radius(agent, i, beta, 1.0 if scale == "theory" else scale)
@@ -99,16 +98,6 @@ def test_values_are_the_linearised_maximum_over_the_ellipsoid(name, values, trac
     assert_optimal(problem, plan.policy[0, :1], best[None], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-def test_values_never_leave_their_range(name):
-    problem = instance(name)
-    for scale in ("theory", 1e6):
-        agent = trained("exp-ucrl", problem, scale=scale)
-        values = agent.plan(5).values
-        assert np.all((values >= 0) & (values <= problem.horizon))
-    assert np.all(agent.plan(5).rewards <= 1.0)
-
-
 def test_a_huge_radius_promises_everything():
     values = trained("exp-ucrl", instance("chain"), scale=1e6).plan(5).values
     assert np.array_equal(values, np.full_like(values, 40.0))
@@ -124,10 +113,18 @@ def test_without_a_radius_it_is_greedy(track):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_a_larger_radius_promises_more(name):
-    agents = [trained("exp-ucrl", instance(name), scale=scale) for scale in (0.0, 0.01, 0.1, 1.0)]
-    values = np.stack([agent.plan(5).values for agent in agents])
-    assert np.all(np.diff(values, axis=0) >= -1e-12)
+def test_a_larger_radius_promises_more_within_the_range(name):
+    """Pinsker's bound promises more than the local one: |U' Cov(psi, V)|^2 in M^-1 is at most lambda_max Var V, and the
+    standard deviation at most half the range."""
+    problem, local, agents = instance(name), [], []
+    for scale in (0.0, 0.01, 0.1, "theory", 1e6):
+        agents = {word: trained("exp-ucrl", problem, scale=scale, relaxation=word) for word in ("local", "pinsker")}
+        plans = {word: agent.plan(5) for word, agent in agents.items()}
+        local.append(plans["local"].values)
+        assert np.all(plans["pinsker"].values >= local[-1] - 1e-9)
+        assert np.all(plans["local"].rewards <= 1.0)
+    assert np.all(np.diff(local, axis=0) >= -1e-12)
+    assert np.all(local[0] >= 0) and np.all(local[-1] <= problem.horizon)
 
 
 RELAXATIONS = ("gradient", "sample", "local", "pinsker")
@@ -174,14 +171,6 @@ def test_the_order_of_the_relaxations(name, track):
     assert np.all(promised["gradient"] >= promised["sample"])
     gain = promised["gradient"] - estimate
     assert np.all(promised["local"] >= promised["gradient"] - 0.05 * gain)
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-@pytest.mark.parametrize("scale", [0.01, 0.1, "theory"])
-def test_pinsker_promises_more_than_local_everywhere(name, scale):
-    """|U' Cov(psi, V)|^2 in M^-1 is at most lambda_max Var V, and the standard deviation at most half the range."""
-    local, pinsker = (trained("exp-ucrl", instance(name), scale=scale, relaxation=r) for r in ("local", "pinsker"))
-    assert np.all(pinsker.plan(5).values >= local.plan(5).values - 1e-9)
 
 
 @pytest.mark.parametrize("name", ["chain", "dense"])
@@ -272,18 +261,6 @@ def test_the_confidence_set_covers_the_truth_at_all_times(name):
     worst = np.max(ratios, axis=0)
     assert (worst <= 1.0).mean() >= 0.95
     assert (worst <= 0.1).mean() < 0.95
-
-
-@pytest.mark.parametrize("relaxation", ["gradient", "sample", "pinsker"])
-@pytest.mark.parametrize("name", ["chain", "dense", "circle"])
-def test_relaxed_seeds_have_the_same_bytes_alone(name, relaxation):
-    together, alone = (
-        play(
-            "exp-ucrl", instance(name, horizon=4), seeds=seeds, episodes=3, scale=0.1, relaxation=relaxation, samples=3
-        )
-        for seeds in ((0, 1, 2), (1,))
-    )
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)
 
 
 @pytest.mark.parametrize("relaxation", ["gradient", "sample"])

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl import agents
-from befrl.agents import lsvi_phe
 from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
@@ -30,14 +28,13 @@ def perturbed(agent, history, h, V, count, rng):
     return np.linalg.solve(Lambda, total.T).T
 
 
-@pytest.mark.parametrize("name", ["chain", "waves"])
-@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize(("name", "values"), [("chain", VALUES[0]), ("waves", VALUES[1])])
 def test_perturbed_histories_have_the_derived_law(name, values, rng):
     """20,000 perturbed histories, 5 standard errors."""
     problem = light(name, horizon=3)
     agent = trained("lsvi-phe", problem, seeds=(0,), lam=0.6, **values)
     history = random_episodes(problem, (0,), 5)
-    V = rng.normal(size=agent.regression.points)
+    V = rng.normal(size=agent.regression.shape[1])
     draws = perturbed(agent, history, 1, V, 20_000, rng)
     Lambda, theta_hat = regress(agent, history, 0, 1, V)
     assert_standard_normal((draws - theta_hat) @ np.linalg.cholesky(Lambda) / SIGMA)
@@ -72,15 +69,15 @@ def test_without_noise_it_is_clipped_least_squares_value_iteration(track):
 
 
 def test_constants_by_hand():
-    # M = d log(delta/9)/log Phi(1), Phi(1) = 0.841345: 10 * 5.19296/0.172753 = 300.6
-    assert lsvi_phe.theory_members(10, 0.05) == 301
-    assert lsvi_phe.theory_sigma(10, 5, 100, 0.05) == pytest.approx(5 * np.sqrt(10 * np.log(2 * 10 * 500 / 0.05)))
+    """M = d log(delta/9)/log Phi(1), Phi(1) = 0.841345: 16 * 5.19296/0.172753 = 480.96."""
     settings = [{"sigma": 0.3, "members": 4}, {"scale": 0.5}]
     spec = RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1])
     facts = loop.make_agent(spec).facts()
     assert facts["d"] == 16
-    assert facts["sigma"] == pytest.approx(np.repeat([0.3, 0.5 * lsvi_phe.theory_sigma(16, 40, 5, 0.05)], 2))
-    assert list(facts["M"]) == [4, 4, *[lsvi_phe.theory_members(16, 0.05)] * 2]
+    assert facts["sigma"] == pytest.approx(np.repeat([0.3, 20 * np.sqrt(16 * np.log(2 * 16 * 200 / 0.05))], 2))
+    assert list(facts["M"]) == [4, 4, 481, 481]
+    # Enough for optimism along all directions: the union bound over a 1/4-net of 9^d of them.
+    assert 16 * np.log(9) + 481 * stats.norm.logcdf(1) <= np.log(0.05)
 
 
 def test_with_random_features_all_rows_have_as_many_members():
@@ -89,15 +86,3 @@ def test_with_random_features_all_rows_have_as_many_members():
     spec = RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1])
     with pytest.raises(InputError, match=r"agent 'lsvi-phe': .* the same members"):
         loop.make_agent(spec)
-
-
-def test_the_theory_s_m_is_enough_for_optimism_along_all_directions():
-    """9^d Phi(1)^M <= delta: the union bound over a 1/4-net of the directions."""
-    for d in (1, 5, 50):
-        for delta in (0.5, 1e-3):
-            assert d * np.log(9) + lsvi_phe.theory_members(d, delta) * stats.norm.logcdf(1) <= np.log(delta)
-
-
-def test_either_sigma_or_scale():
-    with pytest.raises(InputError, match="either sigma or scale"):
-        agents.parameters("lsvi-phe", {"sigma": 1, "scale": 0.1})

@@ -3,22 +3,17 @@
 import numpy as np
 import pytest
 
-from befrl import agents
-from befrl.agents.lsvi_ucb import theory_beta
-from befrl.experiment import loop
-from befrl.experiment.spec import RunSpec
-from helpers import ROOT, light, play, trained
+from helpers import light, play, trained
+from pairs import cover
 from transcription import assert_plan_is, plan, played
 
+VALUES = [{}, {"share": "steps"}, {"presentation": "random-features", "frequencies": 5}]
 
-@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
-@pytest.mark.parametrize("track", ["U", "K"])
-@pytest.mark.parametrize("values", [{}, {"share": "steps"}, {"presentation": "random-features", "frequencies": 5}])
+
+@pytest.mark.parametrize(("name", "track", "values"), cover(["chain", "riverswim", "waves"], ["U", "K"], VALUES))
 def test_every_plan_of_a_run_is_the_printed_one(name, track, values):
     problem = light(name, horizon=4)
-    parameters = agents.parameters("lsvi-ucb", {"scale": 0.01, **values})
-    agent = loop.make_agent(RunSpec(problem, "test", "lsvi-ucb", parameters, 6, [0, 1], track, ROOT))
-    plans, history = played(agent, problem, [0, 1], 6)
+    agent, plans, history = played("lsvi-ucb", problem, track, scale=0.01, **values)
     for k in (0, 1, 5):
         for i in range(2):
             Q = plan(agent, history[:k], i, lambda h, mean, width, i=i: np.minimum(mean + agent.beta[i] * width, 4))
@@ -27,11 +22,9 @@ def test_every_plan_of_a_run_is_the_printed_one(name, track, values):
 
 def test_beta_by_hand():
     # d = 16, H = 40, K = 5: iota = log(2 * 16 * 200/0.05) = log(128000)
-    assert theory_beta(16, 40, 5, 0.05) == pytest.approx(16 * 40 * np.sqrt(np.log(128_000)))
-    agent = trained("lsvi-ucb", light("chain"), episodes=5, scale=0.5)
-    facts = agent.facts()
+    facts = trained("lsvi-ucb", light("chain"), episodes=5, scale=0.5).facts()
     assert facts["d"] == 16
-    assert np.array_equal(facts["beta"], [0.5 * theory_beta(16, 40, 5, 0.05)] * 2)
+    assert facts["beta"] == pytest.approx([8 * 40 * np.sqrt(np.log(128_000))] * 2)
 
 
 def test_theory_is_a_permanent_warm_up_here():

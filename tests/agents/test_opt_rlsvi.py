@@ -3,23 +3,8 @@
 import numpy as np
 import pytest
 
-from befrl import agents
-from befrl.agents import opt_rlsvi
-from befrl.common.errors import InputError
 from helpers import light, play, random_episodes, trained
 from transcription import assert_plan_is, plan, spy_on_values
-
-
-def test_default_share_has_three_regimes_and_no_jumps():
-    alpha_U = 0.4
-    n = np.linspace(0, 1, 100_001)
-    share = opt_rlsvi.default_share(n, alpha_U)
-    assert np.all(share[n <= 0.2] == 0)
-    assert np.all(share[n >= 0.4] == 1)
-    inside = (n > 0.2) & (n < 0.4)
-    assert np.allclose(share[inside], (n[inside] - 0.2) / (0.4 - 0.2))
-    assert np.allclose(1 - share[inside], (0.4 - n[inside]) / (0.4 - 0.2))
-    assert np.abs(np.diff(share)).max() < 1.01e-5 / 0.2
 
 
 @pytest.mark.parametrize("name", ["chain", "waves", "riverswim"])
@@ -56,7 +41,8 @@ def test_noise_reaches_the_linear_regime_only(monkeypatch):
     for k in range(100):
         agent.plan(k)
     Q, visits = np.concatenate(seen[::2]), agent.regression.counts.visits[0, 1]
-    noisy = (1 - opt_rlsvi.default_share(1 / np.sqrt(1 + visits), 0.5)) / np.sqrt(1 + visits)
+    width = 1 / np.sqrt(1 + visits)
+    noisy = (1 - np.clip((width - 0.25) / 0.25, 0, 1)) * width
     assert 0 < (noisy == 0).sum() < noisy.size
     assert np.all(Q[:, noisy == 0] == 1)
     # Standard deviations of 5000 normal draws: 6 standard errors, each 1/sqrt(2 * 5000).
@@ -64,13 +50,11 @@ def test_noise_reaches_the_linear_regime_only(monkeypatch):
 
 
 def test_constants_by_hand():
-    # d = H = 10, k = 1000, delta = 0.05: sqrt(beta) = 100 sqrt(log 2e7), sqrt(nu) = sqrt(beta) + 31 sqrt(10)
-    nu = (100 * np.sqrt(np.log(2e7)) + 31 * np.sqrt(10)) ** 2
-    assert opt_rlsvi.root_nu(10, 10, 1000, 1.0, 0.05) ** 2 == pytest.approx(nu)
+    """d = 16, H = 40, k = 4, delta = 0.05: sqrt(nu) = 640 sqrt(log(40 16^2 4/0.05)) + (3 40 + 1) sqrt(16)."""
     problem = light("chain")
     agent = trained("opt-rlsvi", problem, episodes=4)
     half = trained("opt-rlsvi", problem, episodes=4, scale=0.5)
-    root_nu = opt_rlsvi.root_nu(16, 40, 4, 1.0, 0.05)
+    root_nu = 640 * np.sqrt(np.log(819_200)) + 121 * 4
     sigma, alpha_U = agent.constants(3)
     assert sigma == pytest.approx(np.sqrt(40) * root_nu)
     assert alpha_U == pytest.approx(1 / (4 * np.sqrt(16 * 40 * np.log(16 / 0.05)) * root_nu))
@@ -93,8 +77,3 @@ def test_without_the_default_it_is_rlsvi():
     one = play("opt-rlsvi", problem, episodes=10, sigma=0.5, alpha_u=1e9)
     other = play("rlsvi", problem, episodes=10, sigma=0.5)
     assert np.allclose(one["regret"], other["regret"], rtol=0, atol=1e-9)
-
-
-def test_either_absolute_numbers_or_scale():
-    with pytest.raises(InputError, match="either sigma and alpha_u or scale"):
-        agents.parameters("opt-rlsvi", {"alpha_u": 1, "scale": 0.1})

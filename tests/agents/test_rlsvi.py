@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from befrl import agents
-from befrl.agents import rlsvi
-from befrl.common.errors import InputError
 from helpers import assert_standard_normal, light, random_episodes, trained
 from transcription import assert_plan_is, features, plan, regress, spy_on_values
 
@@ -55,12 +52,6 @@ def test_weights_are_drawn_from_the_printed_normal_law(name, values, monkeypatch
 
 def test_sigma_by_hand():
     # beta_k = 1/2 S H^3 log(2 H S A k) with S = 8, A = 2, H = 40, k = 3
-    assert rlsvi.theory_sigma(16, 2, 40, 3) == pytest.approx(np.sqrt(4 * 40**3 * np.log(2 * 40 * 16 * 3)))
     agent = trained("rlsvi", light("chain"), episodes=3, scale=0.1)
     assert np.array_equal(agent.facts()["sigma_last"], agent.sigma(2))
-    assert agent.sigma(2) == pytest.approx([0.1 * rlsvi.theory_sigma(16, 2, 40, 3)] * 2)
-
-
-def test_either_sigma_or_scale():
-    with pytest.raises(InputError, match="either sigma or scale"):
-        agents.parameters("rlsvi", {"sigma": 1, "scale": 0.1})
+    assert agent.sigma(2) == pytest.approx([0.1 * np.sqrt(4 * 40**3 * np.log(2 * 40 * 16 * 3))] * 2)

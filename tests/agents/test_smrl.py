@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from befrl import agents
 from befrl.agents.smrl import LOOKAHEAD, TRIALS, returns
-from befrl.common.errors import InputError, Refused
-from helpers import INSTANCES, LOG, derivative, full, full_U, matrices_at, play, random_episodes, samples, trained
+from helpers import LOG, derivative, full, full_U, matrices_at, play, random_episodes, samples, trained
 from helpers import instance as whole
 from helpers import light as instance
 
@@ -24,8 +22,7 @@ def direct_sums(agent, problem, episodes, i):
     return np.einsum("tpi,tpq,tqj->ij", U, squares, U), np.einsum("tpi,tp->i", U, slopes)
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
-@pytest.mark.parametrize("penalty", [None, 0.7])
+@pytest.mark.parametrize(("name", "penalty"), [(name, (None, 0.7)[i % 2]) for i, name in enumerate(CONTINUOUS)])
 def test_the_estimate_is_the_closed_form(name, penalty):
     problem = whole(name) if name == "custom-sin" else instance(name)
     agent = trained("smrl", problem, penalty=penalty)
@@ -129,8 +126,7 @@ def test_rewards_are_optimistic_in_track_U():
         assert plan.rewards[0, x, a] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
-@pytest.mark.parametrize("track", ["U", "K"])
+@pytest.mark.parametrize(("name", "track"), [(name, "UK"[i % 2]) for i, name in enumerate(CONTINUOUS)])
 def test_without_a_bonus_it_is_greedy_with_score_matching(name, track):
     greedy = play("greedy", instance(name), track, episodes=5, estimator="score-matching")
     plain = play("smrl", instance(name), track, episodes=5)
@@ -171,24 +167,3 @@ def test_shooting_takes_the_larger_of_two_noisy_means(name):
     # On custom-sin one action is the better one wherever one is.
     assert name == "custom-sin" or np.any((expected > 0.01) & (expected < 0.99))
     assert np.isnan(agent.plan(5).values).all()
-
-
-@pytest.mark.parametrize("name", [name for name in INSTANCES if name not in CONTINUOUS])
-def test_finite_states_are_refused(name):
-    model = instance(name).model
-    with pytest.raises(Refused, match="must be continuous"):
-        agents.registry.module("smrl").Agent.specification(model, agents.parameters("smrl", {}))
-    with pytest.raises(Refused):
-        play("smrl", instance(name))
-
-
-def test_shooting_has_no_bonus():
-    with pytest.raises(InputError, match="no bonus"):
-        agents.parameters("smrl", {"bonus": "local", "search": "shooting"})
-
-
-@pytest.mark.parametrize("values", [{"bonus": "local", "scale": 0.1}, {"search": "shooting"}])
-@pytest.mark.parametrize("name", CONTINUOUS)
-def test_seeds_of_the_variants_have_the_same_bytes_alone(name, values):
-    together, alone = (play("smrl", instance(name), seeds=seeds, episodes=4, **values) for seeds in ((0, 1, 2), (1,)))
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)

@@ -5,21 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from befrl import agents
-from befrl.agents.base import EXACT, MISSPECIFIED
 from befrl.experiment import loop
-from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, full, full_U, matrices_at, play
+from helpers import INSTANCES, ROOT, full, full_U, matrices_at, play, spec
 from helpers import light as instance
+from pairs import cover
 
 SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "horizon": 5}), ("jao", {"horizon": 4})]
 
 
 def history(problem, episodes, seeds=(0, 1), track="K", **values):
     """An agent after some episodes of its own, with the values and the trajectory of each."""
-    parameters = agents.parameters("ucrl-vtr", values)
-    agent = loop.make_agent(RunSpec(problem, "test", "ucrl-vtr", parameters, episodes, list(seeds), track, ROOT))
+    agent = loop.make_agent(spec("ucrl-vtr", problem, track, list(seeds), episodes, **values))
     environment = loop.Environment(problem, ROOT, "test", list(seeds))
     past = []
     for k in range(episodes):
@@ -148,8 +145,7 @@ def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     """|theta* - theta_hat|_M <= beta_1 at all episodes for 1 - delta of the seeds; delta = 0.1, 120 seeds."""
     problem = instance(name, **values)
     n, episodes = 120, 25
-    parameters = agents.parameters("ucrl-vtr", {"scale": 0.05, "delta": 0.1})
-    agent = loop.make_agent(RunSpec(problem, "test", "ucrl-vtr", parameters, episodes, list(range(n)), "K", ROOT))
+    agent = loop.make_agent(spec("ucrl-vtr", problem, "K", range(n), episodes, scale=0.05, delta=0.1))
     environment = loop.Environment(problem, ROOT, "test", list(range(n)))
     covered = np.ones(n, dtype=bool)
     for k in range(episodes):
@@ -164,9 +160,7 @@ def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     assert np.mean((optimism >= -1e-9).all(1)) >= 0.9
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-@pytest.mark.parametrize("presentation", ["one-hot", "linearised"])
-@pytest.mark.parametrize("clip", ["H", "H-h"])
+@pytest.mark.parametrize(("name", "presentation", "clip"), cover(INSTANCES, ["one-hot", "linearised"], ["H", "H-h"]))
 def test_values_never_leave_their_range(name, presentation, clip):
     problem = instance(name)
     agent, _ = history(problem, 3, track="U", scale=1e6, presentation=presentation, clip=clip)
@@ -182,13 +176,3 @@ def test_without_a_radius_the_linearised_plan_is_that_of_its_estimate():
     P = problem.model.kernel(agent.mixture.theta)
     _, V = bellman.backward_induction(np.broadcast_to(problem.R, (2, 4, 2)), P, 6)
     assert np.allclose(plan.values, V[:, 0], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_it_says_what_is_exact(name):
-    model = instance(name).model
-    fits = {
-        word: agents.specification(model, "ucrl-vtr", agents.parameters("ucrl-vtr", {"presentation": word}))
-        for word in ("one-hot", "linearised")
-    }
-    assert fits == {"one-hot": MISSPECIFIED if model.smooth else EXACT, "linearised": MISSPECIFIED}
