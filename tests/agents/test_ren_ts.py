@@ -42,25 +42,18 @@ def test_the_posterior_is_ridge_regression(name):
         assert agent.sigma[i] ** 2 == pytest.approx(variance, rel=max(tolerance, 1e-9))
 
 
-def test_two_dimensions_are_two_regressions():
-    problem = instance("lds", dimension=2, horizon=4)
-    agent = trained("ren-ts", problem, episodes=3)
-    episodes = random_episodes(problem, (0, 1), 3)
-    for i in range(2):
-        s, a, _, s_next = samples(episodes, i)
-        f = regressors(problem, s, a)
-        W = np.linalg.solve(f.T @ f + np.eye(f.shape[1]), f.T @ s_next)
-        assert np.allclose(agent.W[i].reshape(2, -1), W.T, rtol=0, atol=5e-3)
-
-
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_on_lds_it_has_the_posterior_of_exp_psrl(dimension):
-    """theta = W/sigma: the same mean, and sigma^2 Lambda^-1 is sigma^2 H^-1."""
+    """theta = W/sigma: the same mean, and sigma^2 Lambda^-1 is sigma^2 H^-1. Two dimensions are two regressions."""
     problem = instance("lds", dimension=dimension, horizon=4)
     ren, psrl = (trained(name, problem, episodes=3) for name in ("ren-ts", "exp-psrl"))
-    sigma = problem.model.family.sigma
-    assert np.allclose(ren.W / sigma, psrl.learner.theta_p, rtol=0, atol=1e-9)
+    assert np.allclose(ren.W / problem.model.family.sigma, psrl.learner.theta_p, rtol=0, atol=1e-9)
     assert np.allclose(ren.precision, psrl.learner.hessian_p, rtol=1e-12)
+    for i in range(2):
+        s, a, _, s_next = samples(random_episodes(problem, (0, 1), 3), i)
+        f = regressors(problem, s, a)
+        W = np.linalg.solve(f.T @ f + np.eye(f.shape[1]), f.T @ s_next)
+        assert np.allclose(ren.W[i].reshape(dimension, -1), W.T, rtol=0, atol=5e-3)
 
 
 @pytest.mark.parametrize(("name", "scale"), [(name, ("theory", 0.3)[i % 2]) for i, name in enumerate(CONTINUOUS)])
@@ -75,10 +68,8 @@ def test_draws_have_the_covariance_of_the_posterior(name, scale):
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_masses_are_those_of_gaussian_states(dimension, rng):
     problem = instance("lds", dimension=dimension, horizon=4)
-    model = problem.model
-    theta = problem.theta_p + 0.1 * rng.standard_normal((2, model.d))
-    natural = model.features.natural(theta)
-    sigma = model.family.sigma
+    model, sigma = problem.model, problem.model.family.sigma
+    natural = model.features.natural(problem.theta_p + 0.1 * rng.standard_normal((2, model.d)))
     P = normal_masses(model.space, sigma * natural, np.full(2, sigma))
     assert np.allclose(P, model.family.kernel(natural), rtol=0, atol=1e-13)
 

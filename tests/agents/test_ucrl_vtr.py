@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from befrl.experiment import loop
-from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, full, full_U, matrices_at, play, spec
+from helpers import INSTANCES, ROOT, full, full_U, matrices_at, optimal, play, spec
 from helpers import light as instance
 from pairs import cover
 
@@ -60,7 +59,7 @@ def test_design_weights_and_radius_by_loops_over_the_history(name, values, lam):
 
 def test_rank_one_updates_stay_accurate():
     problem = instance("riverswim", states=4, horizon=12)
-    agent, past = history(problem, 300, seeds=(0,), scale=0.05)
+    agent, past = history(problem, 150, seeds=(0,), scale=0.05)
     M, _ = one_hot_regression(problem, past, 0, 1.0)
     assert np.linalg.cond(M) > 1e3
     assert np.allclose(full(agent.mixture.inverse[0].reshape(8, 4, 4)) @ M, np.eye(len(M)), rtol=0, atol=1e-8)
@@ -103,17 +102,14 @@ def test_linearised_regression_by_loops(name, tolerance):
         U = matrices_at(problem, t.states[i], t.actions[i])
         for h in range(problem.horizon):
             eta = (U[h] @ theta0[i])[None, None, None]
-            if not model.smooth:
-                # Structural zeros belong to (s,a).
-                mass = family.restricted(t.cells[i, h], t.actions[i, h]).masses(eta)[0][0, 0, 0]
-            else:
-                mass = family.masses(eta)[0][0, 0, 0]
+            # Structural zeros belong to (s,a).
+            law = family if model.smooth else family.restricted(t.cells[i, h], t.actions[i, h])
+            mass = law.masses(eta)[0][0, 0, 0]
             values = V[i, h + 1][model.space.node_anchor]
             mean = mass @ values
             X = U[h].T @ (family.psi.T @ (mass * values) - mean * (family.psi.T @ mass))
             following = t.next_states[i, h]
-            cell = model.space.cell(following)
-            near = V[i, h + 1].reshape(model.n_cells, -1)[cell]
+            near = V[i, h + 1].reshape(model.n_cells, -1)[model.space.cell(following)]
             y = near @ model.space.interpolation(following) if model.smooth else near[0]
             M += np.outer(X, X)
             w += (y - mean + X @ theta0[i]) * X
@@ -143,12 +139,11 @@ def test_linearised_bonus_is_the_norm_of_the_slope():
 @pytest.mark.parametrize(("name", "values"), SMALL)
 def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     """|theta* - theta_hat|_M <= beta_1 at all episodes for 1 - delta of the seeds; delta = 0.1, 120 seeds."""
-    problem = instance(name, **values)
-    n, episodes = 120, 25
-    agent = loop.make_agent(spec("ucrl-vtr", problem, "K", range(n), episodes, scale=0.05, delta=0.1))
-    environment = loop.Environment(problem, ROOT, "test", list(range(n)))
-    covered = np.ones(n, dtype=bool)
-    for k in range(episodes):
+    problem, seeds = instance(name, **values), range(120)
+    agent = loop.make_agent(spec("ucrl-vtr", problem, "K", seeds, 25, scale=0.05, delta=0.1))
+    environment = loop.Environment(problem, ROOT, "test", list(seeds))
+    covered = np.ones(len(seeds), dtype=bool)
+    for k in range(25):
         plan = agent.plan(k)
         error = agent.mixture.theta - problem.P
         M = np.linalg.inv(agent.mixture.inverse)
@@ -172,7 +167,6 @@ def test_values_never_leave_their_range(name, presentation, clip):
 def test_without_a_radius_the_linearised_plan_is_that_of_its_estimate():
     problem = instance("riverswim", states=4, horizon=6)
     agent, _ = history(problem, 10, scale=0, presentation="linearised")
-    plan = agent.plan(10)
-    P = problem.model.kernel(agent.mixture.theta)
-    _, V = bellman.backward_induction(np.broadcast_to(problem.R, (2, 4, 2)), P, 6)
-    assert np.allclose(plan.values, V[:, 0], rtol=0, atol=1e-12)
+    plan, P = agent.plan(10), problem.model.kernel(agent.mixture.theta)
+    for i in range(2):
+        assert np.allclose(plan.values[i], optimal(problem.R, P[i], 6)[1][0], rtol=0, atol=1e-12)
