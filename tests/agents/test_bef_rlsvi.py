@@ -43,12 +43,6 @@ def test_each_seed_and_episode_has_its_own_noise(drawn):
     assert all(np.abs(xi[i] - xi[j]).min() > 1e-6 for i in range(12) for j in range(i))
 
 
-def test_values_are_not_clipped():
-    problem = instance("riverswim")
-    values = trained("bef-rlsvi", problem, x=1e6).plan(5).values
-    assert np.abs(values).max() > 10 * problem.horizon
-
-
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize(("d", "H", "K", "eta", "delta"), [(16, 40, 1000, 1.0, 0.05), (3, 1, 1, 0.1, 1.0)])
 def test_theorem_x_is_the_printed_formula(swap, d, H, K, eta, delta):
@@ -86,11 +80,11 @@ def test_noise_by_step_is_independent_and_has_the_same_covariance(drawn):
     assert_standard_normal((xi.transpose(0, 2, 1, 3) @ L / 2.0).reshape(20000, 12))
 
 
-CASES = [(name, "episode", "none") for name in INSTANCES]
-CASES += [(name, *variant) for name in ("chain", "dense", "waves") for variant in cover(["episode", "step"], ["range"])]
+VARIANTS = [(name, noise, "range") for name in ("chain", "dense", "waves") for noise in ("episode", "step")]
+VARIANTS += [("dense", "step", "none"), *((name, "episode", "none") for name in INSTANCES)]
 
 
-@pytest.mark.parametrize(("name", "noise", "clip"), [*CASES, ("dense", "step", "none")])
+@pytest.mark.parametrize(("name", "noise", "clip"), VARIANTS)
 def test_plans_follow_the_recursion_of_their_variant(name, noise, clip, drawn):
     """Step by step, with loops; the parameters of later steps are drawn first."""
     problem = instance(name, horizon=4)

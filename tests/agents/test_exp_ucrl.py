@@ -184,12 +184,6 @@ def test_the_chosen_model_lies_in_the_ellipsoid(name, relaxation, drawn):
     assert np.allclose((plan.values * start).sum(-1), value, rtol=0, atol=1e-10)
 
 
-def test_more_samples_promise_more():
-    problem = instance("chain")
-    few, many = (trained("exp-ucrl", problem, "K", scale=0.05, relaxation="sample", samples=m).plan(5) for m in (1, 40))
-    assert np.all(many.values[:, 0] > few.values[:, 0])
-
-
 def test_ascent_finds_the_best_model():
     """d = 4: against 20,000 models in the outer part of the ellipsoid."""
     problem = instance("chain", bins=2, horizon=4)

@@ -317,14 +317,6 @@ def test_plan_of_ucrl_mnl_by_loops(name, scale, clip):
     assert scale == "theory" or V.max() < H  # not all of it is cut
 
 
-def test_ucrl_mnl_plus_clips_values_and_not_q_values():
-    """A huge radius makes all values H, but actions still differ by what is known of them."""
-    plan = trained("ucrl-mnl-plus", small(), scale=1e4).plan(5)
-    assert np.array_equal(plan.values, np.full((2, 4), 6.0))
-    # Left is deterministic on the known support: there is nothing to learn about it.
-    assert np.all(plan.policy == 1)
-
-
 # The maximum likelihood of UCRL-MNL.
 
 
@@ -413,11 +405,6 @@ def test_noise_of_orrl_mnl_has_the_law_of_the_maxima(name):
             assert np.all(found[:, s, a] == 0)
         else:
             assert stats.ks_2samp(found[:, s, a], expected).pvalue > 1e-5
-
-
-@pytest.mark.parametrize(("H", "M"), [(1, 1), (10, 15), (20, 19)])
-def test_number_of_samples_of_rrl_mnl(H, M):
-    assert trained("rrl-mnl", instance("jao", horizon=H)).samples == M
 
 
 # Coverage and optimism.

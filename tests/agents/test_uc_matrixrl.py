@@ -68,16 +68,6 @@ def test_plans_of_ayoub_et_al_by_loops(radius):
             np.add.at(visits, (episode.cells[i], episode.actions[i], episode.next_states[i]), 1)
 
 
-def test_visits_are_counted_by_cell():
-    problem = instance("waves")
-    agent, space = trained("uc-matrixrl", problem, episodes=4), problem.model.space
-    for i in range(2):
-        states, actions, _, following = samples(random_episodes(problem, (0, 1), 4), i)
-        expected = np.zeros(agent.counts.following.shape[2:])
-        np.add.at(expected, (space.cell(states), actions, space.cell(following)), 1)
-        assert np.array_equal(agent.counts.following[i, 0], expected)
-
-
 @pytest.mark.parametrize(("name", "values"), SMALL)
 def test_theory_is_optimistic(name, values):
     for ball in ("2-1", "frobenius"):

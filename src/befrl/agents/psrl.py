@@ -84,11 +84,10 @@ class Agent(cells.TabularAgent):
         return mean + v * z / np.sqrt(precision)
 
     def plan(self, k):
-        P, R = self.kernel(), self.rewards()
+        P, R, table = self.kernel(), self.rewards(), self.counts.table
 
         def step(h, V):
-            t = self.counts.table(h)
-            return R[:, t] + bellman.expectation(P[:, t])(V)
+            return R[:, table(h)] + bellman.expectation(P[:, table(h)])(V)
 
         Q, V = bellman.recursion(step, self.problem.horizon, R[:, 0].shape)
         return Plan(self.greedy(Q), self.problem.model.space.on_anchors(V[:, 0]))

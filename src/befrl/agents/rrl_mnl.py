@@ -91,10 +91,5 @@ class Agent(MnlAgent):
         return self.plan_with(noise.swapaxes(0, 1).reshape(self.problem.horizon, *kernel.shape[:3]), kernel)
 
     def facts(self):
-        return {
-            "lam": self.estimator.lam,
-            "kappa": self.estimator.kappa,
-            "L_f": self.reachable.L_f,
-            "samples": self.samples,
-            "sigma": self.sigma(self.problem.episodes - 1),
-        }
+        known = {"lam": self.estimator.lam, "kappa": self.estimator.kappa, "L_f": self.reachable.L_f}
+        return known | {"samples": self.samples, "sigma": self.sigma(self.problem.episodes - 1)}

@@ -19,15 +19,15 @@ and `bonus: none` plans without optimism, as the authors' code does. That code l
 actions (`search: shooting`), not for the best policy: it compares the means of 100 simulated returns of each, 5 steps
 long even if the episode ends earlier. Shapes: theta (n, d), V_n (n, blocks, m, m).
 
-**Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise,
-of which sigma is the standard deviation in the estimated model; V_n itself is random given (s,a), which the bound
-ignores. The bonus acts at each (s,a,h) separately and Q is clipped, in place of a maximum over models in the set. On
-boxes the score is weighted, since otherwise the estimate is inconsistent. lambda is tied to eta unless `penalty` says
-otherwise (the authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the
-same for full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code
-looks 10 steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is
-drawn as a normal with their exact mean and variance, once for every (h, cell). Rewards are known to the authors; in
-track U they are estimated by maximum likelihood, and with the bonus they are optimistic as in EXP-UCRL.
+**Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise with the
+standard deviation sigma of the estimated model; V_n itself is random given (s,a), which the bound ignores. The bonus
+acts at each (s,a,h) separately and Q is clipped, in place of a maximum over models in the set. On boxes the score is
+weighted, since otherwise the estimate is inconsistent. lambda is tied to eta unless `penalty` says otherwise (the
+authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the same for
+full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code looks 10
+steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is drawn as a
+normal with their exact mean and variance, once for every (h, cell). In track U rewards are estimated by maximum
+likelihood, and with the bonus they are optimistic as in EXP-UCRL.
 """
 
 from dataclasses import dataclass

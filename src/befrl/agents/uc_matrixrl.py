@@ -67,22 +67,18 @@ class Agent(BaseAgent):
         P = self.counts.following[:, 0] / counts[..., None]
         means = self.rewards.means()
         R = bellman.ordered(space.cell_means(means))
-        planned = self._theorem if self.parameters.radius == "theorem" else self._self_normalised
-        Q, V = planned(R, counts, P, H)
+        if self.parameters.radius == "theorem":
+            R, expected = R + self.bonus[:, None, None] / np.sqrt(counts), bellman.expectation(P)
+            Q, V = bellman.recursion(
+                lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
+            )
+        else:
+            Q, V = self._self_normalised(R, counts, P)
         return Plan(self.greedy(Q), space.on_anchors(V[:, 0]), means)
 
-    def _theorem(self, R, counts, P, H):
-        """Q (n, H, C, A) and V (n, H + 1, C), for counts + lam (n, C, A)."""
-        R, expected = R + self.bonus[:, None, None] / np.sqrt(counts), bellman.expectation(P)
-
-        def value(Q):
-            return np.clip(bellman.largest(Q), 0.0, float(H))
-
-        return bellman.recursion(lambda h, V: R + expected(V), H, R.shape, value)
-
-    def _self_normalised(self, R, counts, P, H):
-        """The same with the bonus of Ayoub et al."""
-        frozen, lam = self.parameters.radius == "frozen", self.parameters.lam
+    def _self_normalised(self, R, counts, P):
+        """Q (n, H, C, A) and V (n, H + 1, C) with the bonus of Ayoub et al., for counts + lam (n, C, A)."""
+        H, frozen, lam = self.problem.horizon, self.parameters.radius == "frozen", self.parameters.lam
         grown = np.log(counts / lam[:, None, None]).reshape(len(counts), -1)
         log_det = np.zeros(len(counts)) if frozen else grown.sum(-1)
         noise = np.sqrt(2 * np.log(1 / self.parameters.delta) + log_det)

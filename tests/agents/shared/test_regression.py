@@ -99,16 +99,17 @@ def test_the_square_root_does_not_drift(lam):
     assert np.allclose(regression.width(0).ravel(), widths, rtol=1e-5, atol=0)
 
 
-@pytest.mark.parametrize("share", SHARES)
-def test_counts_are_the_visits_of_the_history(share):
-    problem = light("riverswim", horizon=5)
+@pytest.mark.parametrize(("name", "share"), [("riverswim", "none"), ("riverswim", "steps"), ("waves", "steps")])
+def test_counts_are_the_visits_of_the_history_by_cell(name, share):
+    problem = light(name, horizon=5)
     regression, _, history = learned(problem, share=share)
-    counts = regression.counts
+    counts, (_, C, A) = regression.counts, regression.shape
     for i in range(2):
-        visits, rewards = np.zeros((5, 6, 2, 6)), np.zeros((5, 6, 2))
+        visits, rewards = np.zeros((5, C, A, C)), np.zeros((5, C, A))
         for t in history:
+            following = problem.model.space.cell(t.next_states[i])
             for h in range(5):
-                visits[h, t.cells[i, h], t.actions[i, h], t.next_states[i, h]] += 1
+                visits[h, t.cells[i, h], t.actions[i, h], following[h]] += 1
                 rewards[h, t.cells[i, h], t.actions[i, h]] += t.rewards[i, h]
         if share == "steps":
             visits, rewards = visits.sum(0, keepdims=True), rewards.sum(0, keepdims=True)

@@ -41,7 +41,7 @@ def support(model):
     allowed = allowed.reshape(*allowed.shape[:2], C, -1).any(-1)
     if len(allowed) > C:
         allowed = allowed.reshape(C, -1, *allowed.shape[1:]).any(1)
-    # In the memory order of `tables`, so that the order of sums over next cells does not depend on the number of rows.
+    # In the memory order of `tables`: the order of sums over next cells must not depend on the number of rows.
     return np.asfortranarray(np.broadcast_to(allowed, (C, A, C)))
 
 

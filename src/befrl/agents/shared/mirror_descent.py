@@ -82,8 +82,7 @@ class OnlineEstimator:
 
 
 def _size(theta):
-    """|theta|, (n,)."""
-    # In contiguous memory the order of a sum does not depend on the number of seeds.
+    """|theta|, (n,); in contiguous memory the order of a sum does not depend on the number of seeds."""
     return np.sqrt(np.square(np.ascontiguousarray(theta).reshape(len(theta), -1)).sum(-1))
 
 
@@ -142,9 +141,9 @@ class MirrorAgent(MnlAgent):
 
     `scale` multiplies beta; a second-order bonus then scales with its square.
 
-    **Deviations.** Those of `mnl.py`. The theory's lam and eta leave theta near 0 for long. The authors tuned theirs
-    and do not print them; eta = 1 is the gain of least squares. The H in Gamma^A is the paper's union bound over its H
-    parameters, kept for one. Eq. 53 ends in an unspecified constant; beta is the line before it.
+    **Deviations.** The theory's lam and eta leave theta near 0 for long; the authors tuned theirs and do not print
+    them. The H in Gamma^A is the paper's union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified
+    constant; beta is the line before it.
     """
 
     def __init__(self, problem, parameters):
@@ -168,9 +167,5 @@ class MirrorAgent(MnlAgent):
         return P, centred, total(np.square(turned)).max(-1)
 
     def facts(self):
-        return {
-            "lam": self.estimator.lam,
-            "eta": self.estimator.eta,
-            "L_f": self.reachable.L_f,
-            "beta": self.radius(self.problem.episodes - 1),
-        }
+        beta = self.radius(self.problem.episodes - 1)
+        return {"lam": self.estimator.lam, "eta": self.estimator.eta, "L_f": self.reachable.L_f, "beta": beta}

@@ -4,22 +4,20 @@ On the states S_sa that (s,a) can reach, with s'_0 the first of them,
 
     P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
 
-This is the family itself, since f differs from U'psi by a term that cancels. Norms of theta are |theta|_A and penalties
-lam A with the bold A of this project. Coordinates: theta = E x on each block, with E'A E = I, and f stands for E'f, so
-that A = I. Where each (s,a) has its own block, E spans A^-1 f alone: online estimates start at zero and never leave
-this span, and q = R - 1. f touches one block of theta, so that matrices are (n, blocks, q, q).
+This is the family itself, since f differs from U'psi by a term that cancels. Coordinates: theta = E x on each block,
+with E'A E = I, and f stands for E'f, so that A = I. Where each (s,a) has its own block, E spans A^-1 f alone: online
+estimates start at zero and never leave this span, and q = R - 1. f touches one block: matrices are (n, blocks, q, q).
 
 Shapes: N anchors, A actions, R the largest number of reachable states. Entries beyond the reachable states of (s,a)
 have f = 0 and probability 0. norms and probabilities (n, N, A, R).
 
 **Deviations** of all MNL agents. The papers have a parameter for each stage h; here one serves all, since transitions
-do not depend on h, and t counts all transitions. Norms and penalties agree with the papers' where A = I, on one-hot
-features; elsewhere they are the papers' for A^1/2 theta. The papers have no base measure b; here it is known and part
-of the law. The choice of s'_0 does not affect laws, fbar or Hessians, but it affects |f|, fhat and L_f, hence bonuses
-and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the tightest
-bound for the instance, where the papers require some known bound; online estimates are projected on that ball at every
-`scale`. In track U rewards are optimistic estimates (`planned_rewards.py`). Rewards outside [0, 1] violate the papers'
-assumption; the clip is kept.
+do not depend on h, and t counts all transitions. Norms |theta|_A and penalties lam A, with the bold A of this project,
+agree with the papers' where A = I, on one-hot features; elsewhere they are the papers' for A^1/2 theta. The papers have
+no base measure b; here it is known. The choice of s'_0 does not affect laws, fbar or Hessians, but |f|, fhat and L_f,
+hence bonuses and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A),
+where the papers require some known bound; online estimates are projected on that ball at every `scale`. In track U
+rewards are optimistic (`planned_rewards.py`). Rewards outside [0, 1] violate the papers' assumption; the clip is kept.
 """
 
 import numpy as np
