@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from befrl.agents.rrl_mnl import Estimator
 from befrl.agents.shared import mnl
-from befrl.agents.shared.mirror_descent import MirrorDescent
+from befrl.agents.shared.mirror_descent import OnlineEstimator
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from helpers import full, full_U, in_family, matrices_at, play, random_episodes, samples, trained
@@ -130,15 +129,15 @@ def hessian(problem, theta, s, a):
 def test_each_online_step_is_its_argmin_and_matrices_add_up(name, kind):
     """Small penalties and a small ball, so that some steps end on its edge."""
     problem = small(name)
-    reachable = mnl.Reachable(problem.model, problem.constants)
-    kappa, none = 0.2, np.full(2, np.nan)
+    reachable, kappa = mnl.Reachable(problem.model, problem.constants), 0.2
     if kind == "gram":
-        reachable.L_theta, estimator = 1.5, Estimator(reachable, 2, np.full(2, 0.05), np.full(2, kappa))
+        reachable.L_theta = 1.5
+        estimator = OnlineEstimator(reachable, 2, np.full(2, 0.05), kappa=np.full(2, kappa))
     elif kind == "mirror":
         reachable.L_theta = 1.2
-        estimator = MirrorDescent(reachable, 2, np.array([0.3, 0.5]), np.array([2.0, 3.0]))
+        estimator = OnlineEstimator(reachable, 2, np.array([0.3, 0.5]), np.array([2.0, 3.0]))
     else:
-        estimator = MirrorDescent(reachable, 2, none, none)
+        estimator = trained("orrl-mnl", problem, episodes=0).estimator
     etas, trace = np.broadcast_to(estimator.eta, 2), full(problem.model.features.trace)
     matrices, edges = [lam * trace for lam in estimator.lam], 0
     for episode, h in ((t, h) for t in random_episodes(problem, (0, 1), 3) for h in range(problem.horizon)):
@@ -163,7 +162,7 @@ def test_each_online_step_is_its_argmin_and_matrices_add_up(name, kind):
 
 def test_projection_leaves_points_inside_the_ball():
     problem = instance("dense")
-    estimator = Estimator(mnl.Reachable(problem.model, problem.constants), 2, np.ones(2), np.ones(2))
+    estimator = OnlineEstimator(mnl.Reachable(problem.model, problem.constants), 2, np.ones(2))
     estimator.theta[:] = 1e-3
     estimator.project(None, None)
     assert np.all(estimator.theta == 1e-3)

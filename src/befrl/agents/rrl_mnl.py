@@ -39,23 +39,12 @@ class Parameters(RewardParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
-class Estimator(OnlineEstimator):
-    """The steps of eq. 2 and 3; kappa (n,)."""
-
-    def __init__(self, reachable, n, lam, kappa):
-        super().__init__(reachable, n, lam)
-        self.kappa = kappa
-
-    def metric(self, matrix, at, f, P):
-        return matrix + self.kappa / 2 * self.reachable.gram.take(at, axis=-1)
-
-
 class Agent(MnlAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         r = self.reachable
         lam, kappa = given_or(parameters.lam, r.L_f**2), given_or(parameters.kappa, r.kappa())
-        self.estimator = Estimator(r, problem.n, lam, kappa)
+        self.estimator = OnlineEstimator(r, problem.n, lam, kappa=kappa)
         self.samples = int(np.ceil(1 - np.log(problem.horizon) / log_ndtr(1.0)))
 
     def sigma(self, k):

@@ -1,11 +1,13 @@
-"""Online estimators of the MNL model, with one step for each transition, and the agents of Cho et al. with eq. 5 and 6.
+"""The online estimator of the MNL model, with one step for each transition, and the agents of Cho et al. with eq. 5, 6.
 
 With l_t = -log P_theta(s_{t+1} | s_t, a_t) the negative log-likelihood of transition t, a step is
 
-    theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_M/(2 eta) + theta' grad l_t(theta_t).
+    theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_M/(2 eta) + theta' grad l_t(theta_t)
+    M = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A          (eq. 5 and 6)
+    M = B_{t+1} = B_t + kappa/2 sum_s' f_t f_t',   eta = 1,   if kappa is given                      (eq. 2 and 3)
 
-Shapes: theta (n, blocks, q), matrix (n, blocks, q, q), in the coordinates of `mnl.py`. Rows come last in memory, and a
-step changes one block of each row.
+Shapes: theta (n, blocks, q), matrix B (n, blocks, q, q), in the coordinates of `mnl.py`. Rows come last in memory, and
+a step changes one block of each row.
 """
 
 from dataclasses import dataclass
@@ -19,10 +21,10 @@ from befrl.numerics import linalg
 
 
 class OnlineEstimator:
-    """theta starts at zero and the matrix at lam A; `metric` is M, and `grown` the matrix after the step; lam (n,)."""
+    """Starts from theta = 0 and the matrix lam A; lam, eta and kappa are (n,)."""
 
-    def __init__(self, reachable, n, lam, eta=1.0):
-        self.reachable, self.lam, self.eta = reachable, lam, eta
+    def __init__(self, reachable, n, lam, eta=1.0, kappa=None):
+        self.reachable, self.lam, self.eta, self.kappa = reachable, lam, eta, kappa
         blocks, q = reachable.blocks, reachable.q
         self._theta, self._matrix = np.zeros((q, blocks * n)), np.zeros((q, q, blocks * n))
         for i in range(q):
@@ -31,26 +33,22 @@ class OnlineEstimator:
         self.matrix = self._matrix.reshape(q, q, blocks, n).transpose(3, 2, 0, 1)
         self._rows = np.arange(n)
 
-    def metric(self, matrix, at, f, P):
-        """M (q, q, n), from the matrix (q, q, n), the visited (s,a) (n,), f (q, R, n) and P (R, n)."""
-        raise NotImplementedError
-
-    def grown(self, matrix, metric, f, log_base, theta):
-        """The matrix (q, q, n) after the step, for the new theta (q, n)."""
-        return metric
-
     def update(self, trajectory):
         for at, f, log_base, came in self.reachable.visits(trajectory):
             block = self.reachable.block[at]
             place = block * len(self._rows) + self._rows
             theta, matrix = self._theta.take(place, axis=-1), self._matrix.take(place, axis=-1)
             P = laws(f, log_base, theta)
-            metric, gradient = self.metric(matrix, at, f, P), mean(f, P - came)
-            step = linalg.solve(metric.transpose(2, 0, 1)[:, None], gradient.T).T
+            if self.kappa is None:
+                metric = matrix + self.eta * hessian(f, P)
+            else:
+                metric = matrix + self.kappa / 2 * self.reachable.gram.take(at, axis=-1)
+            step = linalg.solve(metric.transpose(2, 0, 1)[:, None], mean(f, P - came).T).T
             self._theta[:, place] = theta - self.eta * step
             self.project(metric, block)
-            theta = self._theta.take(place, axis=-1)
-            self._matrix[:, :, place] = self.grown(matrix, metric, f, log_base, theta)
+            if self.kappa is None:
+                metric = matrix + hessian(f, laws(f, log_base, self._theta.take(place, axis=-1)))
+            self._matrix[:, :, place] = metric
 
     def project(self, metric, block):
         """Project theta on |theta|_A <= L_theta in the norm of the matrix, which is `metric` in the blocks (n,).
@@ -112,47 +110,31 @@ class MirrorParameters(RewardParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
-class MirrorDescent(OnlineEstimator):
-    """The estimator of eq. 5 and 6, with lam and eta (n,) of Lemma 12 where they are NaN.
-
-    M = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A
-    eta = alpha/2,   lam = max(12 sqrt 2 L_f^3 alpha, 48 L_f^2 d alpha),   alpha = log U + 2 (1 + L_f L_theta)
-    """
-
-    def __init__(self, reachable, n, lam, eta):
-        L_f, d = reachable.L_f, reachable.d
-        self.alpha = alpha = np.log(reachable.U) + 2 * (1 + L_f * reachable.L_theta)
-        lam = given_or(lam, max(12 * np.sqrt(2) * L_f**3 * alpha, 48 * L_f**2 * d * alpha))
-        super().__init__(reachable, n, lam, given_or(eta, alpha / 2))
-
-    def metric(self, matrix, at, f, P):
-        return matrix + self.eta * hessian(f, P)
-
-    def grown(self, matrix, metric, f, log_base, theta):
-        return matrix + hessian(f, laws(f, log_base, theta))
-
-
 class MirrorAgent(MnlAgent):
-    """An agent that learns by mirror descent, with the radius
+    """An agent that learns by eq. 5 and 6, with the constants
 
+        eta = alpha/2,   lam = max(12 sqrt 2 L_f^3 alpha, 48 L_f^2 d alpha),   alpha = log U + 2 (1 + L_f L_theta)
         beta_t^2 = alpha (Gamma^A + Gamma^B) + lam L_theta^2                                              (eq. 53)
         Gamma^A  = (3 log(U t) + L_f L_theta) (5/4 lam + 4 log(H sqrt(1 + 2t)/delta)) + 2                 (Lemma 14)
         Gamma^B  = sqrt 6 (2 alpha/3) d log(1 + 2 t L_f^2/(d lam))                                        (Lemma 15)
 
     `scale` multiplies beta; a second-order bonus then scales with its square.
 
-    **Deviations.** The theory's lam and eta leave theta near 0 for long; the authors tuned theirs and do not print
-    them. The H in Gamma^A is the paper's union bound over its H parameters, kept for one. Eq. 53 ends in an unspecified
-    constant; beta is the line before it.
+    **Deviations.** The theory's lam and eta (Lemma 12) leave theta near 0 for long; the authors tuned theirs and do not
+    print them. The H in Gamma^A is the paper's union bound over its H parameters, kept for one. Eq. 53 ends in an
+    unspecified constant; beta is the line before it.
     """
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.estimator = MirrorDescent(self.reachable, problem.n, parameters.lam, parameters.eta)
+        r = self.reachable
+        self.alpha = alpha = np.log(r.U) + 2 * (1 + r.L_f * r.L_theta)
+        lam = given_or(parameters.lam, max(12 * np.sqrt(2) * r.L_f**3 * alpha, 48 * r.L_f**2 * r.d * alpha))
+        self.estimator = OnlineEstimator(r, problem.n, lam, given_or(parameters.eta, alpha / 2))
 
     def radius(self, k):
         """beta before episode k, counted from 0, (n,)."""
-        r, lam, alpha, H = self.reachable, self.estimator.lam, self.estimator.alpha, self.problem.horizon
+        r, lam, alpha, H = self.reachable, self.estimator.lam, self.alpha, self.problem.horizon
         t = k * H + 1
         size = 3 * np.log(r.U * t) + r.L_f * r.L_theta
         gamma_A = 5 / 4 * size * lam + 4 * size * np.log(H * np.sqrt(1 + 2 * t) / self.parameters.delta) + 2
