@@ -7,7 +7,7 @@ are sums over the nodes up to the interpolation error. On finite spaces the entr
 import numpy as np
 
 from befrl.common.errors import Refused
-from befrl.learning.trust import base_moments
+from befrl.learning.estimators.base import base_moments
 from befrl.model.spaces import lagrange
 
 # Largest numbers of entries for one seed, 8 MB, and of products of psi on the nodes, which all seeds share, 128 MB.

@@ -8,9 +8,9 @@ import pytest
 
 from befrl.common.errors import InputError, NotConverged, Refused
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.learning import estimators, likelihood, trust
+from befrl.learning import estimators, likelihood
 from befrl.learning.data import Data, Visits
-from befrl.learning.estimators import ais, contrastive_divergence, dual_embedding, mcmc_mle, online_newton
+from befrl.learning.estimators import ais, base, contrastive_divergence, dual_embedding, mcmc_mle, online_newton
 from befrl.learning.node_table import NodeTable
 from befrl.numerics import linalg
 from helpers import ROOT, derivative, full, instance, random_episodes
@@ -258,7 +258,7 @@ def test_shahs_loss_is_the_sum_over_the_transitions_with_the_right_derivatives(f
     estimator, _ = fit("shah", problem, episodes, eta=eta)
     theta = rng.uniform(-0.3, 0.3, (len(SEEDS), features.d))
     value = estimator.loss(theta)[0].sum(-1)
-    centre = np.broadcast_to(trust.base_moments(model.family)[0], (model.n_anchors, model.n_actions, features.p))
+    centre = np.broadcast_to(base.base_moments(model.family)[0], (model.n_anchors, model.n_actions, features.p))
     for seed in range(len(SEEDS)):
         total = 0.5 * eta * linalg.quadratic(features.trace[None], theta[seed : seed + 1])[0]
         for episode in episodes:
@@ -455,7 +455,7 @@ def test_rounds_contract_at_the_stated_rate():
 @families("chain", "riverswim", "lds", "circle", "factored", "waves")
 def test_steps_are_limited_block_by_block(family, rng):
     problem = instance(family)
-    features, region = problem.model.features, trust.TrustRegion(problem.model)
+    features, region = problem.model.features, base.TrustRegion(problem.model)
     step = 10.0 ** rng.uniform(-3, 2, (4, 1)) * rng.standard_normal((4, features.d))
     limited = region.limit(step)
     size = np.linalg.norm(features.natural(limited) * region.scale, axis=-1)
