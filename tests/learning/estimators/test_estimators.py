@@ -11,7 +11,6 @@ from befrl.common.streams import ESTIMATOR, Stream
 from befrl.learning import estimators, likelihood
 from befrl.learning.data import Data, Visits
 from befrl.learning.estimators import ais, base, contrastive_divergence, dual_embedding, mcmc_mle, online_newton
-from befrl.learning.node_table import NodeTable
 from befrl.numerics import linalg
 from helpers import ROOT, derivative, full, instance, random_episodes
 
@@ -465,16 +464,3 @@ def test_steps_are_limited_block_by_block(family, rng):
     assert np.all(ratio <= 1.0 + 1e-12)
     # A step is shortened only if it has to be.
     assert np.all((size.max((1, 2)) > 0.99) | np.isclose(ratio.min((1, 2)), 1.0))
-
-
-@families("chain", "riverswim", "lds", "circle", "waves")
-def test_node_tables_sum_smooth_functions_of_the_next_state(family):
-    model = instance(family).model
-    table, data = NodeTable(model, len(SEEDS), "test"), Data(model, len(SEEDS))
-    for episode in episodes_of(family, 3):
-        visits = Visits(model, episode)
-        table.add(visits.where, visits.weights, episode.next_states)
-        data.add(episode)
-    assert np.allclose(table.values.sum(-1), data.counts, rtol=0, atol=1e-9)
-    # psi is a sine in `circle`; elsewhere the nodes of a cell are many, or psi is linear.
-    assert np.allclose(table.values @ model.family.psi, data.sum_psi, rtol=0, atol=1e-4 if family == "circle" else 1e-8)

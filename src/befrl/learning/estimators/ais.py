@@ -8,8 +8,8 @@ one Metropolis step of the law exp(gamma_j (c . psi + b)), c = U theta, at each 
 The mean of w is an unbiased estimate of e^Z over the support's volume. The bias of E psi is of order 1/M, so that KL
 has a floor of order 1/M^2, on `literal` 5e-4 on average over (s,a). The rest is `ParticleEstimator`.
 
-**Deviations.** Neal anneals to estimate Z; here annealing estimates the score. It starts at the uniform law rather than at
-the base measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
+**Deviations.** Neal anneals to estimate Z, here the score. It starts at the uniform law rather than at the base
+measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
 """
 
 from itertools import pairwise
