@@ -108,12 +108,10 @@ class KroneckerFeatures:
             for r in range(p):
                 whole[..., r, r] = self._along(matrix[:, r])
             return whole
-        inverse = linalg.inverse(linalg.cholesky(matrix))
-        columns = inverse.reshape(n, self.d, p, q)
+        columns = linalg.inverse(linalg.cholesky(matrix)).reshape(n, self.d, p, q)
         along = [self._rows @ np.swapaxes(columns[:, :, r], -1, -2) for r in range(p)]
-        for r in range(p):
-            for s in range(p):
-                whole[..., r, s] = (along[r] * along[s]).sum(-1).reshape(n, self.n_anchors, self.n_actions)
+        for r, s in np.ndindex(p, p):
+            whole[..., r, s] = (along[r] * along[s]).sum(-1).reshape(n, self.n_anchors, self.n_actions)
         return whole
 
     def norms(self, matrix):

@@ -125,11 +125,7 @@ class FiniteFamily(Family):
         n_actions = cumulative.shape[1]
         # By next state first: the sum then runs over contiguous memory.
         inner = np.ascontiguousarray(cumulative[..., :-1].reshape(-1, cumulative.shape[-1] - 1).T)
-
-        def draw(cell, action, u):
-            return (u >= inner.take(cell * n_actions + action, axis=1)).sum(0)
-
-        return draw
+        return lambda cell, action, u: (u >= inner.take(cell * n_actions + action, axis=1)).sum(0)
 
 
 class ContinuousFamily(Family):
