@@ -137,8 +137,10 @@ class ContinuousFamily(Family):
 
     def __init__(self, space, statistic=None, log_base_at=None):
         self.space = space
-        self.statistic = statistic or self.statistic
-        self.log_base_at = log_base_at or self.log_base_at
+        if statistic is not None:
+            self.statistic = statistic
+        if log_base_at is not None:
+            self.log_base_at = log_base_at
         functions = {"statistic(s)": self.statistic, "log_base_at(s)": self.log_base_at}
         tables = {name: call(name, function, space.nodes) for name, function in functions.items()}
         super().__init__(space, *tables.values())
