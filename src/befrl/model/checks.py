@@ -210,7 +210,7 @@ def _check_laws(instance):
         name = f"the draw of a next state {where}"
         s = call(name, lambda u, x=x, a=a: draw(x, a, u), u)
         _check_states(name, space, s, u)
-        _check_shares(name, "the kernel", instance, s, instance.P[x, a], error=2 * space.dim / _points(space.dim))
+        _check_shares(name, "the kernel", instance, s, instance.P[x, a], 2 * space.dim / len(u) ** (1 / space.dim))
 
 
 def _sampler(model, natural):
@@ -242,13 +242,10 @@ def _check_moments(one, v, where):
             raise InputError(f"the moments of its family are wrong {where}: {name}")
 
 
-def _points(dim):
-    return max(LEAST, POINTS // FEWER ** (dim - 1))
-
-
 def _grid(dim):
     """Midpoints of a grid of uniforms, (n,) or (n, dim)."""
-    points = (np.arange(_points(dim)) + 0.5) / _points(dim)
+    count = max(LEAST, POINTS // FEWER ** (dim - 1))
+    points = (np.arange(count) + 0.5) / count
     return points if dim == 1 else np.stack(np.meshgrid(*[points] * dim), axis=-1).reshape(-1, dim)
 
 

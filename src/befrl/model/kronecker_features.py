@@ -20,6 +20,7 @@ class KroneckerFeatures:
         self.n_anchors, self.n_actions, self.q = self.phi.shape
         self.p, self.d = p, p * self.q
         self._rows = self.phi.reshape(-1, self.q)
+        self.trace = np.broadcast_to(np.eye(self.q), (p, self.q, self.q))
 
     def on(self, phi):
         return KroneckerFeatures(phi, self.p)
@@ -31,10 +32,6 @@ class KroneckerFeatures:
     def U(self):
         """The dense matrices U, (N, A, p, d)."""
         return np.einsum("rs,xaj->xarsj", np.eye(self.p), self.phi).reshape(*self.phi.shape[:2], self.p, self.d)
-
-    @property
-    def trace(self):
-        return np.broadcast_to(np.eye(self.q), (self.p, self.q, self.q))
 
     def natural(self, theta):
         M = theta.reshape(len(theta), self.p, self.q)
