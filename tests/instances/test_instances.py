@@ -209,7 +209,7 @@ def test_an_unknown_instance_is_answered_with_families_and_presets():
         instances.build("riverswim-cho-5", {})
 
 
-def test_the_modules_of_an_instance_hold_its_reward_law():
+def test_modules_of_an_instance_include_its_reward_law():
     """A law that is chosen by a parameter is part of the code that the instance depends on."""
     law = "befrl.model.rewards."
     assert instances.modules("chain", {}) == ["befrl.instances.chain", f"{law}bernoulli"]
@@ -219,7 +219,7 @@ def test_the_modules_of_an_instance_hold_its_reward_law():
 
 
 def test_the_stored_theta_of_another_processor_is_used_to_the_bit(tmp_path):
-    """Rounding differs between processors; the stored theta* is the one that runs are judged by, in workers too."""
+    """Rounding differs between processors; runs use the stored theta*, in workers too."""
     built = instance("riverswim")
     elsewhere = dataclasses.replace(built, theta_p=np.nextafter(built.theta_p, np.inf))
     instances.save(tmp_path / "r.npz", "r", elsewhere, {})

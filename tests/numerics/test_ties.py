@@ -95,7 +95,7 @@ def test_choices_are_independent_over_keys_plans_and_places():
         assert np.abs(products).max() < 6 / np.sqrt(count - later)
 
 
-def test_the_numbers_behind_are_uniform_and_of_splitmix():
+def test_hashed_numbers_are_uniform_and_those_of_splitmix():
     """Kolmogorov-Smirnov at 1e-4; and the first outputs of SplitMix64 for the seed 1234567, which are published."""
     u = hashed(KEYS[:1], np.arange(20_000, dtype=np.uint64))
     assert stats.kstest(u, "uniform").pvalue > 1e-4

@@ -205,7 +205,7 @@ V_STAR_ERROR = {
 
 
 class Plane:
-    """The two-dimensional `lds` on a tensor grid of its own: kernels are products of normal densities."""
+    """The two-dimensional `lds` on another tensor grid: kernels are products of normal densities."""
 
     def __init__(self, problem, pieces=6, order=6):
         self.given, self.horizon = problem.parameters, problem.horizon

@@ -24,7 +24,7 @@ def quadratic():
 
 
 def masked():
-    """p = 3, four states, a support of its own for each of two (cell, action)."""
+    """p = 3, four states, different supports of two (cell, action)."""
     base = np.array([[[0.1, 0.2, 0.3, 0.4]], [[0.5, 0.5, 0.0, 0.0]]])
     with np.errstate(divide="ignore"):
         return FiniteFamily(FiniteSpace(4), np.eye(4)[:, 1:], np.log(base))
