@@ -20,13 +20,16 @@ class KroneckerFeatures:
         self.n_anchors, self.n_actions, self.q = self.phi.shape
         self.p, self.d = p, p * self.q
         self._rows = self.phi.reshape(-1, self.q)
-        self.trace = np.broadcast_to(np.eye(self.q), (p, self.q, self.q))
 
     def on(self, phi):
         return KroneckerFeatures(phi, self.p)
 
     def matrix(self, theta):
         return theta.reshape(self.p, self.q)
+
+    @property
+    def trace(self):
+        return np.broadcast_to(np.eye(self.q), (self.p, self.q, self.q))
 
     @cached_property
     def U(self):

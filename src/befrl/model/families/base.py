@@ -50,8 +50,10 @@ class Family:
 
     def log_masses(self, natural):
         """The log probability of each node (n, N, A, G), and Z (n, N, A), by sums over the nodes."""
-        Z = Family.masses(self, natural)[1]
-        return self._logits(natural) - Z[..., None], Z
+        logits = self._logits(natural)
+        top = logits.max(-1, keepdims=True)
+        Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
+        return logits - Z[..., None], Z
 
     def masses(self, natural):
         """The probability of each node (n, N, A, G), and Z (n, N, A)."""
