@@ -99,8 +99,9 @@ def test_before_the_first_episode_distances_and_radii_have_a_closed_form(eta):
 
 
 def test_ratios_are_those_of_dense_matrices():
-    """Distances in the norms of the two regions, and both determinants, for p = 2."""
+    """Distances in the norms of the two regions, and both determinants, for p = 2 and a B that is not a unit vector."""
     one, eta, delta = instance("dense", horizon=4), 0.5, 0.05
+    one = replace(one, model=replace(one.model, B=np.array([0.9, -1.6])))
     c, A, U, B = one.constants, one.model.features.trace[0], one.model.features.U, one.model.B
     x = np.einsum("p,xapi->xai", B, U)
     spec = RunSpec.of(one, "dense", "bef-rlsvi", [{"eta": eta}], 4, [0], root_seed=ROOT)
