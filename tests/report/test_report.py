@@ -15,7 +15,7 @@ import pytest
 from markupsafe import escape
 from matplotlib.figure import Figure
 
-from befrl.analysis import instance_table
+from befrl.analysis import instance_table, regret_tables
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.claims.toolbox import ledger
 from befrl.claims.toolbox.registry import paper
@@ -23,7 +23,7 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.report import assemble, build, svg, wording
-from befrl.report.mathematics import mathematics
+from befrl.report.wording import mathematics
 from befrl.study import config
 
 CONFIGS = config.SCHEMA.parent
@@ -696,7 +696,7 @@ def test_the_seconds_of_runs_and_claims_are_added_up(tmp_path):
     layout = Layout(tmp_path)
     rows = [{"agent": name} | seconds for name in ("random", "greedy")]
     storage.write_text(layout.regret_timings("chain", "K"), tidy.text(rows, TIMINGS))
-    cost = assemble._cost(layout, ("chain", "K"))
+    cost = regret_tables.read(layout, "timings", "chain", "K")
     assert cost[["agent", "wall_seconds"]].to_numpy().tolist() == [["random", 1.5], ["greedy", 1.5]]
     assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
         {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
