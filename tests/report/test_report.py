@@ -16,7 +16,7 @@ import pytest
 from markupsafe import escape
 from matplotlib.figure import Figure
 
-from befrl.analysis import instance_table, regret_tables
+from befrl.analysis import instance_table
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.claims.toolbox import ledger
 from befrl.claims.toolbox.registry import paper
@@ -27,6 +27,7 @@ from befrl.report import assemble, build, svg, wording
 from befrl.report.wording import mathematics
 from befrl.study import config
 
+HERE = Path(__file__).parent
 CONFIGS = config.SCHEMA.parent
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 EMPTY = {
@@ -268,41 +269,17 @@ def test_ids_are_unique_and_references_resolve():
         assert len(used) > 10 and all(id.startswith(f"{scope}__") for id in used)
 
 
-TRICKY = """<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ed="urn:editor"
-     width="30pt" height="15pt" aria-labelledby="name" onload="alert(1)">
- <title id="name">old</title>
- <metadata>http://purl.org/</metadata>
- <ed:note>secret</ed:note>
- <script>alert(2)</script>
- <style>@import url(http://far.away/a.css); @media print { a { fill: red } }
-  /* { */ *{stroke-linejoin: round} #dot, .b > path { fill: url("#paint"); stroke: url(http://far.away/) }
- </style>
- <defs><linearGradient id="paint"/><clipPath id="clip"><rect/></clipPath><circle id="dot" ed:x="1"/></defs>
- <g clip-path="url(#clip)" style="fill: url('#paint')" aria-describedby="dot paint">
-  <use xlink:href="#dot"/></g><use href="#dot"/>
- <a xlink:href="https://far.away/"><text>linked</text></a><text xml:space="preserve"> a &lt; b </text>
- <image xlink:href="data:image/png;base64,AA=="/><image href="far.png"/><path id="dot"/>
-</svg>"""
-
-
 def test_drawing_is_renamed_confined_and_harmless():
-    text = svg.inline(TRICKY, 'A "title"', "f7", "tricky")
+    text = svg.inline((HERE / "tricky.svg").read_text(), 'A "title"', "f7", "tricky")
     drawn = Page(text)
-    root = drawn.elements[0]["attributes"]
-    assert root == {
-        "width": "30pt", "height": "15pt", "viewbox": "0 0 40 20", "role": "img", "aria-label": 'A "title"',
-    }  # fmt: skip
+    size = {"width": "30pt", "height": "15pt", "viewbox": "0 0 40 20"}
+    assert drawn.elements[0]["attributes"] == size | {"role": "img", "aria-label": 'A "title"'}
     assert sorted(ids(drawn)) == ["f7__clip", "f7__dot", "f7__paint"]
     assert set(references(drawn.elements)) == {"f7__clip", "f7__dot", "f7__paint", "f7"}
     assert [use["attributes"]["href"] for use in drawn.all("use")] == ["#f7__dot", "#f7__dot"]
-    images = [image["attributes"] for image in drawn.all("image")]
-    assert images == [{"href": "data:image/png;base64,AA=="}, {}]
+    assert [image["attributes"] for image in drawn.all("image")] == [{"href": "data:image/png;base64,AA=="}, {}]
     assert drawn.one("g")["attributes"]["style"] == "fill: url(#f7__paint)"
-    assert drawn.one("text") | {"path": []} == {
-        "tag": "text", "attributes": {"xml:space": "preserve"}, "text": " a < b ", "path": [],
-    }  # fmt: skip
+    assert drawn.one("text")["attributes"] == {"xml:space": "preserve"} and drawn.one("text")["text"] == " a < b "
     style = drawn.one("style")["text"].replace("&gt;", ">")
     assert style.splitlines() == [
         "#f7 * {stroke-linejoin: round}",
@@ -312,31 +289,8 @@ def test_drawing_is_renamed_confined_and_harmless():
         assert gone not in text
 
 
-ATTACKS = (
-    "<script>alert(1)</script>",
-    "<SCRIPT>alert(1)</SCRIPT>",
-    "<ScRiPt href='data:text/javascript,alert(1)'/>",
-    "<g ONLOAD='alert(1)' OnClick='alert(1)'/>",
-    "<a href='javascript:alert(1)'><rect/></a>",
-    "<set attributeName='href' to='javascript:alert(1)'/>",
-    "<animate attributeName='href' values='javascript:alert(1)'/>",
-    "<iframe src='javascript:alert(1)'/>",
-    "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml' onload='alert(1)'/></foreignObject>",
-    "<h:img xmlns:h='http://www.w3.org/1999/xhtml' src='x' onerror='alert(1)'/>",
-    "<image href='data:image/svg+xml;base64,YWxlcnQoMSk='/>",
-    "<image href='HTTP://far.away/alert.png'/>",
-    "<use HREF='http://far.away/alert.svg#x'/>",
-    "<rect fill='URL(http://far.away/alert)'/>",
-    "<rect style='fill: uRl(http://far.away/alert)'/>",
-    r"<rect style='fill: \75 rl(http://far.away/alert)'/>",
-    "<rect style='behavior: alert(1); background: alert(1)'/>",
-    "<style>*{background: url(http://far.away/alert)} rect{fill: URL(//far.away/alert)}</style>",
-    "<style>@IMPORT 'http://far.away/alert.css';</style>",
-)
-
-
 def test_no_attack_passes_and_the_rest_of_the_drawing_stays():
-    for attack in ATTACKS:
+    for attack in (HERE / "attacks.txt").read_text().splitlines():
         text = svg.inline(f"<svg xmlns='http://www.w3.org/2000/svg'>{attack}<path d='M 0 0'/></svg>", "t", "f1", "n")
         for bad in ("alert", "javascript", "far.away", "svg+xml", "onload"):
             assert bad not in text.lower(), attack
@@ -430,10 +384,12 @@ def test_regret_rows_sorted_and_in_the_units_of_the_head():
         ["lost", "baseline", "", "–", "–", "–", "–", failed, "–", "–"],
     ]  # fmt: skip
     section = table.one(id="regret-chain-K")["text"]
-    assert "known rewards (track K)" in section
-    assert "300 episodes, 20 seeds" in section
-    assert "hidden" not in section
-    assert "nan" not in section.lower()
+    assert "known rewards (track K)" in section and "300 episodes, 20 seeds" in section
+    assert "hidden" not in section and "nan" not in section.lower()
+    # Read back from a file, columns without any text are numbers that are missing.
+    frame = pd.DataFrame([a_row("a", "tuned", 1.0), a_row("b", "baseline", 2.0, setting="", group="")])
+    again = pd.read_csv(io.StringIO(frame.to_csv(index=False)))
+    assert page(summaries=[again]).rows("regret-chain-K") == page(summaries=[frame]).rows("regret-chain-K")
 
 
 def regret_text(*rows):
@@ -455,23 +411,6 @@ def test_what_a_table_of_regret_does_not_show_is_said():
     assert "cannot be excluded" not in regret_text(rows[2]) and "Not shown" not in regret_text(rows[2])
 
 
-def test_summary_read_back_from_csv():
-    """Columns without any text are read as numbers that are missing."""
-    frame = pd.DataFrame(
-        [a_row("a", "tuned", 1.0, remarks=""), a_row("b", "baseline", 2.0, setting="", group="", remarks="")]
-    )
-    again = pd.read_csv(io.StringIO(frame.to_csv(index=False)))
-    assert page(summaries=[again]).rows("regret-chain-K") == page(summaries=[frame]).rows("regret-chain-K")
-
-
-def test_columns_are_explained_in_the_words_of_the_tables():
-    made = page()
-    for column in ("mean", "failed", "failed_high", "slope", "optimistic", "tied", "changed", "remarks"):
-        assert SUMMARY[column] in made.one(id="regret")["text"]
-    for column in ("seconds_per_episode", "exponent_k", "wall_seconds"):
-        assert TIMINGS[column] in made.one(id="cost")["text"]
-
-
 def test_every_summary_has_a_table():
     made = page(instances=[an_instance("chain"), an_instance("river"), an_instance("looked at only")])
     assert [row[0] for row in made.rows("regret-chain-K")] == ["exp-psrl", "bef-rlsvi"]
@@ -479,6 +418,11 @@ def test_every_summary_has_a_table():
     # The overview counts the instances that agents ran on.
     assert "2 agents (exp-psrl, bef-rlsvi) on 2 instances" in made.text("overview")
     assert "300 episodes each, 20 seeds" in made.text("overview")
+    # Columns are explained in the words of the tables.
+    for column in ("mean", "failed", "failed_high", "slope", "optimistic", "tied", "changed", "remarks"):
+        assert SUMMARY[column] in made.one(id="regret")["text"]
+    for column in ("seconds_per_episode", "exponent_k", "wall_seconds"):
+        assert TIMINGS[column] in made.one(id="cost")["text"]
 
 
 def test_misspecified_agents_and_surrogate_constants_are_marked():
@@ -510,7 +454,7 @@ def test_every_claim_is_there_in_order_with_its_evidence():
     cards = claim_cards(made)
     assert [card["attributes"]["id"] for card in cards] == ["claim-C9", "claim-C10", "claim-C45b"]
     for card, id in zip(cards, ("C9", "C10", "C45b"), strict=True):
-        text = " ".join(card["text"].split())
+        text = words(card)
         assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C9' else 'holds'} search over 7 instances")
         assert f"Statement of {id}, x1" in text and f"True instead: correction of {id}" in text
         assert "A step of the proof fails: a step" in text and "refuted (0.250): half of it" in text
@@ -534,13 +478,8 @@ def test_filter_buttons_count_the_claims():
     verdicts = ["holds"] * 3 + ["corrected"] * 2 + ["open"] + ["undecided yet"]
     made = page(claims=[a_claim(f"C{i}", verdict) for i, verdict in enumerate(verdicts, start=1)])
     buttons = [b for b in made.all("button") if "data-filter" in b["attributes"]]
-    by_verdict = [
-        (b["attributes"]["data-value"], b["text"]) for b in buttons if b["attributes"]["data-filter"] == "verdict"
-    ]
-    assert by_verdict == [
-        ("", "all 7"), ("holds", "holds 3"), ("corrected", "corrected 2"), ("open", "open 1"),
-        ("undecided yet", "undecided yet 1"),
-    ]  # fmt: skip
+    texts = [button["text"] for button in buttons if button["attributes"]["data-filter"] == "verdict"]
+    assert texts == ["all 7", "holds 3", "corrected 2", "open 1", "undecided yet 1"]
     for button in buttons:
         name, value = button["attributes"]["data-filter"], button["attributes"]["data-value"]
         shown = [card for card in claim_cards(made) if value in ("", card["attributes"][f"data-claim-{name}"])]
@@ -562,7 +501,7 @@ def test_formulas_become_mathml_and_nothing_else_gets_in():
 # -- instances and provenance
 
 
-def test_instances_and_their_constants():
+def test_instances_their_constants_and_provenance():
     river = an_instance("river", gap=None, constants={"alpha_p": 1e-7, "new_one": float("inf")})
     made = page(instances=[an_instance("chain"), river])
     assert made.rows("instances") == [
@@ -571,6 +510,9 @@ def test_instances_and_their_constants():
         ["chain", "0.500", "2.00", "–"],
         ["river", "1.00e-07", "–", "∞"],
     ]
+    assert made.rows("provenance") == [["numpy", "2.0"], ["config", "ab12"], ["code", "cd34"]]
+    config = made.one("pre", within=made.one(id="provenance"))["text"]
+    assert config == "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
 
 
 ANSWER = {
@@ -605,13 +547,6 @@ def test_whether_exploration_matters_is_shown_where_it_was_asked(tmp_path):
         made = page(instances=[an_instance("chain", exploration=answer)])
         assert made.all("div", aria_label="Exploration") == []
         assert "exploration" not in made.text("instances").lower()
-
-
-def test_provenance():
-    made = page()
-    assert made.rows("provenance") == [["numpy", "2.0"], ["config", "ab12"], ["code", "cd34"]]
-    config = made.one("pre", within=made.one(id="provenance"))["text"]
-    assert config == "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
 
 
 # -- cost
@@ -649,13 +584,8 @@ def test_measured_times_are_shown_in_the_section_on_cost_alone():
     assert "88,888" not in made.one("main")["text"]
 
 
-def test_the_seconds_of_runs_and_claims_are_added_up(tmp_path):
-    seconds = {"instance": "chain", "track": "K", "batches": 2, "wall_seconds": 1.5, "seconds_per_episode": 0.1}
-    layout = Layout(tmp_path)
-    rows = [{"agent": name} | seconds for name in ("random", "greedy")]
-    storage.write_text(layout.regret_timings("chain", "K"), tidy.text(rows, TIMINGS))
-    cost = regret_tables.read(layout, "timings", "chain", "K")
-    assert cost[["agent", "wall_seconds"]].to_numpy().tolist() == [["random", 1.5], ["greedy", 1.5]]
+def test_the_seconds_of_runs_and_claims_are_added_up():
+    cost = pd.DataFrame({"agent": ["random", "greedy"], "batches": 2, "wall_seconds": 1.5})
     assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
         {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
     ]  # fmt: skip
@@ -756,33 +686,26 @@ def test_sparse_records_are_enough():
 
 def test_hostile_text_stays_text():
     evil = "</script></style></pre><script>alert('x')</script>\"'><img src=x onerror=alert(1)> {{ 7777 * 7 }}"
-    deep = {evil: [evil]}
+    deep, published = {evil: [evil]}, pd.DataFrame([dict.fromkeys(an_experiment()["timings"], evil)])
     row = a_row(evil, "tuned", 1.0, setting=evil, group=evil, remarks=evil, instance=evil, track=evil)
+    answer = ANSWER | {"best_agent": evil}
     claim = dict.fromkeys(a_claim("C1", ""), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
     hostile = {
         "config": {evil: evil},
         "instances": [
-            an_instance(evil, family=evil, parameters={evil: evil}, constants={evil: 1.0})
-            | {"exploration": ANSWER | {"best_agent": evil}}
+            an_instance(evil, family=evil, parameters={evil: evil}, constants={evil: 1.0}, exploration=answer)
         ],
         "summaries": [pd.DataFrame([row])],
         "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
-        "published": [
-            {"source": evil, "about": f"{evil}\n\n{evil}", "citation": evil}
-            | dict.fromkeys(
-                ("values", "timings"),
-                pd.DataFrame([dict.fromkeys(("instance", "quantity", "algorithm", "role", "unit"), evil)]),
-            )
-        ],
+        "published": [{"about": f"{evil}\n\n{evil}", "citation": evil, "values": published, "timings": published}],
         "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],
         "versions": {evil: evil},
         "hashes": {evil: evil},
         "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
     }
     made = Page(build(**hostile))
-    assert len(made.all("script")) == 1
-    assert made.all("img") == []
+    assert len(made.all("script")) == 1 and made.all("img") == []
     assert not [e for e in made.elements if any(name.startswith("on") for name in e["attributes"])]
     assert made.all("figcaption")[0]["text"].count(evil) == 3
     assert made.one("svg")["attributes"]["aria-label"] == evil
