@@ -188,32 +188,41 @@ def test_the_caption_says_which_track_and_family(layout):
     assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
     assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
     assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
-
-
-def test_a_study_without_a_sweep_or_tuning_has_its_figures_too(layout):
+    # A study without a sweep or tuning has its figures, too.
     words = {"noise-scale": "No sweep over x", "optimism": "No sweep over x", "tuning": "No agent was tuned"}
     for kind, text in words.items():
         assert text in described(layout, kind, UNTUNED)["caption"]
         assert not drawn(kind, figures.tables(layout, kind, [UNTUNED])).axes[0].collections
 
 
-def test_published_captions_say_what_cannot_be_told_and_how_far_the_authors_are(drawing):
-    """Two agents on one instance: the second leaves uniform play between the two episodes."""
-    tables = drawing("published")[1][0]
-    row = {"source": "ayoub", "instance": "river", "quantity": "regret", "episode": 10, "told_from_uniform": "no"}
-    rows = [row | {"variant": name, "episode": k} for name in ("first", "second") for k in (10, 20)]
-    values = pd.DataFrame(rows, columns=tables["values"].columns)
-    values.loc[3, "told_from_uniform"] = "yes"
+def published_values(columns, **changes):
+    """Values of two agents on one instance: the second leaves uniform play between the two episodes."""
+    row = {"source": "ayoub", "instance": "riverswim-3", "quantity": "regret", "algorithm": "ucrl-vtr"}
+    agents = (("first", 10, "no"), ("first", 20, "no"), ("second", 10, "no"), ("second", 20, "yes"))
+    rows = [row | {"variant": name, "episode": k, "told_from_uniform": told} for name, k, told in agents]
+    return pd.DataFrame(rows, columns=columns).assign(**changes)
+
+
+def test_published_figures_say_what_cannot_be_told_and_how_far_the_authors_are(drawing):
+    (tables,) = drawing("published")[1]
+    values = functools.partial(published_values, tables["values"].columns)
 
     def caption(values):
-        shown = tables["curves"].assign(instance="river")
-        return render.describe("published", [{"values": values, "curves": shown}])["caption"]
+        return render.describe("published", [tables | {"values": values}])["caption"]
 
-    assert "Not told from uniform play, which lies within their interval: first on river. " in caption(values)
-    assert "Stars" not in caption(values) and "Not told" not in caption(values.assign(told_from_uniform="yes"))
-    values = values.assign(authors=100.0, deviation=[0.01, -0.04, 0.02, 0.03], follows=["code", "code", "text", "text"])
+    assert "Not told from uniform play, which lies within their interval: first on riverswim-3. " in caption(values())
+    assert "Stars" not in caption(values()) and "Not told" not in caption(values(told_from_uniform="yes"))
+    follows = ["code", "code", "text", "text"]
+    starred = values(authors=[1.0, 2.0, 3.0, 4.0], deviation=[0.01, -0.04, 0.02, 0.03], follows=follows)
     words = "Stars: the authors' numbers, from which curves deviate by up to 4% as the code and 3% as the text. "
-    assert words in caption(values)
+    assert words in caption(starred)
+    (axes,) = figures.registry.module("published").draw([tables | {"values": starred}]).axes
+    stars = [line for line in axes.get_lines() if line.get_marker() == "*"]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(10, 1), (20, 2), (10, 3), (20, 4)]
+    # The title says whether the experiment follows the authors' code or their text.
+    assert axes.get_title() == "riverswim-3, as the code"
+    other = tables | {"curves": tables["curves"].assign(follows=np.nan)}
+    assert figures.registry.module("published").draw([other]).axes[0].get_title() == "riverswim-3"
 
 
 # What is drawn.
@@ -350,19 +359,6 @@ def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, colum
         part = rows[rows["role"] == role]
         assert len(part) and list(line.get_xdata()) == list(part["value"])
         assert list(line.get_ydata()) == list(part[column])
-
-
-def test_the_authors_numbers_are_stars(drawing):
-    module, (tables,) = figures.registry.module("published"), drawing("published")[1]
-    row = {"source": "ayoub", "instance": "riverswim-3", "algorithm": "ucrl-vtr", "episode": 20, "authors": 12.0}
-    values = pd.DataFrame([row], columns=tables["values"].columns)
-    (axes,) = module.draw([tables | {"values": values}]).axes
-    stars = [line for line in axes.get_lines() if line.get_marker() == "*"]
-    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(20, 12.0)]
-    # The title says whether the experiment follows the authors' code or their text.
-    assert axes.get_title() == "riverswim-3, as the code"
-    other = {"values": values, "curves": tables["curves"].assign(follows=np.nan)}
-    assert module.draw([other]).axes[0].get_title() == "riverswim-3"
 
 
 def test_table1_shows_both_scales_and_the_papers_marks(drawing):
@@ -534,23 +530,18 @@ def test_rates_show_envelopes_with_their_slopes_and_edges(drawing):
     titles = [f"jao-3: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")]
     assert [axis.get_title() for axis in figure.axes[:4]] == titles
     words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in figure.axes]
-    slopes = first["slopes"][first["slopes"]["varied"] == "K"]
-    names = {"x=0": "x=0 (greedy)", "": "theory"}
-    expected = {
-        (row.agent, row.setting): f"{row.agent} {names.get(row.setting, row.setting)}: {row.slope:.2f} "
-        f"[{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
-        for row in slopes.fillna({"setting": ""}).itertuples()
-    }
+    names, expected = {"x=0": "x=0 (greedy)", "": "theory"}, {}
+    for row in first["slopes"][first["slopes"]["varied"] == "K"].fillna({"setting": ""}).itertuples():
+        slope = f"{row.slope:.2f} [{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
+        expected[row.agent, row.setting] = f"{row.agent} {names.get(row.setting, row.setting)}: {slope}"
+    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"]
     both = expected["bef-rlsvi", "x=10"]
-    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"] and both in words[0]
     assert words[1] == [both, *(text for (agent, _), text in expected.items() if agent != "bef-rlsvi")]
     part = first["envelopes"][(first["envelopes"]["varied"] == "K") & (first["envelopes"]["setting"] == "x=0.1")]
     line, inside, edge = figure.axes[0].get_lines()[4:7]
     assert list(line.get_ydata()) == list(part["mean"])
-    at_edge = part["edge"] != "none"
-    assert (list(inside.get_xdata()), list(edge.get_xdata())) == (
-        list(part["value"][~at_edge]), list(part["value"][at_edge])
-    ) and 0 < at_edge.sum() < len(part)  # fmt: skip
+    for dots, some in ((inside, part[part["edge"] == "none"]), (edge, part[part["edge"] != "none"])):
+        assert len(some) and list(dots.get_xdata()) == list(some["value"])
     assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
 
 
@@ -671,9 +662,6 @@ def test_a_figure_computes_no_regret(kind):
     assert not [name for name in modules if name.startswith(tuple(f"befrl.{layer}" for layer in forbidden))]
 
 
-# Contents.
-
-
 def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
     """A line, a band, markers, a bar and an axis of names, each with known points; fonts and sizes do not count."""
 
@@ -703,9 +691,6 @@ def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
     assert (markers["x"], markers["y"]) == ("1 2", "5 0.333333")
     assert set(bar["x"].split()) == {"0", "7"} and set(bar["y"].split()) == {"0", "1"}
     assert made(size=5) == first and made(shift=1.0) != first
-
-
-# Names.
 
 
 def test_figures_of_a_study_are_found_by_name():

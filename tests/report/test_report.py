@@ -30,10 +30,6 @@ from befrl.study import config
 HERE = Path(__file__).parent
 CONFIGS = config.SCHEMA.parent
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-EMPTY = {
-    "config": {}, "instances": [], "summaries": [], "costs": [], "figures": [], "published": [], "claims": [],
-    "versions": {}, "hashes": {}, "stages": [],
-}  # fmt: skip
 
 
 class Page(HTMLParser):
@@ -193,11 +189,11 @@ def inputs(**changes):
     } | changes
 
 
+EMPTY = {key: type(value)() for key, value in inputs().items()}
+
+
 def page(**changes):
     return Page(build(**inputs(**changes)))
-
-
-# -- one file
 
 
 def test_the_page_loads_nothing_and_runs_its_own_script_alone():
@@ -237,9 +233,6 @@ def test_a_toy_run_says_so_above_everything_else():
     assert not page(config={"toy": False}).all(class_="toy") and not page(config={}).all(class_="toy")
     toys = {path.stem for path in CONFIGS.glob("*.yaml") if (config.read_yaml(path) or {}).get("toy")}
     assert toys == {"smoke"}
-
-
-# -- ids
 
 
 def ids(page):
@@ -321,9 +314,6 @@ def test_bad_svg_is_rejected_with_the_name_of_the_figure():
             page(figures=[a_figure("sketch", svg=bad)])
 
 
-# -- figures
-
-
 def test_headlines_come_first_and_figures_have_caption_and_command():
     made, names = page(), ("regret", "sensitivity", "optimism")
     figures = made.all("figure")
@@ -358,9 +348,6 @@ def test_the_section_on_theorem_1_has_its_figures_in_order_and_its_verdict():
     assert drawn == ["figure-claims-map", "figure-optimism", "figure-traps", "figure-my-own"]
     assert "C51 (fails)" in made.text("theorem") and "Statement of C62" in made.text("theorem")
     assert not page().all(id="theorem")
-
-
-# -- regret
 
 
 def test_regret_rows_sorted_and_in_the_units_of_the_head():
@@ -442,9 +429,6 @@ def test_misspecified_agents_and_surrogate_constants_are_marked():
     assert "‡ Surrogate constants" in made.text("published")
 
 
-# -- claims
-
-
 def claim_cards(made):
     return [card for card in made.all("article") if "data-claim-verdict" in card["attributes"]]
 
@@ -498,9 +482,6 @@ def test_formulas_become_mathml_and_nothing_else_gets_in():
     assert "<script>" not in mathematics("$<script>$ <script>")
 
 
-# -- instances and provenance
-
-
 def test_instances_their_constants_and_provenance():
     river = an_instance("river", gap=None, constants={"alpha_p": 1e-7, "new_one": float("inf")})
     made = page(instances=[an_instance("chain"), river])
@@ -547,9 +528,6 @@ def test_whether_exploration_matters_is_shown_where_it_was_asked(tmp_path):
         made = page(instances=[an_instance("chain", exploration=answer)])
         assert made.all("div", aria_label="Exploration") == []
         assert "exploration" not in made.text("instances").lower()
-
-
-# -- cost
 
 
 def test_cost_is_in_milliseconds_with_the_cheapest_agent_first():
@@ -635,9 +613,6 @@ def test_published_numbers_stand_beside_ours():
     assert without.all(id="published") == without.all("a", href="#published") == []
 
 
-# -- robustness
-
-
 def test_what_is_empty_is_said_to_be_missing():
     sentences = {
         "config": "No configuration was produced.", "instances": "No instances were produced.",
@@ -713,9 +688,6 @@ def test_hostile_text_stays_text():
     for section in ("regret", "claims", "instances", "cost", "provenance"):
         assert evil in made.one(id=section)["text"], section
     assert "54439" not in made.one("main")["text"]
-
-
-# -- wording
 
 
 def test_numbers_and_durations_have_three_digits():
