@@ -56,6 +56,8 @@ def layout(tmp_path_factory):
                 second[column] += 2
             if study == "planners" and name == "medians":  # beyond the limits of the axes
                 second["value_error"], second["regret"] = second["value_error"] * 1e20, second["regret"] * 1e-9
+            if name == "regions":  # coverage that falls with k
+                second["covered"] = 1 / second["k"]
             write(layout.component(study, name, "second"), second)
             for each in (table, second) if name == "medians" else ():
                 timed = each.assign(seconds=rng.lognormal(size=len(each)))[list(components.tables(study)["timings"])]

@@ -52,11 +52,11 @@ def draw_panels(summary, curves, rows, by_title):
         for row in part.itertuples():
             curve = curves[curves["variant"] == row.variant]
             # The paper's algorithm is never hidden by a rival with the same regret.
-            look = {"markersize": 3, "markevery": 0.2, "zorder": 3 if row.agent == "bef-rlsvi" else 2}
-            look |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
+            options = {"markersize": 3, "markevery": 0.2, "zorder": 3 if row.agent == "bef-rlsvi" else 2}
+            options |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
             label = names[row.agent] + (" (zero)" if row.mean <= NO_REGRET else "")
-            axis.plot(curve["episode"], curve["mean"].clip(lower=floor), label=label, clip_on=False, **look)
-            band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
+            axis.plot(curve["episode"], curve["mean"].clip(lower=floor), label=label, clip_on=False, **options)
+            band = {"color": options["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"].clip(lower=0.9 * floor), curve["high"], **band)
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", title=title)
         axis.set(xlim=(1, summary["episodes"].max()), ylim=(0.9 * floor, 1.6 * max(curves["high"].max(), 10 * floor)))
