@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from befrl.common.errors import InputError
-from helpers import PROJECT
-
-sys.path.insert(0, str(PROJECT / "tools"))
 import run_study
+from befrl.common.errors import InputError
 
 SLEEP = "import time; print(flush=True); time.sleep(60)"
 LOCK = Path(".snakemake/locks/0.input.lock")
