@@ -32,18 +32,16 @@ def test_time_left_takes_the_mean_of_each_rule_and_of_all_jobs_for_an_unknown_ru
 
 
 def test_time_left_is_exact_if_jobs_take_as_long_as_before():
-    """Two jobs in parallel, as in the earlier run."""
-    lengths = {("a", f"a/{n}"): 10.0 for n in range(4)} | {("b", f"b/{n}"): 30.0 for n in range(4)}
-    run, now = Run({"a": 4, "b": 4}, lengths), 0.0
-    for rule, length in (("a", 10.0), ("b", 30.0)):
-        for first in (0, 2):
-            for n in (first, first + 1):
-                run.start((rule, n), Job(rule, rule, f"{rule}/{n}", now))
-            assert run.time_left(now) == pytest.approx(80.0 - now)
-            assert run.time_left(now + length / 2) == pytest.approx(80.0 - now - length / 2)
-            now += length
-            for n in (first, first + 1):
-                run.finish((rule, n), now)
+    """Two jobs in parallel, as in the earlier run; the later jobs of the rule are longer."""
+    run, now = Run({"a": 8}, {("a", f"a/{n}"): 10.0 if n < 4 else 30.0 for n in range(8)}), 0.0
+    for first, length in ((0, 10.0), (2, 10.0), (4, 30.0), (6, 30.0)):
+        for n in (first, first + 1):
+            start(run, n, "a", now)
+        assert run.time_left(now) == pytest.approx(80.0 - now)
+        assert run.time_left(now + length / 2) == pytest.approx(80.0 - now - length / 2)
+        now += length
+        for n in (first, first + 1):
+            run.finish(n, now)
     assert (now, run.time_left(now)) == (80.0, 0.0)
 
 
