@@ -55,6 +55,7 @@ def test_every_kind_is_recognised_and_listed(folder):
         assert plugins.REGISTRIES[kind].names() == sorted([*before[kind], name])
         assert plugins.REGISTRIES[kind].own() == before[kind]
     assert agents.registry.summary("my-agent") == "Plays as greedy does."
+    assert estimators.registry.summary("my-estimator") == ""
 
 
 def test_plug_ins_work_together_like_own_files(folder):
@@ -105,11 +106,10 @@ def test_a_class_in_memory_is_an_agent():
     assert_same_bits(play("lazy", light("chain")), play("random", light("chain")))
     with pytest.raises(InputError, match="agent 'lazy' has no file"):
         agents.registry.module_name("lazy")
-    with pytest.raises(InputError, match="agent 'lazy' exists already"):
-        agents.registry.add("lazy", IN_MEMORY)
     agents.registry.add("lazy", IN_MEMORY, replace=True)
-    with pytest.raises(InputError, match="agent 'greedy' exists already"):
-        agents.registry.add("greedy", IN_MEMORY, replace=True)
+    for name, replace in (("lazy", False), ("greedy", True)):
+        with pytest.raises(InputError, match=f"agent '{name}' exists already"):
+            agents.registry.add(name, IN_MEMORY, replace=replace)
 
 
 def by_value():

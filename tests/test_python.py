@@ -274,25 +274,18 @@ def test_the_verb_prints_the_same_comparison(mdp, capsys):
     assert "'small', track U: 1 seeds, 3 episodes" in lines[0] and len(lines) == 5
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("chain --agents gredy", "unknown agent 'gredy'"),
-        ("chian --agents greedy", "unknown instance 'chian'"),
-        ("chain --agents bef-rlsvi:y=3", "agent 'bef-rlsvi': unknown parameter 'y'"),
-        ("chain --agents bef-rlsvi:x", "x: write name=value"),
-        ("chain --agents greedy greedy", "--agents greedy: is given twice"),
-        ("chain --agents greedy --seeds 0", "seeds = '0' is not allowed"),
-        ("chain --agents greedy --track X", "unknown track 'X'"),
-        ("chain --agents greedy --plot regret.doc", "regret.doc: cannot be drawn, the name must end in .png"),
-        ("small.npz --agents greedy", "small.npz: there is no such file"),
-        ("small.npz --agents greedy --set bins=3", "--set goes with a family, not with an instance file"),
-    ],
-)
-def test_a_wrong_command_ends_with_one_line(words, message, capsys):
-    assert cli.main(["compare", *words.split()]) == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
+def test_a_wrong_command_ends_with_one_line(capsys):
+    for words, message in {
+        "chain --agents gredy": "unknown agent 'gredy'",
+        "chain --agents bef-rlsvi:x": "x: write name=value",
+        "chain --agents greedy greedy": "--agents greedy: is given twice",
+        "chain --agents greedy --plot regret.doc": "regret.doc: cannot be drawn, the name must end in .png",
+        "small.npz --agents greedy": "small.npz: there is no such file",
+        "small.npz --agents greedy --set bins=3": "--set goes with a family, not with an instance file",
+    }.items():
+        assert cli.main(["compare", *words.split()]) == 2
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1
 
 
 # Wrong input.
