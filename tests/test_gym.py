@@ -68,22 +68,15 @@ def assert_same_bits(env, environment, seeds, episodes=3):
 
 @pytest.mark.filterwarnings(ADVICE)
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
-def test_environment_passes_gymnasiums_checker(name, values):
-    env = gymnasium.make(f"befrl/{name}-v0", **values)
-    check_env(env.unwrapped)
-    space = env.unwrapped.instance.model.space
+def test_environment_passes_gymnasiums_checker_and_has_the_episodes_of_befrl(name, values):
+    env = gymnasium.make(f"befrl/{name}-v0", **values).unwrapped
+    check_env(env)
+    space, seeds = env.instance.model.space, [4, 0, 7]
     if space.discrete:
         assert env.observation_space == gymnasium.spaces.Discrete(space.n_cells)
     else:
-        assert env.observation_space.dtype == np.float64
-        assert env.observation_space.shape == (space.dim,)
+        assert (env.observation_space.dtype, env.observation_space.shape) == (np.float64, (space.dim,))
         assert env.observation_space.is_bounded() == (not space.unbounded)
-
-
-@pytest.mark.parametrize(("name", "values"), VARIANTS)
-def test_episodes_are_those_of_befrl_bit_for_bit(name, values):
-    env = gym.BefEnv(name, **values)
-    seeds = [4, 0, 7]
     instance = instances.rebuild(*instances.resolve(name, values), {})
     assert_same_bits(env, Environment(instance, gym.ROOT_SEED, name, seeds), seeds)
 

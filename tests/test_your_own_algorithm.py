@@ -5,10 +5,9 @@ import pytest
 
 from befrl import plugins
 from befrl.common import tidy
-from befrl.experiment import loop
-from befrl.experiment.spec import TRACKS, RunSpec
+from befrl.experiment.spec import TRACKS
 from guides import Guide
-from helpers import INSTANCES, LOG, ROOT, assert_optimal, light, optimal, play, random_episodes, trained
+from helpers import LOG, assert_optimal, light, optimal, play, random_episodes, trained
 
 GUIDE = Guide("your-own-algorithm")
 CHECK, RUN, STUDY = GUIDE.commands
@@ -20,19 +19,6 @@ def count_bonus(tmp_path, unplugged):
     GUIDE.save(tmp_path)
     ((_, name),) = plugins.load(tmp_path / "count_bonus.py")
     return name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", INSTANCES)
-@pytest.mark.parametrize("track", TRACKS)
-def test_a_row_has_the_same_bytes_alone(count_bonus, name, track):
-    problem, settings = light(name), [{}, {"scale": 0.1}, {"scale": 0.1, "eta": 3.0}]
-    together = loop.run(RunSpec.of(problem, "test", count_bonus, settings, 6, (0, 1), track=track, root_seed=ROOT))
-    assert np.all(together["regret"] >= -1e-9)
-    for i, values in enumerate(settings):
-        alone = play(count_bonus, problem, track, seeds=(1,), episodes=6, **values)
-        for key in LOG:
-            assert alone[key][0].tobytes() == together[key].reshape(3, 2, -1)[i, 1].tobytes()
 
 
 @pytest.mark.parametrize("track", TRACKS)
