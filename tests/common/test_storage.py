@@ -197,6 +197,10 @@ def test_files_of_another_origin_kind_or_format_are_rejected(path, monkeypatch):
     )
     monkeypatch.setattr(storage, "FORMAT", "befrl-2")
     assert_rejected(path, "befrl-2")
+    monkeypatch.undo()
+    with np.load(path) as stored:
+        np.savez(path.with_name("less.npz"), meta=stored["meta"], regret=stored["regret"])
+    assert_rejected(path.with_name("less.npz"), "does not contain the arrays that it lists")
     path.write_text("episode,regret\n1,0.5\n")
     assert_rejected(path, "not a befrl run file")
     with open(path, "wb") as file:
