@@ -15,13 +15,7 @@ from befrl.figures import regret as regret_figure
 from guides import Guide
 from helpers import ROOT, continuum
 
-SHORTER = {
-    "episodes=500": "episodes=40",
-    "--episodes 500": "--episodes 40",
-    "range(30)": "range(3)",
-    "--seeds 30": "--seeds 3",
-    "0-29": "0-2",
-}
+SHORTER = {"500": "40", "30": "3", "0-29": "0-2"}
 CHAIN = {"instance": "chain", "bins": 3, "horizon": 4}
 # Finite states, bins, and smooth features in one and two dimensions: off-grid states.
 CASES = {
@@ -40,18 +34,15 @@ def random_policy(env, seed):
     return weights / weights.sum(-1, keepdims=True)
 
 
-def as_state(env, observation):
-    """An observation as a state with a leading axis of one seed."""
-    return np.reshape(observation, (1, -1) if env.instance.model.space.dim > 1 else (1,))
-
-
 def episode(env, policy, rng):
     """Play the policy: states (H, ...), actions (H,) and gaps (H,)."""
     observation, _ = env.reset()
     states, actions, gaps = [], [], []
+    space = env.instance.model.space
     for h in range(env.instance.horizon):
-        states.append(as_state(env, observation)[0])
-        cell = env.instance.model.space.cell(as_state(env, observation))[0]
+        state = np.reshape(observation, (1, -1) if space.dim > 1 else (1,))
+        states.append(state[0])
+        cell = space.cell(state)[0]
         actions.append(int(rng.choice(env.action_space.n, p=policy[0, h, cell])))
         observation, *_, info = env.step(actions[-1])
         gaps.append(info["gap"])

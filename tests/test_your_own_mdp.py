@@ -22,7 +22,7 @@ EXCEPTIONS = [features.WrongShape, features.SingularDesign, instance_checks.Outs
 
 
 def mistakes():
-    """The rows (this, is written as, exception, says) of the last table."""
+    """The rows (text, replacement, exception, message) of the last table."""
     table = GUIDE.text[GUIDE.text.index("## What is rejected") :]
     return re.findall(r"^\| `(.*)` \| `(.*)` \| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE)
 
@@ -36,12 +36,6 @@ def drop(tmp_path, unplugged):
         plugins.load(tmp_path / "thermostat.py")
 
     return put
-
-
-@pytest.fixture
-def thermostat(drop):
-    drop(FILE)
-    return instances.build("thermostat", {})
 
 
 def brute_force(horizon, sigma, points=1000):
@@ -80,7 +74,10 @@ def test_the_page_prints_what_the_command_prints(drop, capsys):
     assert [float(x) for x in printed[5::2]] == pytest.approx([float(x) for x in shown[5::2]], rel=1e-4)
 
 
-def test_agents_learn_to_heat_if_ties_are_broken_at_random(thermostat):
+def test_agents_learn_to_heat_if_ties_are_broken_at_random(drop):
+    drop(FILE)
+    thermostat = instances.build("thermostat", {})
+
     def late(algorithm, ties="random", **values):
         parameters = agents.parameters(algorithm, values)
         log = loop.run(RunSpec(thermostat, "thermostat", algorithm, parameters, 40, [0, 1], "U", 7, ties))

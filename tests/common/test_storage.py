@@ -39,9 +39,6 @@ def assert_rejected(path, *words, read=lambda path: storage.read_arrays(path, "r
     assert [word for word in words if word not in text] == []
 
 
-# Writing.
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, error):
     path = tmp_path / "table.csv"
@@ -129,9 +126,6 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
-# Arrays.
-
-
 def test_arrays_round_trip_bit_by_bit_with_their_metadata(path):
     arrays, meta = storage.read_arrays(path, "run")
     assert set(arrays) == set(ARRAYS)
@@ -149,9 +143,6 @@ def test_the_same_content_gives_the_same_bytes(path):
     assert other.read_bytes() == path.read_bytes()
     with zipfile.ZipFile(path) as stored:
         assert {entry.date_time for entry in stored.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-
-
-# Bad files.
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -221,9 +212,6 @@ def test_bad_json_is_rejected(tmp_path, text):
     assert_rejected(tmp_path / "claim.json", "cannot be read as JSON", read=storage.read_json)
 
 
-# Run files.
-
-
 def whole_run():
     """Four settings, two seeds, three episodes."""
     log = {key: np.zeros((4, 2, 3)) for key in (*run_file.LOGGED, *run_file.TRACED)}
@@ -251,9 +239,6 @@ def test_a_run_round_trips_and_an_inconsistent_one_is_rejected(tmp_path):
         log["regret"][1, 0, 2] = value
         run_file.save(path, log, meta)
         assert_rejected(path, "damaged, a regret is not a finite number", read=run_file.load)
-
-
-# Tables.
 
 
 TABLE = "agent,mean,seeds\ngreedy,1.5,3\n7,2.5,3\n"
