@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from befrl import plugins
+from befrl import cli, plugins
 from befrl.common import tidy
+from befrl.experiment import checking
 from befrl.experiment.spec import TRACKS
 from guides import Guide
 from helpers import LOG, assert_optimal, light, optimal, play, random_episodes, trained
@@ -44,16 +45,21 @@ def test_without_a_bonus_the_agent_is_greedy(count_bonus):
     assert all(without[key].tobytes() == greedy[key].tobytes() for key in LOG)
 
 
-def test_a_reader_saves_the_file_checks_it_and_runs_it(tmp_path):
+def test_a_reader_saves_the_file_checks_it_and_runs_it(tmp_path, unplugged, monkeypatch, capsys):
+    """In this process, with two of the instances of the contract and fewer episodes."""
     assert list(GUIDE.files) == ["count_bonus.py", "study.yaml"]
     GUIDE.save(tmp_path)
-    assert "all hold" in GUIDE.run(CHECK, tmp_path)
-    assert "count-bonus" in GUIDE.run(RUN.replace("--episodes 500", "--episodes 50"), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checking, "INSTANCES", {name: checking.INSTANCES[name] for name in ("riverswim", "lds")})
+    for command, words in ((CHECK, "all hold"), (RUN.replace("--episodes 500", "--episodes 50"), "count-bonus")):
+        assert cli.main(command.split()[1:]) == 0
+        assert words in capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_a_reader_runs_the_study(tmp_path):
+def test_a_reader_runs_all_commands_at_full_length(tmp_path):
     GUIDE.save(tmp_path)
+    assert "all hold" in GUIDE.run(CHECK, tmp_path)
     GUIDE.run(RUN, tmp_path)
     GUIDE.run(STUDY, tmp_path)
     summary = tidy.read(tmp_path / "results" / "regret" / "chain-4_U" / "summary.csv")
