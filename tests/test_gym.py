@@ -12,7 +12,6 @@ from befrl import cli, gym, instances
 from befrl.common.errors import InputError
 from befrl.common.streams import ENVIRONMENT, Stream
 from befrl.experiment.environment import Environment
-from befrl.study import config
 from helpers import ROOT, dense_instance
 
 VARIANTS = [
@@ -81,10 +80,9 @@ def test_environment_passes_gymnasiums_checker_and_has_the_episodes_of_befrl(nam
     assert_same_bits(env, Environment(instance, gym.ROOT_SEED, name, seeds), seeds)
 
 
-def test_root_seed_is_that_of_the_command_line_and_of_a_study():
+def test_root_seed_is_that_of_the_command_line():
     arguments = cli.build_parser().parse_args(["run", "--instance", "chain", "--agent", "random"])
     assert gym.ROOT_SEED == arguments.root_seed
-    assert gym.ROOT_SEED == config.read_yaml(config.SCHEMA)["properties"]["root_seed"]["default"]
 
 
 def test_name_and_root_seed_key_the_random_stream():
