@@ -40,7 +40,6 @@ class Layout:
         self.results = (PurePath(output) / "results" if results is None else PurePath(results)).as_posix()
         self.figures = (PurePath(output) / "figures").as_posix()
 
-    # The checked study, which every job reads.
     study = _file("{results}/study.json")
     instance = _file("{results}/instances/{instance}.npz", "instance")
     instances = _file("{results}/instances.csv")
@@ -64,7 +63,6 @@ class Layout:
     figure = _file("{figures}/{figure}.{ending}", "ending", "figure")
     report = _file("{results}/report.html")
     log = _file("{results}/logs/{name}.log", "name")
-    # The seconds and memory of a job, measured by Snakemake.
     benchmark = _file("{results}/benchmarks/{name}.tsv", "name")
 
 
