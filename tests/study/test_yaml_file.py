@@ -1,4 +1,4 @@
-"""Config files: what a YAML text may contain, and the sentence by which anything else is refused."""
+"""Config files: what a YAML text may contain, and the error message for anything else."""
 
 import json
 import os
@@ -38,18 +38,17 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_refused_in_one_short_sentence(tmp_path, name):
-    path = tmp_path / "study.yaml"
-    text, words = HOSTILE[name]
+def test_hostile_file_is_rejected_in_one_short_sentence(tmp_path, name):
+    path, (text, words) = tmp_path / "study.yaml", HOSTILE[name]
     path.write_text(text)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         read_yaml(path)
-    sentence = str(refusal.value)
-    assert sentence.startswith(f"config {path} cannot be read: ") and words in sentence
-    assert "\n" not in sentence and len(sentence) < 500
+    message = str(error.value)
+    assert message.startswith(f"config {path} cannot be read: ") and words in message
+    assert "\n" not in message and len(message) < 500
 
 
-def test_what_cannot_be_read_is_refused_too(tmp_path):
+def test_unreadable_file_is_rejected_with_the_reason(tmp_path):
     (tmp_path / "latin.yaml").write_bytes("a: größe".encode("latin-1"))
     (tmp_path / "folder").mkdir()
     os.symlink("loop", tmp_path / "loop")
@@ -59,14 +58,11 @@ def test_what_cannot_be_read_is_refused_too(tmp_path):
             read_yaml(tmp_path / name)
 
 
-def test_anchors_and_merges_work_and_own_entries_override_merged_ones(tmp_path):
-    path = tmp_path / "study.yaml"
+def test_anchors_merges_and_json_are_read(tmp_path):
+    """Own entries override merged ones; JSON may have tabs between its values."""
+    path, a = tmp_path / "study.yaml", {"x": 1, "y": 2}
     path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: *a\nd: [*a, *a]\n")
-    a = {"x": 1, "y": 2}
     assert read_yaml(path) == {"a": a, "b": {"x": 1, "y": 3}, "c": a, "d": [a, a]}
-
-
-def test_json_is_read_too(tmp_path):
     value = {"a": [1, {"b": None}], "c": "tab\there", "d": 1.5}
     (tmp_path / "study.json").write_text(json.dumps(value, indent="\t"))
     assert read_yaml(tmp_path / "study.json") == value

@@ -6,6 +6,7 @@ from befrl.experiment import tuning
 
 
 def settings(study, instance, track):
+    study.case(instance, track)
     return study["statistics"]["level"]
 
 

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 from befrl import agents, claims, instances, plugins
@@ -53,21 +54,16 @@ def check(config, home=".", configfiles=()) -> Study:
     """
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(Config.model_fields)}")
-    config = schema_text.validated(_with_included(_plain(config), INCLUDED))
+    config = _plain(schema_text.validated(_with_included(_plain(config), INCLUDED)))
     _check_output(config["output"])
     _load_plugins(config.pop("plugins"), home)
     config = _with_groups(config)
     for name, entry in config["instances"].items():
         _named(instances.module_name, entry["family"], f"instances.{name}.family")
-        instances.check(entry["family"], entry["set"], f"instances.{name}.set")
+        with _naming(f"instances.{name}"):
+            instances.check(entry["family"], entry["set"], f"instances.{name}.set")
     for name, entry in config["agents"].items():
-        module = _named(agents.registry.module, entry["algorithm"], f"agents.{name}.algorithm")
-        read(module.Parameters, entry["set"], f"agents.{name}.set")
-        if "tune" in entry:
-            tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"agents.{name}.tune")
-        for parameter, values in entry.get("sweep", {}).items():
-            for value in values:
-                read(module.Parameters, {**entry["set"], parameter: value}, f"agents.{name}.sweep")
+        _check_agent(entry, f"agents.{name}")
     for name, entry in config["study"].items():
         if name not in config["instances"]:
             raise InputError(f"study.{name}: {unknown('instance', name, config['instances'])}")
@@ -139,6 +135,27 @@ def _with_groups(config):
                 raise InputError(f"study.{name}.agents: agent '{agent}' is named twice: name it once")
         entry["agents"] = found
     return config
+
+
+def _check_agent(entry, where):
+    """Check the parameters of an agent, and those that are tuned or swept."""
+    module = _named(agents.registry.module, entry["algorithm"], f"{where}.algorithm")
+    with _naming(where):
+        read(module.Parameters, entry["set"], f"{where}.set")
+        if "tune" in entry:
+            tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"{where}.tune")
+        for parameter, values in entry.get("sweep", {}).items():
+            for value in values:
+                read(module.Parameters, {**entry["set"], parameter: value}, f"{where}.sweep")
+
+
+@contextmanager
+def _naming(where):
+    """Name the key in the error for parameters that exclude each other, which their algorithm or family raises."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
 
 
 def _check_experiment(config, module, where, experiment, names):
