@@ -1,7 +1,7 @@
 """The workflow, driven as a user drives it: Snakemake in a copy of the project, on a study of seconds.
 
-The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder. Not slow
-are one whole run, what is made again after an edit, one interruption, and one of each kind of refusal.
+The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder. The fast
+tests are one whole run, one plan for each kind of edit, one kill, and one of each kind of bad input.
 """
 
 import contextlib
@@ -17,11 +17,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from befrl import claims, figures
 from befrl.analysis import components
-from befrl.common import storage, tidy, usage
+from befrl.common import storage, tidy
 from befrl.common.layout import REGRET_TABLES, Layout
 from befrl.experiment import run_file
 
@@ -76,7 +77,7 @@ WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
 EVERYTHING = (
-    {INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
+    {LAYOUT.study(), INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
     | TABLE1
     | ALL_RUNS
     | TABLES
@@ -86,7 +87,7 @@ EVERYTHING |= set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
 MEASURED |= set().union(*(FIGURES[name] for name, (kind, _) in WANTED.items() if figures.measured(kind)))
-DETERMINED = EVERYTHING - MEASURED - {INSTANCE}
+DETERMINED = EVERYTHING - MEASURED - {INSTANCE, LAYOUT.study()}
 DETERMINED_TABLES = DETERMINED - ALL_FIGURES
 
 
@@ -98,7 +99,7 @@ class Project:
         folder.mkdir()
         for name in ("workflow", "config", "src", "tools"):
             shutil.copytree(origin / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        for name in ("Snakefile", "environment.yml", "requirements.lock"):
+        for name in ("Snakefile", "requirements.lock"):
             shutil.copy2(origin / name, folder)
         self.configure("study.json", study)
 
@@ -192,7 +193,7 @@ def test_the_copy_runs_its_own_code(project):
 def test_a_run_makes_everything_and_then_there_is_nothing_to_do(project):
     assert project.existing(EVERYTHING) == EVERYTHING
     made = [path for top in ("results", "figures") for path in (project.folder / top).rglob("*") if path.is_file()]
-    names = {path.relative_to(project.folder).as_posix() for path in made if path.suffix != ".log"}
+    names = {path.relative_to(project.folder).as_posix() for path in made if path.suffix not in (".log", ".tsv")}
     assert names == EVERYTHING
     assert "Nothing to be done" in project.finish()
 
@@ -222,14 +223,13 @@ def test_the_table_of_instances_has_the_answer_of_exploration(project):
     assert row["matters"] == (table.loc["difference", "low"] > 0)
 
 
-def test_every_job_has_a_log_and_those_of_good_runs_tell_their_usage_alone(project):
-    logs = list((project.folder / "results" / "logs").rglob("*.log"))
+def test_every_job_has_an_empty_log_and_a_benchmark(project):
+    logs, benchmarks = (sorted((project.folder / "results" / name).rglob("*.*")) for name in ("logs", "benchmarks"))
     # one instance, table of instances, tuning, Table 1, coverage, columns, claim, ledger, case, its figures, and report
     others = [name for name, (kind, _) in WANTED.items() if figures.scope(kind) != "case"]
-    assert len(logs) == 11 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
-    for log in logs:
-        assert usage.read(log), f"{log} does not tell the usage of its job"
-        assert "Error" not in log.read_text() and "befrl:" not in log.read_text()
+    assert len(logs) == len(benchmarks) == 11 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
+    assert [log.read_text() for log in logs if log.read_text()] == []
+    assert all(float(pd.read_csv(path, sep="\t")["s"].iloc[0]) > 0 for path in benchmarks)
 
 
 def test_runs_know_what_made_them(project):
@@ -256,18 +256,6 @@ def test_runs_know_what_made_them(project):
 
 # What is made again after an edit.
 
-
-def test_comments_cost_nothing(project):
-    modules = (
-        "befrl.agents.bef_rlsvi",
-        "befrl.experiment.loop",
-        "befrl.figures.regret",
-        claims.describe("C31")["module"],
-    )
-    with project.edited(*map(project.module, modules), text="\n\n# a remark\n"):
-        assert project.planned() == set()
-
-
 EXPLORATION = COMPONENTS["exploration"] | FIGURES["exploration"] | {INSTANCES, REPORT}
 PLANNERS = COMPONENTS["planners"] | FIGURES["planners"] | FIGURES["planners-cost"] | {REPORT}
 OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"] | FIGURES["planners-cost"]
@@ -284,43 +272,64 @@ EDITS = {
     "befrl.planning.planners.rff_paired": RUNS["other"] | AFTER_RUNS | PLANNERS,
     "befrl.planning.planners.chebyshev": PLANNERS,
     "befrl.agents.exp_psrl befrl.analysis.components.exploration": EXPLORATION,
-    # Both drawings of planners share their looks.
     "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES} | PLANNERS - COMPONENTS["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
     "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
     "befrl.analysis.coverage": {COVERAGE},
     claims.describe("C31")["module"]: FIGURES["claims-map"] | {CLAIM, LEDGER, ERRATA, REPORT},
-    # What the study does not use.
-    "befrl.learning.estimators.shah befrl.agents.ucbvi befrl.instances.lds befrl.model.rewards.gaussian"
-    " befrl.analysis.components.densities befrl.figures.densities": set(),
 }
-LIKE_OTHERS = {"befrl.agents.random", "befrl.learning.estimators.mle", "befrl.analysis.table1"}
-LIKE_OTHERS |= {"befrl.learning.learner", "befrl.analysis.instance_table befrl.figures.planners"}
+# A fast selection, whose costs are disjoint but for the report: a part of agents, a component, a claim and a table.
+SELECTED = ("befrl.agents.random", "befrl.planning.planners.chebyshev", "befrl.analysis.coverage")
+SELECTED += (claims.describe("C31")["module"],)
+# What the study does not use.
+UNUSED = "befrl.learning.estimators.shah befrl.agents.ucbvi befrl.instances.lds befrl.model.rewards.gaussian"
+UNUSED += " befrl.analysis.components.densities befrl.figures.densities"
 
 
-@pytest.mark.parametrize("modules", [pytest.param(key, marks=slow if key in LIKE_OTHERS else ()) for key in EDITS])
+def test_edits_cost_exactly_what_depends_on_them(project):
+    with project.edited(*map(project.module, SELECTED), text="\n\nEDITED = True\n"):
+        assert project.planned() == set().union(*(EDITS[module] for module in SELECTED))
+
+
+@slow
+@pytest.mark.parametrize("modules", EDITS)
 def test_an_edit_costs_exactly_what_depends_on_it(project, modules):
     with project.edited(*map(project.module, modules.split()), text="\n\nEDITED = True\n"):
         assert project.planned() == EDITS[modules]
 
 
-def test_another_meaning_of_a_column_costs_the_list_of_columns(project):
+def test_comments_unused_modules_and_a_new_agent_cost_nothing(project):
+    used = ("befrl.agents.bef_rlsvi", "befrl.experiment.loop", "befrl.figures.regret", "befrl.jobs.run")
+    new = project.folder / "src/befrl/agents/newcomer.py"
+    new.write_text((project.folder / "src/befrl/agents/greedy.py").read_text())
+    try:
+        with (
+            project.edited(*map(project.module, used), text="\n\n# a remark\n"),
+            project.edited(*map(project.module, UNUSED.split()), text="\n\nEDITED = True\n"),
+        ):
+            assert project.planned() == set()
+    finally:
+        new.unlink()
+
+
+def test_texts_that_are_results_cost_what_shows_them(project):
+    """The meaning of a column, and the template of the report."""
     other = '\nCOLUMNS = COLUMNS | {"level": "the same in other words"}\n'
-    with project.edited(project.module("befrl.analysis.coverage"), text=other):
-        assert project.planned() == {COVERAGE, COLUMNS}
+    with (
+        project.edited(project.module("befrl.analysis.coverage"), text=other),
+        project.edited(project.folder / "src/befrl/report/page.css", text="\n/* new */\n"),
+    ):
+        assert project.planned() == {COVERAGE, COLUMNS, REPORT}
 
 
-def test_an_edited_template_costs_the_report(project):
-    with project.edited(project.folder / "src/befrl/report/page.css", text="\n/* new */\n"):
-        assert project.planned() == {REPORT}
-
-
-def test_a_changed_parameter_costs_what_depends_on_it(project):
+def test_a_changed_config_costs_what_depends_on_it(project):
     other = json.loads(json.dumps(STUDY))
     other["agents"]["greedy"]["set"] = {"eta": 2.0}
-    assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS
+    other["components"]["planners"]["features"] = [4, 16]
+    assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS | PLANNERS
 
 
+@slow
 def test_a_changed_range_or_procedure_costs_the_tuning_and_what_follows(project):
     """Other values of a sweep, and other seeds of the evaluation, cost no tuning."""
     for change in ({"tune": {"x": [0.1, 20], "eta": [0.5, 2]}}, {"sweep": {"x": [0.3, 4]}}):
@@ -333,48 +342,41 @@ def test_a_changed_range_or_procedure_costs_the_tuning_and_what_follows(project)
     more = {f"results/runs/tiny/U/{agent}/1002-1003.npz" for agent in STUDY["agents"]}
     assert project.planned(STUDY | {"seeds": 4}) == more | AFTER_RUNS
     assert project.planned(STUDY | {"ties": "first"}) >= ALL_RUNS | {TUNED}
-
-
-def test_a_changed_setting_of_a_component_study_costs_that_study(project):
     other = json.loads(json.dumps(STUDY))
-    other["components"]["planners"]["features"] = [4, 16]
     other["components"]["exploration"]["episodes"]["tiny"] = 4
-    assert project.planned(other) == PLANNERS | EXPLORATION
+    assert project.planned(other) == EXPLORATION
 
 
 def test_what_changes_no_bit_costs_nothing(project):
-    """Another order of the agents, whole numbers with a decimal point, threads and lock step."""
+    """Another order of the agents, whole numbers with a decimal point, threads, lock step, and a touched study.json."""
     other = json.loads(json.dumps(STUDY))
     other["study"]["tiny"]["agents"].reverse()
     other["agents"]["bef-rlsvi"] |= {"tune": {"x": [0.1, 10.0], "eta": [0.5, 2.0]}, "sweep": {"x": [0.3, 3.0]}}
     other["instances"]["tiny"]["set"] = {"horizon": 4.0, "bins": 3.0}
     other["jobs"] |= {"threads": 2, "lockstep": 3, "mem_mb": 2000}
+    (project.folder / LAYOUT.study()).touch()
     assert project.planned(other) == set()
 
 
-def test_a_new_agent_costs_nothing_that_does_not_use_it(project):
-    newcomer = project.folder / "src/befrl/agents/newcomer.py"
-    newcomer.write_text((project.folder / "src/befrl/agents/greedy.py").read_text())
-    try:
-        assert project.planned() == set()
-    finally:
-        newcomer.unlink()
+PACKAGES = {"numpy": EVERYTHING - {COLUMNS, LAYOUT.study()}, "matplotlib": ALL_FIGURES | {REPORT}, "ruff": set()}
 
 
-def test_another_version_in_the_lock_costs_what_imports_the_package(project):
+@pytest.mark.parametrize(
+    "package", [name if name == "matplotlib" else pytest.param(name, marks=slow) for name in PACKAGES]
+)
+def test_another_version_in_the_lock_costs_what_imports_the_package(project, package):
     """numpy is everywhere; matplotlib draws; ruff has no part in any result."""
     lock = project.folder / "requirements.lock"
     before = lock.read_text()
-    expected = {"numpy": EVERYTHING - {COLUMNS}, "matplotlib": ALL_FIGURES | {REPORT}, "ruff": set()}
     try:
-        for package, costs in expected.items():
-            lock.write_text(re.sub(rf"^{package}==", f"{package}==9", before, flags=re.MULTILINE))
-            assert lock.read_text() != before
-            assert project.planned() == costs, package
+        lock.write_text(re.sub(rf"^{package}==", f"{package}==9", before, flags=re.MULTILINE))
+        assert lock.read_text() != before
+        assert project.planned() == PACKAGES[package]
     finally:
         lock.write_text(before)
 
 
+@slow
 def test_the_report_can_be_made_again_when_a_run_file_is_gone(project):
     """It declares all that it reads, and reads no run file."""
     run = min(RUNS["random"])
@@ -441,6 +443,7 @@ def interrupted(project, number, command=None):
             started.wait()
 
 
+@slow
 def test_a_terminated_run_resumes(project, tmp_path):
     """One core instead of two, an interruption between: the same bits."""
     other = Project(tmp_path / "other", project.folder)
@@ -517,8 +520,6 @@ BAD_TARGETS = {
     "results/runs/tiny/U/dqn/tuning.json": "unknown agent 'dqn'",
     "results/runs/tiny/U/greedy/tuning.json": "agent 'greedy' is not tuned",
     "results/regret/tiny_K/summary.csv": "unknown track 'K': choose one of U",
-    "results/claims/C999.json": "unknown claim 'C999'",
-    "results/components/pies/tiny/points.csv": "unknown component study 'pies': choose one of exploration, densities",
     "results/components/planners/ring/points.csv": "unknown instance 'ring': choose one of tiny",
     "results/published/nobody/values.csv": "unknown published source 'nobody'",
     "figures/pie.svg": "unknown figure 'pie'",

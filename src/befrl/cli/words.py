@@ -1,11 +1,13 @@
-"""Shared by the verbs: parsing the words of the command line, and printing.
+"""Shared by the verbs: arguments, parsing the words of the command line, and printing.
 
 Verbs import inside their functions, so that `befrl --help` and each job of a workflow load only what they use.
 """
 
 import argparse
 import json
+from functools import partial
 
+from befrl.common.defaults import EPISODES, ROOT_SEED, TIES, TRACKS
 from befrl.common.errors import InputError
 from befrl.common.sentences import quoted
 
@@ -34,24 +36,11 @@ def whole(text, least=1, most=1_000_000_000):
     return int(text)
 
 
-def natural(text):
-    """The root of random streams: a whole number of 64 bits."""
-    return whole(text, least=0, most=2**64 - 1)
-
-
-def episodes(text):
-    """A number of episodes."""
-    return whole(text, most=10_000_000)
-
-
-def trials(text):
-    """A number of random trials, or of samples."""
-    return whole(text, most=1_000_000)
-
-
-def processes(text):
-    """A number of processes."""
-    return whole(text, most=1024)
+# The root of random streams, of 64 bits; episodes; random trials or samples; processes.
+natural = partial(whole, least=0, most=2**64 - 1)
+episodes = partial(whole, most=10_000_000)
+trials = partial(whole, most=1_000_000)
+processes = partial(whole, most=1024)
 
 
 def target(path):
@@ -68,3 +57,27 @@ def show(rows):
     width = max(len(str(name)) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
+
+
+def add_run_arguments(parser, cores):
+    """The arguments that `run` and `compare` share; `cores` is the name of the option for processes."""
+    tracks = "; ".join(f"{track}: {words}" for track, words in TRACKS.items())
+    default = next(iter(TRACKS))
+    parser.add_argument("--episodes", type=episodes, default=EPISODES, help=f"episodes K (default {EPISODES})")
+    parser.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
+    parser.add_argument("--track", default=default, help=f"{tracks} (default {default})")
+    parser.add_argument("--ties", default=TIES[0], help=f"which of equal actions is played: {' or '.join(TIES)}")
+    parser.add_argument("--root-seed", type=natural, default=ROOT_SEED, help="root of all random streams")
+    parser.add_argument(cores, type=processes, default=1, help="processes (default 1); results do not depend on it")
+    parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
+
+
+def read_instance(given, values, option):
+    """The name and the instance of a family with its parameters (the words of `option`), or of a file."""
+    from befrl import instances
+
+    if not given.endswith(".npz"):
+        return given, instances.build(given, pairs(values))
+    if values:
+        raise InputError(f"{option} goes with a family, not with an instance file")
+    return instances.load(given)

@@ -1,7 +1,6 @@
 """Compare agents on an instance: mean regret, intervals, failures and paired differences."""
 
-from befrl.cli.playing import add_arguments, read_instance
-from befrl.cli.words import pairs
+from befrl.cli.words import add_run_arguments, pairs, read_instance
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl compare chain --set bins=8 --agents bef-rlsvi:x=10 exp-psrl --seeds 30 --plot regret.png"
@@ -17,7 +16,7 @@ def arguments(parser):
         metavar="AGENT[:NAME=VALUE,...]",
         help="algorithms of `befrl list agents` with their parameters; greedy, random and oracle run too",
     )
-    add_arguments(parser, "--cores")
+    add_run_arguments(parser, "--cores")
     parser.add_argument("--plot", metavar="FILE", help="png, svg or pdf file to draw")
 
 

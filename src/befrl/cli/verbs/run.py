@@ -2,12 +2,12 @@
 
 import json
 
-from befrl.cli.playing import add_arguments, read_instance
-from befrl.cli.words import pairs, show, target, whole
+from befrl.cli.words import add_run_arguments, pairs, read_instance, show, target, whole
 from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl run --instance chain --agent bef-rlsvi --set x=3 --episodes 1000 --seeds 30"
+NUMBERS = ({int}, {float}, {int, float})
 
 
 def arguments(parser):
@@ -16,7 +16,7 @@ def arguments(parser):
     parser.add_argument("--agent", required=True, help="an algorithm of `befrl list agents`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
     parser.add_argument("--sweep", nargs="*", metavar="NAME=[VALUES]", help="one parameter and values that run too")
-    add_arguments(parser, "--threads")
+    add_run_arguments(parser, "--threads")
     parser.add_argument("--lockstep", type=whole, default=LOCKSTEP, help=f"rows in lock step (default {LOCKSTEP})")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     parser.add_argument("--out", help="npz file to write")
@@ -24,6 +24,7 @@ def arguments(parser):
 
 def call(args):
     from befrl import agents, instances
+    from befrl.analysis.run_summary import summary
     from befrl.common.progress import progress
     from befrl.experiment import run_file, runs
     from befrl.study.provenance import made_by
@@ -36,7 +37,7 @@ def call(args):
         modules = instances.modules(spec.instance.family_name, spec.instance.parameters)
         modules += agents.modules(spec.algorithm, spec.settings[0])
         run_file.save(out, log, meta | made_by("befrl.experiment.runs", *modules))
-    found = summary(log["regret"].sum(2), meta)
+    found = summary(log["regret"].sum(2), meta, LEVEL)
     if args.json:
         print(json.dumps(found, indent=2))
     elif not args.quiet:
@@ -49,7 +50,10 @@ def read_spec(args):
     from befrl.experiment.spec import RunSpec
 
     chosen, sweep = seeds.parse(args.seeds), pairs(args.sweep)
-    if not all(isinstance(points, list) and points and all(map(is_number, points)) for points in sweep.values()):
+    if not all(
+        isinstance(points, list) and points and all(type(each) in (int, float) for each in points)
+        for points in sweep.values()
+    ):
         raise InputError("--sweep: write NAME=[VALUE,VALUE,...], with numbers")
     variants = settings.variants(args.agent, pairs(args.set), None, sweep)
     several = list(variants.values())
@@ -58,35 +62,6 @@ def read_spec(args):
     RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
     name, instance = read_instance(args.instance, args.instance_set, "--instance-set")
     return list(variants), RunSpec.of(instance, name, args.agent, several, args.episodes, chosen, **options)
-
-
-def is_number(value):
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def summary(finals, meta) -> dict:
-    """For every setting the mean over seeds of the final regret (settings, seeds), its interval, and its quantiles."""
-    import numpy as np
-
-    from befrl.analysis.intervals import mean_interval
-
-    variants = []
-    for i, label in enumerate(meta["labels"]):
-        interval = [float(end) for end in mean_interval(finals[i], LEVEL, least=0.0)]
-        variants.append(
-            {
-                "label": label,
-                "parameters": meta["settings"][i],
-                "derived": meta["facts"][i],
-                "final_regret": finals[i].tolist(),
-                "mean": float(finals[i].mean()),
-                "interval": interval if len(finals[i]) > 1 else None,
-                "quantiles": {f"{q:g}": float(np.quantile(finals[i], q)) for q in (0.1, 0.5, 0.9)},
-            }
-        )
-    names = ("instance", "instance_parameters", "track", "ties", "algorithm", "episodes", "seeds")
-    found = {key: meta[key] for key in names} | {"V_star": meta["optimal_value"], "level": LEVEL, "variants": variants}
-    return found | {key: meta[key] for key in ("seconds", "steps_per_second")}
 
 
 def lines(found) -> list[tuple]:
