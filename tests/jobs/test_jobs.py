@@ -96,9 +96,8 @@ def test_batches_are_the_run_of_all_seeds_and_settings_bit_by_bit(study, agent):
     variants = settings.variants(agent, {}, outcome, entry.get("sweep"))
     log, _ = runs.run_rows(spec(entry["algorithm"], list(variants.values()), range(1000, 1004)), width=100)
     parts, metas = zip(*(run_file.load(study.layout.run("tiny", "U", agent, batch)) for batch in BATCHES), strict=True)
-    assert [(meta["seeds"], meta["labels"]) for meta in metas] == [
-        ([1000, 1001], list(variants)), ([1002, 1003], list(variants)),
-    ]  # fmt: skip
+    assert [meta["seeds"] for meta in metas] == [[1000, 1001], [1002, 1003]]
+    assert [meta["labels"] for meta in metas] == [list(variants)] * 2
     for key in (*run_file.LOGGED, *run_file.TRACED):
         joined = np.concatenate([part[key] for part in parts], axis=1)
         assert joined.tobytes() == run_file.rounded(log)[key].tobytes()
@@ -131,9 +130,8 @@ def test_tables_of_the_study_are_those_of_their_functions(study):
     }
     tables = published.tables("ayoub", published.read("ayoub", layout, {"code": ["swim"]}))
     for name in PUBLISHED_TABLES:
-        assert tables[name]
         expected[layout.published(name, "ayoub")] = tidy.text(tables[name], published.COLUMNS)
-    assert {path: storage.read_text(path) for path in expected} == expected
+    assert tables["values"] and {path: storage.read_text(path) for path in expected} == expected
 
 
 def test_claims_have_their_records_ledger_and_errata(study):
