@@ -45,16 +45,12 @@ instances.small.set = {bin: 3} -> instances.small.set: unknown parameter 'bin' (
 agents.ours.set = {y: 3} -> agents.ours.set: unknown parameter 'y': allowed are planner ... scale, x
 agents.ours.tune = {y: [1, 2]} -> agents.ours.tune: unknown parameter 'y': allowed are planner ... scale, x
 agents.ours.sweep = {y: [1, 2]} -> agents.ours.sweep: unknown parameter 'y': allowed are planner ... scale, x
-agents.greedy.tune = {x: [1, 2]} -> agents.greedy.tune: unknown parameter 'x': allowed are planner, features, eta
-agents.greedy.sweep = {x: [1, 2]} -> agents.greedy.sweep: unknown parameter 'x': allowed are planner, features, eta
 study.small = {episode: 5, agents: [ours]} -> study.small: unknown key 'episode' (did you mean 'episodes'?): allowed are
 study.small.tuning = {configurations: 4} -> study.small.tuning: the key 'seeds' is missing: required are configurations,
-
 instances.small.family = ring -> instances.small.family: unknown instance 'ring': choose one of chain, circle
 instances.small.set = {reward: cauchy} -> instances.small.set: reward = 'cauchy' ... it must be one of bernoulli
 agents.ours.algorithm = dqn -> agents.ours.algorithm: unknown agent 'dqn': choose one of bef-rlsvi
 agents.greedy.set = {estimator: guess} -> agents.greedy.set: estimator = 'guess' ... one of ais ... shah
-agents.greedy.set = {planner: guess} -> agents.greedy.set: planner = 'guess' ... one of chebyshev ... rff
 study.small.agents = [ours, theirs] -> study.small.agents: unknown agent 'theirs': choose one of ours, greedy
 study.large = {episodes: 5, agents: [ours]} -> study.large: unknown instance 'large': choose one of small
 claims.ids = [C31, C999] -> claims.ids: unknown claim 'C999': choose one of C01, C02
@@ -64,26 +60,20 @@ published = {cho: {a: [small]}} -> published.cho: unknown experiment 'a': choose
 published = {li: {reward: [large]}} -> published.li.reward: unknown instance 'large': choose one of small
 published = {li: {reward: [small]}} -> published.li.reward: study.small.tracks has no K, which the source uses
 published = {li: {reward: []}} -> published.li.reward = [] ... it must be a list of one or more different texts
-published = {li: {}} -> published.li = {} is not allowed: it must be a mapping with one or more entries
 include = [../agents.yaml] -> include = '../agents.yaml' is not allowed: name a file of the folder config/
 include = [nothing.yaml] -> config ... nothing.yaml cannot be read: there is no such file
 include = [smoke.yaml] -> include: smoke.yaml must be a mapping with the keys agents, groups, plugins
 groups = {ours: [greedy]} -> groups.ours has the name of an agent: choose another
 groups = {all: []} -> groups.all = [] is not allowed: it must be a list of one or more different texts
-
 agents.greedy.algorithm = ucrl-mnl -> study.small.agents: agent 'greedy': ... needs a finite state space
 agents.greedy.set = {estimator: gaussian} -> study.small.agents: agent 'greedy': ... 'gaussian' ... as in instance 'lds'
 agents.ours.set = {planner: jacobi-anger} -> study.small.agents: agent 'ours': ... 'jacobi-anger' ... instance 'circle'
-agents.ours.set = {scale: 2} -> agents.ours: agent 'bef-rlsvi': set either x or scale, not both
 agents.greedy = {algorithm: bef-rlsvi, set: {x: 1, scale: 2}} -> agents.greedy: ... set either x or scale, not both
 instances.small = {family: jao, set: {eps: 0.4, rate: 0.99}} -> instances.small: instance 'jao': rate + eps =
-
+output = "" -> output = '' is not allowed: it must be a non-empty text
 output = "a{b}" | -rf | .git | src | src/befrl | .. | ../out | /tmp/out | a/../../b | a b -> OUTPUT
 output = $HOME | "a\\n" | größe | config/README.md | results | a//.b | LONGLONGLONG -> OUTPUT
-output = "" -> output = '' is not allowed: it must be a non-empty text
-root_seed = HUGE -> root_seed = 1000 ... is not allowed: it must be a whole number from 0 to 18446744073709551615
-seeds = 1.0e+308 | HUGE | null -> seeds = ... is not allowed: it must be a whole number from 2 to 1000000
-components.planners.features = [8, HUGE] -> components.planners.features.1 = 1000 ... a whole number from 2 to 1000000
+seeds = 1.0e+308 | null -> seeds = ... is not allowed: it must be a whole number from 2 to 1000000
 components.exploration.episodes = {small: 0} -> components.exploration.episodes.small = 0 ... from 1 to 1000000
 statistics.level = 0.0 | 1 | HUGE -> statistics.level = ... is not allowed: it must be a number above 0 and below 1
 statistics.level = .nan | .inf -> statistics.level = ... is not allowed: it must be a finite number
@@ -92,7 +82,6 @@ ties = last -> ties = 'last' is not allowed: choose random or first
 study.small.tracks = [U, V] -> study.small.tracks.1 = 'V' is not allowed: choose U or K
 jobs.slurm_account = a b -> jobs.slurm_account = 'a b' ... it must be a text of letters, digits and the signs _ , . -
 instances.small.set = {bins: 1} | {bins: HUGE} -> instances.small.set: bins = 1 ... a whole number from 2 to 1000
-
 tuning.seeds = [4, 2] -> tuning.seeds = [4, 2] is not allowed: it must be increasing numbers from 1 to 1000
 tuning.kept = [4] | [] -> tuning.kept = [ ... it must be decreasing numbers from 1 to 3, one fewer than tuning.seeds
 study.small.tuning = {configurations: 4, seeds: [1, 2], kept: [9]} -> study.small.tuning.kept = [9] ... from 1 to 3
@@ -107,14 +96,9 @@ agents.ours.sweep = {x: [1, -1]} -> agents.ours.sweep: x = -1 is not allowed: it
 agents.ours.sweep = {x: [1]} | {x: [1, 1.0]} -> agents.ours.sweep.x = [1 ... a list of 2 or more different numbers
 agents.ours.sweep = {x: [1, 2], eta: [1, 2]} -> agents.ours.sweep = ... it must be a mapping with one entry
 agents.ours.sweep = {x: [1, '1']} | {x: [1, null]} | {x: [1, true]} -> agents.ours.sweep.x.1 = ... it must be a number
-agents.ours.sweep = {scale: [1, theory]} -> agents.ours.sweep.scale.1 = 'theory' is not allowed: it must be a number
-
 instances = {a_b: {family: chain}} | {-a: {family: chain}} | {LONG: {family: chain}} -> instances: NAME
 agents = {a/b: {algorithm: greedy}} | {"a\\n": {algorithm: greedy}} -> agents: NAME
-groups = {a b: [greedy]} -> groups: NAME
-study = {} -> study = {} is not allowed: it must be a mapping with one or more entries
 instances = {} -> instances = {} is not allowed: it must be a mapping with one or more entries
-agents = {} -> agents = {} is not allowed: it must be a mapping with one or more entries
 """
 WORDS = {
     "OUTPUT": "output = ... it must be . or a folder of its own in the project, such as build/mine, named with",
@@ -131,11 +115,8 @@ def bad_configs():
         left, _, message = line.partition(" -> ")
         path, _, values = left.partition(" = ")
         yield from ((path, yaml.safe_load(value), message.split("...")) for value in values.split(" | "))
-    yield "output", "/".join(["x" * 90] * 3), WORDS["OUTPUT"].split("...")
     for kind in sorted({*components.registry.names()} - {"exploration"}):
-        message = [f"components.{kind}: unknown instance 'large': choose one of small"]
-        yield f"components.{kind}.instances", ["large"], message
-    yield "study.small.agents", ["x" * 100_000], ["study.small.agents: unknown agent"]
+        yield f"components.{kind}.instances", ["large"], [f"components.{kind}: unknown instance 'large': choose one of"]
 
 
 @pytest.mark.parametrize(("path", "value", "words"), bad_configs(), ids=lambda part: f"{part!s:.30}")
@@ -165,9 +146,6 @@ def test_names_are_texts_and_whole_numbers_whole_however_they_are_written():
     assert json.dumps(asdict(written)) == json.dumps(asdict(study))
 
 
-# The study.
-
-
 def test_component_settings_are_given_by_instance():
     given = {
         "exploration": {"episodes": {"small": 7}, "tuning": 3},
@@ -194,28 +172,6 @@ def test_groups_stand_for_their_agents_and_unused_agents_are_left_out():
     assert "agent 'greedy' is named twice" in error_of(config)
 
 
-def test_hash_depends_on_what_decides_the_results():
-    study = check(BASE)
-    same = changed("study.small.agents", ["greedy", "ours"]) | {
-        "jobs": {"threads": 2, "lockstep": 7, "seeds_per_job": 3}
-    }
-    same["agents"]["ours"]["tune"] = {"eta": 2.0, "x": [1.0, 30.0]}
-    same["instances"]["small"]["set"] = {"bins": 3.0}
-    assert check(same).hash == study.hash
-    others = {
-        "root_seed": 1,
-        "ties": "first",
-        "seeds": 4,
-        "tuning.kept": [3],
-        "study.small.episodes": 6,
-        "instances.small.set": {},
-        "agents.ours.tune": {"x": [1, 40], "eta": 2},
-        "agents.ours.sweep": {"x": [1, 4]},
-    }
-    hashes = {check(changed(path, value)).hash for path, value in others.items()}
-    assert len(hashes | {study.hash}) == 9
-
-
 def test_published_cases_are_left_out_of_the_comparison():
     config = changed("study.small.tracks", ["U", "K"]) | {"published": {"ayoub": {"code": ["small"]}}}
     study = check(config)
@@ -237,23 +193,6 @@ def test_instance_may_have_its_own_seeds_and_tuning():
     assert (list(study.batches("small")), list(study.batches("other"))) == (["1000-1002"], ["1000-1006"])
     assert study.agent("small", "U", "ours")["tune"] == {"x": [1, 30], "eta": 2}
     assert study.tuned("small") == ["ours"]
-
-
-def test_name_that_the_study_does_not_have_is_answered_with_those_it_has():
-    study = check(BASE)
-    unknown = {
-        "unknown instance 'large': choose one of small": lambda: study.case("large", "U"),
-        "unknown instance 'big': choose one of small": lambda: study.instance("big"),
-        "unknown track 'K': choose one of U": lambda: study.case("small", "K"),
-        "unknown agent 'theirs': choose one of ours, greedy": lambda: study.agent("small", "U", "theirs"),
-        "unknown component study 'pies': choose one of exploration, densities": lambda: study.component("pies"),
-        "unknown published source 'li': choose one of ": lambda: study.repeated("li"),
-        "unknown figure 'pie'.*: choose one of ": lambda: study.figure("pie"),
-        "unknown section of claims 'poems': choose one of": lambda: study.claim_section("poems"),
-    }
-    for words, call in unknown.items():
-        with pytest.raises(InputError, match=words):
-            call()
 
 
 def test_study_file_is_read_back_equal_and_damage_is_noticed(tmp_path):

@@ -16,7 +16,6 @@ MAIN = '''"""A module."""
 
 from befrl.toys.near import double
 
-
 class Thing:
     """A class."""
 
@@ -24,28 +23,26 @@ class Thing:
         """A method."""
         return double(x) + 1
 
-
 def lazy():
     from befrl.toys import late
-
     return late.VALUE
 '''
 # main -> near -> far, main -> late inside a function, and a module that main does not import.
 TOYS = {
     "__init__.py": "",
     "main.py": MAIN,
-    "near.py": "import befrl.toys.far\n\n\ndef double(x):\n    return 2 * x * befrl.toys.far.ONE\n",
+    "near.py": "import befrl.toys.far\ndef double(x):\n    return 2 * x * befrl.toys.far.ONE\n",
     "far.py": "ONE = 1\n",
     "late.py": "VALUE = 3\n",
-    "stranger.py": "from befrl.toys import main\n\nVALUE = 4\n",
+    "stranger.py": "from befrl.toys import main\nVALUE = 4\n",
     "cousin.py": "from .far import ONE\n",
     "page.css": "body {}",
 }
 
 
-def forget():
+def forget(*functions):
     """Make the next hash that of a new process."""
-    for function in vars(provenance).values():
+    for function in functions or vars(provenance).values():
         getattr(function, "cache_clear", lambda: None)()
     importlib.invalidate_caches()
 
@@ -55,8 +52,8 @@ def changes(tmp_path, monkeypatch):
     """Whether the hash of a module of the package befrl.toys changes with an edit of one of its files."""
     monkeypatch.setattr(befrl, "__path__", [*befrl.__path__, str(tmp_path)])
     folder = tmp_path / "toys"
+    (folder / "__pycache__").mkdir(parents=True)
     for name, text in TOYS.items():
-        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
 
     def code_hash(module):
@@ -65,12 +62,8 @@ def changes(tmp_path, monkeypatch):
 
     def edit(name, old, new, module="main"):
         before = code_hash(module)
-        assert code_hash(module) == before
-        path = folder / name
-        text = path.read_text() if path.exists() else ""
-        assert old in text
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text.replace(old, new) if text else new)
+        assert code_hash(module) == before and old in TOYS.get(name, "")
+        (folder / name).write_text(TOYS[name].replace(old, new) if TOYS.get(name) else new)
         return code_hash(module) != before
 
     yield edit
@@ -110,57 +103,37 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("case", SAME)
-def test_layout_documentation_and_other_modules_do_not_change_the_hash(changes, case):
-    assert not changes(*SAME[case])
+@pytest.mark.parametrize("case", [*SAME, *OTHER])
+def test_hash_changes_with_code_imports_and_data_but_not_with_layout_or_documentation(changes, case):
+    assert changes(*(SAME | OTHER)[case]) == (case in OTHER)
 
 
-@pytest.mark.parametrize("case", OTHER)
-def test_code_imports_and_data_change_the_hash(changes, case):
-    assert changes(*OTHER[case])
+def test_version_of_a_package_counts_where_it_is_imported_or_needed(tmp_path, monkeypatch):
+    """Figures are saved by pillow, which matplotlib needs and nothing here imports; runs need neither."""
+    text, lock = provenance.LOCK.read_text(), tmp_path / "requirements.lock"
+    monkeypatch.setattr(provenance, "LOCK", lock)
+    locked = {line.partition("==")[0]: line.rstrip(" \\") for line in text.splitlines() if "==" in line}
 
-
-# Locked packages.
-
-
-@pytest.fixture
-def lock(tmp_path, monkeypatch):
-    """The hashes of a run, a figure and the layout of the results after an edit of a copy of the lock."""
-    copy = tmp_path / "requirements.lock"
-    copy.write_text(provenance.LOCK.read_text())
-    monkeypatch.setattr(provenance, "LOCK", copy)
-
-    def hashes(old="", new=""):
-        assert old in copy.read_text()
-        copy.write_text(copy.read_text().replace(old, new, 1))
-        provenance.locked.cache_clear(), provenance.requirements.cache_clear(), provenance.code_hash.cache_clear()
+    def hashes(old, new):
+        """The hashes of a run, a figure and the layout of the results after an edit of the lock."""
+        assert old in text
+        lock.write_text(text.replace(old, new, 1))
+        forget(provenance.locked, provenance.requirements, provenance.code_hash)
         modules = ("befrl.experiment.runs", "befrl.figures.support.render", "befrl.common.layout")
         return [provenance.code_hash(name) for name in modules]
 
-    yield hashes
+    run, figure, layout = hashes("", "")
+    for name in ("numpy", "pillow", "ruff"):
+        changed = hashes(locked[name], f"{name}==0.0.1")
+        assert [changed[0] != run, changed[1] != figure] == [name == "numpy", name != "ruff"] and changed[2] == layout
+    for old, new in (("--hash=sha256:", "--hash=sha256:0"), ("# This file", "# That file")):
+        assert hashes(old, new) == [run, figure, layout]
+    lock.unlink()
     forget()
-
-
-def test_version_of_a_package_counts_where_it_is_imported_or_needed(lock):
-    """Figures are saved by pillow, which matplotlib needs and nothing here imports; runs need neither."""
-    before = lock()
-    numpy, pillow, ruff = (provenance.locked()[name][0] for name in ("numpy", "pillow", "ruff"))
-    assert lock(ruff, "ruff==0.0.1") == before
-    assert lock("--hash=sha256:", "--hash=sha256:0") == before
-    assert lock("# This file", "# That file") == before
-    drawn = lock(pillow, "pillow==0.0.1")
-    assert [a != b for a, b in zip(before, drawn, strict=True)] == [False, True, False]
-    after = lock(numpy, "numpy==0.0.1")
-    assert [a != b for a, b in zip(drawn, after, strict=True)] == [True, True, False]
-
-
-def test_without_a_lock_only_code_counts(lock, monkeypatch, tmp_path):
-    with_lock = lock()
-    monkeypatch.setattr(provenance, "LOCK", tmp_path / "missing.lock")
+    assert provenance.locked() == {} and provenance.code_hash("befrl.common.layout") == layout
+    assert provenance.code_hash("befrl.experiment.runs") != run
+    monkeypatch.undo()
     forget()
-    assert provenance.locked() == {}
-    assert provenance.code_hash("befrl.common.layout") == with_lock[2]
-    assert provenance.code_hash("befrl.experiment.runs") != with_lock[0]
 
 
 def test_every_imported_package_is_locked():
@@ -171,9 +144,6 @@ def test_every_imported_package_is_locked():
     packages = set().union(*(provenance.external(module) for module in modules))
     assert {"numpy", "yaml", "matplotlib", "joblib", "pydantic"} <= packages
     assert [package for package in packages if not provenance.requirements(package)] == []
-
-
-# The graph of befrl.
 
 
 def run_closure(algorithm, **values):
@@ -204,9 +174,10 @@ def test_run_depends_on_its_own_estimator_and_planner_alone(part):
 
 
 def test_instances_depend_on_no_agent_claims_on_no_figure_and_figures_on_their_style():
-    for family in instances.registry.names():
-        modules = provenance.closure("befrl.jobs.instance", instances.registry.module_name(family))
-        assert not [name for name in modules if name.startswith("befrl.agents")]
+    families = map(instances.registry.module_name, instances.registry.names())
+    assert not [
+        name for name in provenance.closure("befrl.jobs.instance", *families) if name.startswith("befrl.agents")
+    ]
     for module in claims.sections():
         modules = provenance.closure("befrl.claims", module)
         assert not modules & {"befrl.figures", "befrl.analysis.aggregation", "befrl.experiment.tuning"}

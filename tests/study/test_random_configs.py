@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import json
 import re
 
 from hypothesis import assume, given, settings
@@ -10,9 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from befrl import agents, claims, instances
-from befrl.cli.words import pairs
 from befrl.common.errors import InputError, Refused
-from befrl.common.parameters import read
 from befrl.experiment import seeds
 from befrl.experiment.settings import split, variants
 from befrl.experiment.tuning import EVALUATION
@@ -23,11 +20,7 @@ from small_study import changed, error_of
 fixed = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 of = st.fixed_dictionaries
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,6}", fullmatch=True)
-SIZES = st.lists(st.integers(2, 1000), min_size=2, max_size=4, unique=True)
-HALVING = st.builds(
-    lambda count, first, last: {"configurations": count, "seeds": [first, last], "kept": [count // 2]},
-    *(st.integers(4, 30), st.integers(1, 3), st.integers(4, 40)),
-)
+TUNED = ("bef-rlsvi", "exp-psrl", "exp-ucrl")
 
 
 def values_of(field):
@@ -47,73 +40,61 @@ def range_of(field):
     return st.tuples(st.floats(low, low * 50), st.floats(low * 100, field.metadata["high"])).map(list)
 
 
-def component(registry, name, key, tuned=()):
-    """An instance or an agent with at most one parameter set; some agents are also tuned or swept."""
-    parameters = dataclasses.fields(registry.module(name).Parameters)
+def component(registry, key, name):
+    """An instance or an agent with at most one parameter set; some agents are tuned or swept instead."""
 
     def one(build, *kinds):
+        parameters = dataclasses.fields(registry.module(name).Parameters)
         found = [of({each.name: build(each)}) for each in parameters if each.metadata["kind"] in kinds]
         return st.one_of(found) if found else st.just({})
 
     plain = of({key: st.just(name)}, optional={"set": one(values_of, str, int, float)})
     both = {"tune": one(range_of, float), "sweep": one(points_of, int, float)}
-    return plain | of({key: st.just(name)}, optional=both) if name in tuned else plain
+    return plain | of({key: st.just(name)}, optional=both) if name in TUNED else plain
+
+
+def some(registry, key, *more):
+    entry = st.sampled_from([*registry.names(), *more]).flatmap(lambda name: component(registry, key, name))
+    return st.dictionaries(NAMES, entry, min_size=1, max_size=2)
 
 
 @st.composite
 def studies(draw):
     """A valid config, and its study."""
-    families, algorithms = instances.registry.names(), agents.registry.names()
-    tuned = ("bef-rlsvi", "exp-psrl", "exp-ucrl")
-    instance = st.sampled_from(families).flatmap(lambda name: component(instances.registry, name, "family"))
-    agent = st.sampled_from([*algorithms, *tuned]).flatmap(
-        lambda name: component(agents.registry, name, "algorithm", tuned)
-    )
-    config = {
-        "instances": draw(st.dictionaries(NAMES, instance, min_size=1, max_size=2)),
-        "agents": draw(st.dictionaries(NAMES, agent, min_size=1, max_size=2)),
+    config = {"instances": draw(some(instances.registry, "family"))}
+    config["agents"] = draw(some(agents.registry, "algorithm", *TUNED))
+    own = {
+        "seeds": st.integers(2, 40),
+        "tuning": st.integers(4, 30).map(lambda n: {"configurations": n, "seeds": [n // 4, n], "kept": [n // 2]}),
     }
-    some = st.lists(st.sampled_from(sorted(config["instances"])), unique=True)
-    tracks, own = (
-        st.lists(st.sampled_from("UK"), min_size=1, unique=True),
-        {"seeds": st.integers(2, 40), "tuning": HALVING},
-    )
     case = of(
         {"episodes": st.integers(2, 10**6), "agents": st.just(sorted(config["agents"]))},
-        optional=own | {"tracks": tracks, "headline": st.booleans()},
+        optional=own | {"tracks": st.sampled_from([["U"], ["K"], ["K", "U"]]), "headline": st.booleans()},
     )
-    components = {
-        "exploration": some.map(lambda names: {"episodes": dict.fromkeys(names, 9)}),
-        "densities": of({"instances": some}, optional={"transitions": st.integers(1, 10**6)}),
-        "planners": of({"instances": some}, optional={"features": SIZES}),
-    }
-    optional = own | {
+    of_study = own | {
         "ties": st.sampled_from(["random", "first"]),
-        "output": st.sampled_from([".", "build/here"]),
         "root_seed": st.integers(0, 2**64 - 1),
         "jobs": of({}, optional={"seeds_per_job": st.integers(1, 90), "threads": st.integers(1, 9)}),
         "statistics": of({"level": st.floats(0.01, 0.99)}),
         "claims": of({"ids": st.lists(st.sampled_from(claims.names()), unique=True)}),
-        "components": of({}, optional=components),
+        "components": st.just({"planners": {"instances": sorted(config["instances"])}}),
     }
-    config |= draw(of({"study": of(dict.fromkeys(config["instances"], case))}, optional=optional))
+    config |= draw(of({"study": of(dict.fromkeys(config["instances"], case))}, optional=of_study))
     try:
-        # Parameters of a family may exclude each other ...
         for entry in config["instances"].values():
             instances.check(entry["family"], entry.get("set", {}), "")
     except InputError:
-        assume(False)
+        assume(False)  # parameters of a family may exclude each other
     try:
         return config, check(config)
     except Refused:
-        # ... and not every agent works on every instance.
-        assume(False)
+        assume(False)  # not every agent works on every instance
 
 
 @fixed
 @given(studies())
 def test_valid_config_is_accepted_and_filled_once(pair):
-    """Batches divide the evaluation seeds; labels are file names; values survive the way through a command line."""
+    """Batches divide the evaluation seeds; labels of variants are different, and file names."""
     config, study = pair
     before = copy.deepcopy(config)
     assert check(config) == study and config == before
@@ -125,15 +106,9 @@ def test_valid_config_is_accepted_and_filled_once(pair):
         assert all(len(batch) <= study["jobs"]["seeds_per_job"] for batch in batches)
         assert study.halving(name).seeds[-1] <= EVALUATION
     for name, entry in study["agents"].items():
-        parameters, sweep = agents.registry.module(entry["algorithm"]).Parameters, entry.get("sweep", {})
-        found = variants(name, entry["set"], None, sweep)
-        assert len(found) == 1 + sum(map(len, sweep.values()))
-        for label, values in found.items():
-            assert re.fullmatch(r"[A-Za-z0-9.@=+_-]+", label) and split(label)[0] == name
-            words = [f"{key}={value}" for key, value in values.items()]
-            assert read(parameters, pairs(words), "") == read(parameters, values, "")
-        lists = sweep | entry.get("tune", {})
-        assert pairs([f"{key}={json.dumps(value)}" for key, value in lists.items()]) == lists
+        labels = variants(name, entry["set"], None, entry.get("sweep"))
+        assert len(labels) == 1 + sum(map(len, entry.get("sweep", {}).values()))
+        assert all(re.fullmatch(r"[A-Za-z0-9.@=+_-]+", label) and split(label)[0] == name for label in labels)
 
 
 def leaves(value, path=()):
@@ -148,12 +123,10 @@ def leaves(value, path=()):
 
 
 WORDS = sorted({word for key in schema_text.keys() for word in key.split(".")})
-SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["U", "chain"])
-)
+TEXTS = st.sampled_from([*WORDS, "U", "chain"]) | st.text(max_size=5)
 JSON = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=5), inner),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner),
     max_leaves=8,
 )
 

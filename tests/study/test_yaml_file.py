@@ -8,13 +8,8 @@ import pytest
 from befrl.common.errors import InputError
 from befrl.study.yaml_file import DEPTH, VALUES, read_yaml
 
-BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
-    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefg", "bcdefgh", strict=True)
-)
-MAPPING_BOMB = "a: &a {x: 1, y: 1}\n" + "".join(
-    f"k{i}: &{name} {{x: *{before}, y: *{before}}}\n"
-    for i, (before, name) in enumerate(zip("abcdefghijklmnopqrst", "bcdefghijklmnopqrstu", strict=True))
-)
+BOMB = "a0: &a0 [1]\n" + "".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(7))
+MAPPING_BOMB = "a0: &a0 {x: 1}\n" + "".join(f"a{i + 1}: &a{i + 1} {{x: *a{i}, y: *a{i}}}\n" for i in range(20))
 HOSTILE = {
     "a list that contains itself": ("a: &a [1, *a]", "'a' contains itself"),
     "a mapping that contains itself": ("a: &a {b: {c: *a}}", "'a' contains itself"),
