@@ -23,6 +23,9 @@ pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-re
 small_tables := find . -name '*.csv' ! -path './timings/*' ! -path './reference/*' ! -path './full/*' \
     ! -name curves.csv ! -name points.csv -print0
 copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(CURDIR)/$(1))
+# $(1).lock with versions and hashes of the packages that $(1).in names.
+compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
+    --no-emit-find-links --python-version 3.11 --custom-compile-command "make $@" $(2) $(LOCK_FLAGS) $(1).in -o $(1).lock
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce verify smoke full test torture kill-test test-all references references-study
@@ -38,28 +41,28 @@ reproduce: .venv/.ready ## run the study in config/config.yaml (SNAKEMAKE_FLAGS=
 	@$(call snakemake,study)
 	@echo "Report: results/report.html"
 
-verify: .venv/.ready ## hold results/ and figures/ against results/reference and name what drifted
-	@.venv/bin/python tools/verify.py results figures results/reference
+verify: .venv/.ready ## compare results/ and figures/ with results/reference and list the differences
+	@.venv/bin/python tools/verify.py results results/reference --figures figures
 
 smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 	@$(call snakemake,smoke) --configfile config/smoke.yaml
 	@echo "Report: build/smoke/results/report.html"
 
-full: .venv/.ready ## run the study at full size, hours on two cores, into build/full
+full: .venv/.ready ## run the study at full size into build/full, 75 minutes on two cores
 	@$(call snakemake,full) --configfile config/full.yaml
 	@echo "Report: build/full/results/report.html"
 
-test: .venv/.ready ## run the fast tests, which take a few minutes (PYTEST_FLAGS=...)
+test: .venv/.ready ## run the fast tests, a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
 
-torture: .venv/.ready ## attack with damaged configs, commands and files, kills and other processors (PARTS=config,kills)
+torture: .venv/.ready ## inject faults: damaged configs, commands and files, other processors, kills (PARTS=config,kills)
 	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
 
-kill-test: .venv/.ready ## kill the study three times in a clone and let `make reproduce` go on, in half an hour
+kill-test: .venv/.ready ## kill the study three times in a clone and resume it with `make reproduce`, half an hour
 	rm -rf build/kill-test
 	PYTHONPATH=tools .venv/bin/python tools/torture/three_kills.py build/kill-test
 
-test-all: .venv/.ready ## run all tests, on every combination of settings and instances (PYTEST_FLAGS=...)
+test-all: .venv/.ready ## run all tests, with the slow ones (PYTEST_FLAGS=...)
 	$(pytest) $(PYTEST_FLAGS)
 
 references: ## make the tables of build/smoke the reference
@@ -84,7 +87,7 @@ references-full: ## copy the small tables of build/full to results/full
 
 lint: .venv/.ready ## check the style of Python and Snakemake files, types, and the direction of imports
 	$(run) ruff check
-	.venv/bin/python tools/check_imports.py
+	.venv/bin/lint-imports --no-cache
 	$(run) ruff format --check
 	$(run) mypy
 	$(run) snakefmt --check Snakefile workflow
@@ -98,27 +101,21 @@ format: .venv/.ready ## format Python and Snakemake files
 bench: .venv/.ready ## measure steps per second of every algorithm into results/timings/bench.csv, two minutes
 	$(run) befrl bench --out results/timings/bench.csv
 
-bench-peers: build/peers/.ready ## measure befrl against rlberry-scool and a naive BEF-RLSVI, three minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src build/peers/bin/python tools/bench_peers/measure.py \
+bench-peers: .venv/.ready build/peers/.ready ## compare the speed of befrl with rlberry-scool and a naive BEF-RLSVI, three minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=build/peers .venv/bin/python tools/bench_peers/measure.py \
 	    --out results/timings/peers.csv
 
 cluster-test: .venv/.ready ## run the smoke study on a Slurm of two nodes on this host, which needs root and Debian
 	tools/cluster/test.sh
 
 lock: ## update requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; needs uv)
-	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
-	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock" $(LOCK_FLAGS) \
-	    requirements.in -o requirements.lock
+	$(call compile,requirements)
 
-lock-peers: ## update the lock of the environment of `make bench-peers` (LOCK_FLAGS=--upgrade; needs uv)
-	cd tools/bench_peers && $(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes \
-	    --no-emit-index-url --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock-peers" \
-	    $(LOCK_FLAGS) --override overrides.txt requirements.in -o requirements.lock
+lock-peers: ## update the lock of `make bench-peers` (LOCK_FLAGS=--upgrade; needs uv)
+	$(call compile,tools/bench_peers/requirements,--no-deps)
 
 lock-slurm: ## update the lock of the Slurm profile's plugin (LOCK_FLAGS=--upgrade; needs uv)
-	$(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \
-	    --no-emit-find-links --python-version 3.11 --custom-compile-command "make lock-slurm" -c requirements.lock \
-	    $(LOCK_FLAGS) workflow/profiles/slurm/requirements.in -o workflow/profiles/slurm/requirements.lock
+	$(call compile,workflow/profiles/slurm/requirements,-c requirements.lock)
 
 clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info
@@ -128,11 +125,10 @@ clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 .venv/.ready: requirements.lock pyproject.toml tools/setup.sh
 	@PYTHON="$(strip $(PYTHON))" sh tools/setup.sh
 
-# The peers need an old Gymnasium, and rlberry asks for more than is installed: hence --no-deps (overrides.txt).
+# A folder that comes before .venv on the path of Python: the peers need an older Gymnasium.
 build/peers/.ready: tools/bench_peers/requirements.lock
 	rm -rf build/peers
-	$(PYTHON) -m venv build/peers
-	build/peers/bin/python -m pip install --quiet --no-deps --require-hashes -r $<
+	$(PYTHON) -m pip install --quiet --no-deps --require-hashes --target build/peers -r $<
 	touch $@
 
 # An environment contains absolute paths: a copied or moved project must not import the code of its old folder.

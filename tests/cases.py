@@ -1,4 +1,4 @@
-"""Small cases of a study, made of real runs: their run files, the outcomes of tuning, and their tables."""
+"""Small cases of a study from real runs: their run files, the outcomes of tuning, and their tables."""
 
 import json
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ HALVING = Halving(4, (2, 4), (2,))
 
 @dataclass(frozen=True)
 class Entry:
-    """An agent of a study: its algorithm, and what a config says of it."""
+    """An agent of a study, as in a config."""
 
     algorithm: str
     set: dict = field(default_factory=dict)
@@ -41,7 +41,7 @@ def play(instance, agent, entry, seeds, halving=HALVING, **options):
 
 
 def play_all(instance, entries, seeds=6, **options):
-    """The same by agent, on the given number of evaluation seeds."""
+    """The log, meta and outcome of every agent, on the given number of evaluation seeds."""
     seeds = range(EVALUATION, EVALUATION + seeds)
     return {agent: play(instance, agent, entry, seeds, **options) for agent, entry in entries.items()}
 

@@ -1,9 +1,9 @@
-"""Fixtures for all tests. Every random test has a fixed seed: it passes or fails for good."""
+"""Fixtures for all tests. Every random test has a fixed seed, so that it always passes or always fails."""
 
 import os
 import sys
 
-# One thread for linear algebra in each process, as in the study: two change the last bits. Before numpy comes in.
+# One thread for linear algebra, as in the study: two change the last bits. Set before numpy is imported.
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import numpy as np
@@ -48,7 +48,7 @@ def drawn(monkeypatch):
     plan = induction.backward_induction
 
     def spy_on_plan(model, R, theta_p, horizon):
-        # Where features are smooth no kernel is made.
+        # With smooth features no kernel is computed.
         if model.smooth:
             seen["kernel"].append(theta_p.copy())
         return plan(model, R, theta_p, horizon)

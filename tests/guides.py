@@ -1,4 +1,4 @@
-"""The guides of docs/: the files that a reader is asked to save, and the commands to run."""
+"""The guides of docs/: the files that a reader saves, and the commands to run."""
 
 import os
 import re

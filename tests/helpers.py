@@ -1,4 +1,4 @@
-"""Slow and obvious versions of what the package computes fast, and small problems to compare them on."""
+"""Slow and simple versions of fast computations of the package, and small problems on which tests compare them."""
 
 import functools
 import itertools
@@ -6,11 +6,11 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from scipy import special
+from scipy import linalg, special
 
 from befrl import instances
 from befrl.experiment import loop
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.experiment.run_file import LOGGED, TRACED
 from befrl.experiment.spec import RunSpec
 from befrl.instances import custom_sin
@@ -24,17 +24,17 @@ from befrl.model.rewards import bernoulli, gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
 
 ROOT = 7
-# What a run logs for every row.
+# The keys that a run logs for every row.
 LOG = (*LOGGED, *TRACED)
 PROJECT = Path(__file__).resolve().parents[1]
-# Every family of the registry, and two whose (anchor, action) share all their parameters, one of them smooth.
+# Every family of the registry, and two whose (anchor, action) share all their parameters; `waves` is smooth.
 INSTANCES = [*instances.registry.names(), "dense", "waves"]
-# What they are, written down: nothing is built when tests are collected. `test_instances.py` compares.
+# Written down, so that nothing is built when tests are collected; `test_instances.py` checks them.
 SMOOTH = ["circle", "custom-sin", "lds", "waves"]
 CONSTANT = [name for name in INSTANCES if name not in SMOOTH]
 FINITE = {"dense", "factored", "jao", "riverswim", "trap-two"}
 CONTINUOUS = set(INSTANCES) - FINITE
-# The instances of those agents, estimators and planners that refuse some.
+# The allowed instances of agents, estimators and planners that do not run on all of them.
 WORKS_ON = {
     "orrl-mnl": FINITE,
     "rrl-mnl": FINITE,
@@ -58,7 +58,7 @@ def instance(family, **values):
 
 @functools.lru_cache(maxsize=64)
 def light(family, **values):
-    """An instance with fewer anchors, for tests of agents, which must hold on any grid."""
+    """An instance with fewer anchors, for tests of agents that hold on any grid."""
     if family == "circle":
         values = {"knots": 4, "kappa": 4.0} | values
     if family == "custom-sin":
@@ -67,9 +67,12 @@ def light(family, **values):
     return instance(family, **values)
 
 
-def _with_constants(**parts):
-    model, theta_p, theta_r = parts["model"], parts["theta_p"], parts["theta_r"]
-    return Instance(**parts, constants=constants.compute(model, theta_p, theta_r, np.random.default_rng(0)))
+def _instance(name, parameters, model, horizon, thetas, **start):
+    """An instance with its constants; `thetas` are theta_p and theta_r."""
+    theta_p, theta_r = thetas
+    found = constants.compute(model, theta_p, theta_r, np.random.default_rng(0))
+    parts = {"model": model, "horizon": horizon, "theta_p": theta_p, "theta_r": theta_r, "constants": found, **start}
+    return Instance(family_name=name, parameters=parameters, **parts)
 
 
 def dense_instance(horizon=6):
@@ -79,52 +82,32 @@ def dense_instance(horizon=6):
     psi = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.7, -0.8]])
     family = FiniteFamily(FiniteSpace(4), psi, np.log([0.1, 0.2, 0.3, 0.4]))
     model = Model(Features.dense(phi, A), family, gaussian.Law(0.5), B=np.array([0.6, -0.8]))
-    theta_p, theta_r = rng.uniform(-1, 1, (2, 5))
-    return _with_constants(
-        family_name="dense",
-        parameters={"phi": phi, "A": A},
-        model=model,
-        horizon=horizon,
-        theta_p=theta_p,
-        theta_r=theta_r,
-        start=lambda u: (u * 2).astype(np.int64),
-        start_masses=np.array([0.5, 0.5, 0.0, 0.0]),
-    )
+    start = {"start": lambda u: (u * 2).astype(np.int64), "start_masses": np.array([0.5, 0.5, 0.0, 0.0])}
+    return _instance("dense", {"phi": phi, "A": A}, model, horizon, rng.uniform(-1, 1, (2, 5)), **start)
 
 
 def waves_instance(horizon=5, cells=3, order=10):
-    """[-1, 1] in a few cells, 2 actions, p = 2, d = 4, with its own psi, base measure, phi and A_i, as users write it.
+    """[-1, 1] in a few cells, 2 actions, p = 2, d = 4: smooth features, correlated components of psi, full A_i.
 
-    The features are smooth, the components of psi correlated, the A_i full, and the first state uniform on a cell.
+    The first state is uniform on the first cell.
     """
     rng = np.random.default_rng(6)
     A = rng.uniform(-1, 1, (4, 2, 3))
-    space = SmoothBox([np.linspace(-1, 1, cells + 1)], order)
+    edges = np.linspace(-1, 1, cells + 1)
+    space = SmoothBox([edges], order)
 
     def phi(s):
         s = np.asarray(s)[:, None]
-        return np.stack(
-            [np.ones((len(s), 2)), np.sin(s + np.array([0.3, -0.8])), np.cos(2 * s + np.array([0.0, 1.1]))], axis=-1
-        )
+        waves = [np.sin(s + np.array([0.3, -0.8])), np.cos(2 * s + np.array([0.0, 1.1]))]
+        return np.stack([np.ones((len(s), 2)), *waves], axis=-1)
 
-    family = ContinuousFamily(
-        space,
-        statistic=lambda s: np.stack([np.sin(2 * s), np.cos(3 * s) + s], axis=-1),
-        log_base_at=lambda s: -np.square(s),
-    )
-    theta_p, theta_r = rng.uniform(-1.5, 1.5, (2, 4))
-    start_masses = np.zeros(space.n_anchors)
-    start_masses[:order] = space.cell_shares
-    return _with_constants(
-        family_name="waves",
-        parameters={"A": A},
-        model=Model(Features.dense(phi(space.nodes), A), family, bernoulli.Law(), B=np.array([1.2, -0.5]), phi=phi),
-        horizon=horizon,
-        theta_p=theta_p,
-        theta_r=theta_r,
-        start=lambda u: -1.0 + 2.0 * u / cells,
-        start_masses=start_masses,
-    )
+    def psi(s):
+        return np.stack([np.sin(2 * s), np.cos(3 * s) + s], axis=-1)
+
+    family = ContinuousFamily(space, statistic=psi, log_base_at=lambda s: -np.square(s))
+    model = Model(Features.dense(phi(space.nodes), A), family, bernoulli.Law(), B=np.array([1.2, -0.5]), phi=phi)
+    start = space.uniform(edges[0], edges[1])
+    return _instance("waves", {"A": A}, model, horizon, rng.uniform(-1.5, 1.5, (2, 4)), **start)
 
 
 def spec(algorithm, problem, track="U", seeds=(0, 1), episodes=5, **values):
@@ -146,7 +129,7 @@ def trained(algorithm, problem, track="U", seeds=(0, 1), episodes=5, same_data=F
 
 
 class Idle:
-    """A stand-in for an agent's planner that records the parameters and plans nothing."""
+    """A planner that records the parameters and returns zeros."""
 
     def __init__(self, planner):
         self.model, self.thetas = planner.model, []
@@ -163,7 +146,7 @@ def random_episodes(problem, seeds, episodes):
 
 
 def learner(problem, seeds=(0, 1), track="U", **values):
-    """A learner before any data, told what an agent of these seeds is told."""
+    """A learner before any data, as in an agent with these seeds."""
     return loop.make_agent(spec("greedy", problem, track, seeds, 1, **values)).learner
 
 
@@ -174,7 +157,7 @@ def samples(data, i):
 
 
 def matrices_at(problem, states, actions):
-    """U(s,a) of each sample, (samples, p, d): from phi at the states themselves where features vary within cells."""
+    """U(s,a) of each sample, (samples, p, d); smooth features are evaluated at the states themselves."""
     features = problem.model.features
     if not problem.model.smooth:
         cells = problem.model.space.cell(states)
@@ -184,11 +167,10 @@ def matrices_at(problem, states, actions):
 
 
 def fine_rule(space, pieces=None, order=12, beyond=0.0):
-    """Nodes and weights of an independent rule: every cell is cut again, with `order` nodes per side in each piece.
+    """Nodes and weights of an independent rule: every cell is cut into pieces, with `order` nodes per side in each.
 
-    By default into three pieces, or into more where cells are few: a law may be far narrower than a cell.
-
-    `beyond` adds that share of the box's width on both sides, in pieces like those at its ends.
+    By default into three, or more where cells are few: a law may be far narrower than a cell. `beyond` adds that share
+    of the box's width on both sides, in pieces like those at its ends.
     """
     if space.discrete:
         return space.nodes, np.ones(len(space.nodes))
@@ -213,7 +195,7 @@ def fine_rule(space, pieces=None, order=12, beyond=0.0):
 
 
 class FineLaws:
-    """The laws of a problem by sums over nodes of its own, `fine_rule`: psi (G, p), log weights and base measure."""
+    """The laws of a problem by sums over the nodes of `fine_rule`: psi (G, p), log weights and base measure."""
 
     def __init__(self, problem, **rule):
         self.problem, family = problem, problem.model.family
@@ -238,10 +220,10 @@ class FineLaws:
 
 
 class Continuum:
-    """The true MDP of a problem on a grid of its own, whatever its cells and anchors are: a plain Nystroem method.
+    """The true MDP of a problem on an independent grid, by the Nystroem method.
 
-    Densities are evaluated point by point and normalised by their own sum over the grid's nodes; values of policies
-    live on these nodes, and the first step is taken at the state itself. Two dimensions must be separable, as in `lds`.
+    Densities are evaluated point by point and normalised by their sum over the grid's nodes; values of policies are
+    computed at these nodes, and the first step at the state itself. Two dimensions must be separable, as in `lds`.
     """
 
     def __init__(self, problem, **rule):
@@ -286,7 +268,7 @@ class Continuum:
 
 @functools.lru_cache(maxsize=4)
 def continuum(name, **values):
-    """Twelve nodes or more for each anchor-sized piece of a cell: kinks of V* within cells cost 1e-6 at most."""
+    """Twelve nodes or more for each anchor-sized piece of a cell: kinks of V* within cells cause errors below 1e-6."""
     return Continuum(instance(name, **values), pieces=6, order=4)
 
 
@@ -343,20 +325,13 @@ def derivative(f, x, step=1e-3):
 
 
 def full(blocks):
-    """Block-diagonal matrix (d, d) of blocks (blocks, m, m)."""
-    count, m, _ = blocks.shape
-    matrix = np.zeros((count * m, count * m))
-    for i, block in enumerate(blocks):
-        matrix[i * m : (i + 1) * m, i * m : (i + 1) * m] = block
-    return matrix
+    """Block-diagonal matrix of blocks (blocks, m, m)."""
+    return linalg.block_diag(*blocks)
 
 
 def in_family(reachable, blocks, weight):
     """The matrix weight A + sum f f' in the family's coordinates (d, d), from its blocks in those of `mnl.py`."""
-    A, E = full(reachable.features.trace), np.zeros((reachable.d, reachable.blocks * reachable.q))
-    m, q = reachable.basis.shape[1:]
-    for i, part in enumerate(reachable.basis):
-        E[i * m : (i + 1) * m, i * q : (i + 1) * q] = part
+    A, E = full(reachable.features.trace), full(reachable.basis)
     assert np.allclose(E.T @ A @ E, np.eye(E.shape[1]), rtol=0, atol=1e-12)
     return weight * A + A @ E @ (full(blocks) - weight * np.eye(E.shape[1])) @ E.T @ A
 

@@ -1,4 +1,4 @@
-"""Pairwise covers: few cases of a large product in which all pairs of values still meet."""
+"""Pairwise covers: few cases of a large product that contain all pairs of values."""
 
 import itertools
 

@@ -15,9 +15,9 @@ from befrl.experiment.environment import Environment
 from befrl.study import config
 from helpers import ROOT, dense_instance
 
-NAMES = [*instances.registry.names(), *instances.PRESETS]
 VARIANTS = [
-    *[(name, {}) for name in NAMES],
+    *[(name, {}) for name in instances.registry.names()],
+    (next(iter(instances.PRESETS)), {}),
     ("lds", {"dimension": 2}),
     ("custom-sin", {"waves": 3}),
     ("chain", {"reward": "gaussian"}),
@@ -34,14 +34,8 @@ class Script:
         return actions[:, h]
 
 
-def script(env, seeds, episodes):
-    """Actions (episodes, n, H), each different."""
-    shape = (episodes, len(seeds), env.instance.horizon)
-    return np.random.default_rng(3).integers(0, env.action_space.n, shape)
-
-
 def play(env, actions, seed=None):
-    """One episode: observations (H + 1, ...), rewards (H,) and the last flags."""
+    """One episode: observations (H + 1, ...) and rewards (H,)."""
     observation, info = env.reset(seed=seed)
     assert info == {"h": 0}
     observations, rewards = [observation], []
@@ -56,21 +50,25 @@ def play(env, actions, seed=None):
     return np.array(observations), np.array(rewards)
 
 
-def same_bits(env, environment, seeds, episodes=3):
-    """Episodes of the environment, each seed alone, are those of befrl's own loop, all seeds in a block."""
-    actions = script(env, seeds, episodes)
-    blocks = [environment.rollout(Script(), actions[k]) for k in range(episodes)]
+def assert_same_bits(env, environment, seeds, episodes=3):
+    """Episodes of the environment, each seed alone, are those of befrl's own loop, all seeds together."""
+    shape = (episodes, len(seeds), env.instance.horizon)
+    actions = np.random.default_rng(3).integers(0, env.action_space.n, shape)
+    together = [environment.rollout(Script(), actions[k]) for k in range(episodes)]
     for i, seed in enumerate(seeds):
-        for k, block in enumerate(blocks):
+        for k, expected in enumerate(together):
             observations, rewards = play(env, actions[k, i], seed if k == 0 else None)
-            states = np.concatenate([block.states[i, :1], block.next_states[i]])
+            states = np.concatenate([expected.states[i, :1], expected.next_states[i]])
             assert np.array_equal(observations.reshape(states.shape), states)
-            assert np.array_equal(rewards, block.rewards[i])
+            assert np.array_equal(rewards, expected.rewards[i])
+            assert np.all(np.isfinite(rewards))
+            if env.instance.model.reward.bounded:
+                assert np.all((rewards >= 0) & (rewards <= 1))
 
 
 @pytest.mark.filterwarnings(ADVICE)
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
-def test_gymnasium_finds_no_fault(name, values):
+def test_environment_passes_gymnasiums_checker(name, values):
     env = gymnasium.make(f"befrl/{name}-v0", **values)
     check_env(env.unwrapped)
     space = env.unwrapped.instance.model.space
@@ -83,76 +81,55 @@ def test_gymnasium_finds_no_fault(name, values):
 
 
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
-def test_an_episode_is_that_of_befrl_bit_for_bit(name, values):
+def test_episodes_are_those_of_befrl_bit_for_bit(name, values):
     env = gym.BefEnv(name, **values)
     seeds = [4, 0, 7]
-    same_bits(
-        env, Environment(instances.rebuild(*instances.resolve(name, values), {}), gym.ROOT_SEED, name, seeds), seeds
-    )
+    instance = instances.rebuild(*instances.resolve(name, values), {})
+    assert_same_bits(env, Environment(instance, gym.ROOT_SEED, name, seeds), seeds)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_rewards_are_what_the_law_can_give(name):
-    env = gym.BefEnv(name)
-    rewards = np.concatenate([play(env, actions[0], seed=2)[1] for actions in script(env, [2], 5)])
-    assert np.all(np.isfinite(rewards))
-    if env.instance.model.reward.bounded:
-        assert np.all((rewards >= 0) & (rewards <= 1))
-
-
-def test_the_root_is_that_of_the_command_line_and_of_a_study():
+def test_root_seed_is_that_of_the_command_line_and_of_a_study():
     arguments = cli.build_parser().parse_args(["run", "--instance", "chain", "--agent", "random"])
     assert gym.ROOT_SEED == arguments.root_seed
     assert gym.ROOT_SEED == config.read_yaml(config.SCHEMA)["properties"]["root_seed"]["default"]
 
 
-def test_a_study_names_its_own_streams():
+def test_name_and_root_seed_key_the_random_stream():
     env = gym.BefEnv("chain", root_seed=5, name="my-chain", bins=3)
-    same_bits(env, Environment(env.instance, 5, "my-chain", [1]), [1])
+    assert_same_bits(env, Environment(env.instance, 5, "my-chain", [1]), [1])
     u = Stream(5, "my-chain", [1], ENVIRONMENT).take(1)
     assert env.reset(seed=1)[0] == u[0] / 3
-
-
-def test_an_instance_object_is_an_environment():
     env = gym.BefEnv(dense_instance(), root_seed=ROOT)
     assert env.name == "dense"
-    same_bits(env, Environment(env.instance, ROOT, "dense", [0, 1]), [0, 1])
-    with pytest.raises(InputError, match="horizon: parameters go with the name of a family, not with an instance"):
-        gym.BefEnv(dense_instance(), horizon=3)
+    assert_same_bits(env, Environment(env.instance, ROOT, "dense", [0, 1]), [0, 1])
 
 
-def test_many_environments_are_many_seeds():
-    """`make_vec` seeds its copies by consecutive numbers, as befrl does."""
+def test_vectorised_environments_have_consecutive_seeds():
     envs = gymnasium.make_vec("befrl/riverswim-v0", num_envs=3, vectorization_mode="sync", states=4, horizon=5)
-    seeds = [6, 7, 8]
     instance = instances.rebuild("riverswim", {"states": 4, "horizon": 5}, {})
     actions = np.random.default_rng(1).integers(0, 2, (3, 5))
-    block = Environment(instance, gym.ROOT_SEED, "riverswim", seeds).rollout(Script(), actions)
+    expected = Environment(instance, gym.ROOT_SEED, "riverswim", [6, 7, 8]).rollout(Script(), actions)
     envs.reset(seed=6)
     for h in range(5):
         states, rewards, terminated, _, _ = envs.step(actions[:, h])
-        assert np.array_equal(states, block.next_states[:, h])
-        assert np.array_equal(rewards, block.rewards[:, h])
+        assert np.array_equal(states, expected.next_states[:, h])
+        assert np.array_equal(rewards, expected.rewards[:, h])
         assert np.all(terminated == (h == 4))
 
 
-def test_without_a_seed_gymnasium_chooses_one_and_tells_it():
-    env, again, other = (gym.BefEnv("chain") for _ in range(3))
+def test_without_a_seed_one_is_drawn_and_reported():
+    """Before the first reset too, and with Gymnasium 0.29, whose environments have no `np_random_seed`."""
+    env, again, other, early = (gym.BefEnv("chain") for _ in range(4))
     first, _ = env.reset()
     assert again.reset(seed=env.np_random_seed)[0] == first
     assert other.reset()[0] != first
+    seed = early.np_random_seed
+    assert early.reset()[0] == gym.BefEnv("chain").reset(seed=seed)[0]
+    assert early.reset(seed=5)[0] == gym.BefEnv("chain").reset(seed=5)[0]
+    assert early.np_random_seed == 5
 
 
-def test_the_seed_is_told_before_the_first_reset_too():
-    """With Gymnasium 0.29 as well, whose environments have no `np_random_seed` of their own."""
-    env = gym.BefEnv("chain")
-    seed = env.np_random_seed
-    assert env.reset()[0] == gym.BefEnv("chain").reset(seed=seed)[0]
-    assert env.reset(seed=5)[0] == gym.BefEnv("chain").reset(seed=5)[0]
-    assert env.np_random_seed == 5
-
-
-def test_the_step_after_the_last_needs_a_reset():
+def test_a_step_outside_an_episode_needs_a_reset():
     env = gym.BefEnv("jao", horizon=2)
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
         env.step(0)
@@ -161,33 +138,25 @@ def test_the_step_after_the_last_needs_a_reset():
         env.step(0)
 
 
-@pytest.mark.parametrize("action", [-1, 4, 0.5, "left", None])
-def test_an_action_that_is_none_is_refused(action):
+def test_wrong_input_is_rejected_in_one_line():
     env = gym.BefEnv("jao", arms=4)
     env.reset(seed=0)
-    with pytest.raises(InputError, match="is not allowed: it must be a whole number from 0 to 3"):
-        env.step(action)
-
-
-def test_bad_names_and_parameters_are_refused_in_one_sentence():
-    with pytest.raises(
-        InputError, match=r"unknown instance 'chian' \(did you mean 'chain'\?\): choose one of chain, .*-5"
+    for action in (-1, 4, 0.5, "left", None):
+        with pytest.raises(InputError, match="is not allowed: it must be a whole number from 0 to 3"):
+            env.step(action)
+    unknown = r"unknown instance 'chian' \(did you mean 'chain'\?\): choose one of chain, .*-5"
+    for instance, values, words in (
+        ("chian", {}, unknown),
+        ("chain", {"bin": 5}, r"instance 'chain': unknown parameter 'bin' \(did you mean 'bins'\?\): allowed are bins"),
+        ("chain", {"bins": 1}, "bins = 1 is not allowed: it must be a whole number from 2 to 1000"),
+        (dense_instance(), {"horizon": 3}, "horizon: parameters go with the name of a family, not with an instance"),
     ):
-        gym.BefEnv("chian")
-    with pytest.raises(
-        InputError, match=r"instance 'chain': unknown parameter 'bin' \(did you mean 'bins'\?\): allowed are bins, "
-    ):
-        gymnasium.make("befrl/chain-v0", bin=5)
-    with pytest.raises(InputError, match="bins = 1 is not allowed: it must be a whole number from 2 to 1000"):
-        gymnasium.make("befrl/chain-v0", bins=1)
+        with pytest.raises(InputError, match=words):
+            gym.BefEnv(instance, **values)
 
 
 def test_only_this_module_loads_gymnasium():
-    modules = ", ".join(
-        f"befrl.{name}" for name in ("cli", "cli.verbs.run", "study.config", "experiment.runs", "instances", "agents")
-    )
-    alone = f"import sys, {modules}; assert 'gymnasium' not in sys.modules"
-    by_name = (
-        "import gymnasium; assert gymnasium.make('befrl.gym:befrl/chain-v0', bins=5).unwrapped.instance.model.d == 10"
-    )
-    subprocess.run([sys.executable, "-c", f"{alone}; {by_name}"], check=True)
+    layers = ("cli", "cli.verbs.run", "study.config", "experiment.runs", "instances", "agents")
+    alone = f"import sys, {', '.join(f'befrl.{name}' for name in layers)}; assert 'gymnasium' not in sys.modules"
+    made = "gymnasium.make('befrl.gym:befrl/chain-v0', bins=5).unwrapped.instance.model.d"
+    subprocess.run([sys.executable, "-c", f"{alone}; import gymnasium; assert {made} == 10"], check=True)

@@ -1,6 +1,5 @@
-"""Agents from outside: their regret is estimated without bias, and stands beside that of befrl's own agents."""
+"""Agents from outside: their regret is estimated without bias, and compared with that of befrl's own agents."""
 
-import re
 from types import SimpleNamespace
 
 import gymnasium
@@ -13,9 +12,10 @@ from befrl.common.errors import InputError
 from befrl.experiment import loop, run_file
 from befrl.experiment.regret import Regret
 from befrl.figures import regret as regret_figure
-from helpers import PROJECT, ROOT, continuum, instance, spec
+from befrl.figures.support import render
+from guides import Guide
+from helpers import ROOT, continuum, instance, spec
 
-PAGE = (PROJECT / "docs" / "gymnasium.md").read_text()
 SHORTER = {
     "episodes=500": "episodes=40",
     "--episodes 500": "--episodes 40",
@@ -23,6 +23,7 @@ SHORTER = {
     "--seeds 30": "--seeds 3",
     "0-29": "0-2",
 }
+CHAIN = {"instance": "chain", "bins": 3, "horizon": 4}
 # Finite states, bins, and smooth features in one and two dimensions: off-grid states.
 CASES = {
     "riverswim": {"states": 3, "horizon": 4},
@@ -76,7 +77,7 @@ def test_the_mean_of_the_gaps_is_the_exact_regret(name, values):
 
 
 @pytest.mark.parametrize(("name", "values"), [case for case in CASES.items() if case[0] != "lds"])
-def test_a_gap_is_that_of_a_fine_grid(name, values):
+def test_gaps_agree_with_a_fine_grid(name, values):
     """V*_h(s) - Q*_h(s, a) at every visited state, from densities on another and finer grid."""
     env, fine = gym.BefEnv(name, root_seed=ROOT, **values), continuum(name, **values)
     H, policy = env.instance.horizon, random_policy(env, 4)
@@ -95,7 +96,7 @@ def uniform(env, episodes, seed):
     """Uniformly random actions."""
     rng = np.random.default_rng(seed)
     for _ in range(episodes):
-        env.reset(seed=99)  # a seed of the agent's own is ignored
+        env.reset(seed=99)  # the agent's own seed is ignored
         env.reset()
         terminated = False
         while not terminated:
@@ -103,16 +104,14 @@ def uniform(env, episodes, seed):
             assert set(info) == {"h"}
 
 
-def test_play_keeps_to_the_streams_of_the_seeds():
+def test_play_uses_the_streams_of_the_seeds():
     """The same actions give the same gaps as in an environment of one's own, seed by seed."""
     env = gym.BefEnv("riverswim", name="mine", root_seed=5, states=3, horizon=4)
     found = gym.play(uniform, env, 3, [7, 2], "uniform")
     for regrets, seed in zip(found, [7, 2], strict=True):
         rng = np.random.default_rng(seed)
-        env.reset(seed=seed)
         for k in range(3):
-            if k:
-                env.reset()
+            env.reset(seed=None if k else seed)
             gaps = [env.step(int(rng.integers(2)))[-1]["gap"] for _ in range(4)]
             assert regrets[k] == pytest.approx(sum(gaps), rel=1e-15)
 
@@ -126,10 +125,9 @@ def test_the_estimate_agrees_with_the_exact_regret_of_the_same_policy():
     assert abs(difference.mean()) < 4.5 * difference.std(ddof=1) / np.sqrt(60)
 
 
-def test_a_run_file_says_that_it_is_an_estimate(tmp_path):
-    env = gym.BefEnv("chain", bins=3, horizon=4)
+def test_a_run_file_is_marked_as_an_estimate(tmp_path):
     path = tmp_path / "0-2.npz"
-    regret = gym.play(uniform, env, 5, range(3), "mine", path)
+    regret = gym.play(uniform, gym.BefEnv(**CHAIN), 5, range(3), "mine", path)
     log, meta = run_file.load(path)
     assert np.array_equal(log["regret"], regret[None])
     assert (meta["algorithm"], meta["constants"], meta["specification"]) == ("outside", ["outside"], ["unknown"])
@@ -148,70 +146,51 @@ def play_less(env, episodes, seed):
     uniform(env, episodes - 1, seed)
 
 
-def test_what_would_break_the_comparison_is_refused(tmp_path):
-    env = gym.BefEnv("chain", bins=3, horizon=4)
-    with pytest.raises(InputError, match="reset after 1 steps: an episode must be played to its end"):
-        gym.play(reset_early, env, 2, [0], "mine")
-    with pytest.raises(InputError, match=r"agent 'mine' has played 1 of 2 episodes of seed 0 .* not in a copy"):
-        gym.play(play_less, env, 2, [0], "mine")
-    with pytest.raises(InputError, match="label = 'mine@tuned' is not allowed"):
-        gym.play(uniform, env, 2, [0], "mine@tuned")
-    with pytest.raises(InputError, match="it is a folder"):
-        gym.play(uniform, env, 2, [0], "mine", tmp_path)
+def play_more(env, episodes, seed):
+    """As libraries do that learn in batches of steps."""
+    uniform(env, episodes + 2, seed)
 
 
-def test_episodes_beyond_the_last_do_not_count():
-    """As of libraries that learn in batches of steps."""
-    env = gym.BefEnv("chain", bins=3, horizon=4)
-    more = gym.play(lambda env, episodes, seed: uniform(env, episodes + 2, seed), env, 3, [0], "mine")
-    assert np.array_equal(more, gym.play(uniform, env, 3, [0], "mine"))
+def play_wrapped(env, episodes, seed):
+    uniform(gymnasium.wrappers.TransformReward(env, lambda reward: 10 * reward), episodes, seed)
 
 
-def test_wrappers_of_gymnasium_work(tmp_path):
-    """Rescaled rewards and observations of another kind change what the agent sees, not its regret."""
-
-    def wrapped(env, episodes, seed):
-        uniform(gymnasium.wrappers.TransformReward(env, lambda reward: 10 * reward), episodes, seed)
-
-    env = gym.BefEnv("chain", bins=3, horizon=4)
-    assert np.array_equal(gym.play(wrapped, env, 3, [0], "mine"), gym.play(uniform, env, 3, [0], "mine"))
-
-
-def block(language):
-    """The page's only block of code in a language."""
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    return text
+def test_unfinished_runs_and_wrong_names_are_rejected(tmp_path):
+    for learn, label, out, words in (
+        (reset_early, "mine", None, "reset after 1 steps: an episode must be played to its end"),
+        (play_less, "mine", None, r"agent 'mine' has played 1 of 2 episodes of seed 0 .* not in a copy"),
+        (uniform, "mine@tuned", None, "label = 'mine@tuned' is not allowed"),
+        (uniform, "mine", tmp_path, "it is a folder"),
+    ):
+        with pytest.raises(InputError, match=words):
+            gym.play(learn, gym.BefEnv(**CHAIN), 2, [0], label, out)
 
 
-def shortened(code):
-    """The same with 40 episodes and 3 seeds."""
-    for word, other in SHORTER.items():
-        code = code.replace(word, other)
-    return code
+def test_further_episodes_and_rescaled_rewards_do_not_change_the_regret():
+    expected = gym.play(uniform, gym.BefEnv(**CHAIN), 3, [0], "mine")
+    for learn in (play_more, play_wrapped):
+        assert np.array_equal(gym.play(learn, gym.BefEnv(**CHAIN), 3, [0], "mine"), expected)
 
 
-@pytest.fixture
-def page(tmp_path, monkeypatch):
-    """What the page's commands leave behind, with fewer episodes and seeds."""
+def test_the_agent_of_the_page_is_in_the_tables_and_in_the_figure(tmp_path, monkeypatch):
+    """The page's code and commands, with 40 episodes and 3 seeds."""
     monkeypatch.chdir(tmp_path)
-    code, commands = (shortened(block(language)) for language in ("python", "sh"))
+    guide = Guide("gymnasium")
+    code, commands = guide.block("python"), guide.block("sh")
+    for word, other in SHORTER.items():
+        code, commands = code.replace(word, other), commands.replace(word, other)
     exec(compile(code, "docs/gymnasium.md", "exec"), {})
     for command in commands.splitlines():
         assert cli.main(command.removeprefix("befrl ").split()) == 0
-    return tmp_path
-
-
-def test_the_page_runs_and_its_agent_stands_in_the_tables(page):
-    summary = tidy.read(page / "tables" / "summary.csv")
+    tables = (tidy.read(tmp_path / "tables" / f"{name}.csv") for name in ("summary", "paired", "curves"))
+    summary, paired, curves = tables
     assert list(summary["agent"]) == ["bef-rlsvi", "ucbvi", "q-learning"]
     row = summary.set_index("agent").loc["q-learning"]
     assert (row["role"], row["algorithm"], row["specification"]) == ("outside", "outside", "unknown")
     assert "its regret is estimated by gaps" in row["remarks"]
     assert 0 <= row["low"] <= row["mean"] <= row["high"]
-    paired = tidy.read(page / "tables" / "paired.csv")
     assert {"q-learning"} < set(paired["first"]) | set(paired["second"])
-    curves = tidy.read(page / "tables" / "curves.csv")
     figure = regret_figure.draw([{"summary": summary, "curves": curves}])
     names = [text.get_text() for axis in figure.axes for text in axis.get_legend().get_texts()]
     assert "q-learning" in names
-    assert "estimated regret" in regret_figure.describe([{"summary": summary, "curves": curves}])["caption"]
+    assert "estimated regret" in render.describe("regret", [{"summary": summary, "curves": curves}])["caption"]

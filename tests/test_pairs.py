@@ -1,4 +1,4 @@
-"""A pairwise cover has every allowed pair, no forbidden case, and not many more cases than it must."""
+"""A pairwise cover contains every allowed pair, only allowed cases, and few of them."""
 
 import itertools
 
@@ -15,8 +15,8 @@ def differ(a, b, c):
     return len({a, b, c}) == 3
 
 
-def only_there(a, b, c, d):
-    """The value 4 of the first factor goes with one value of the second, as an agent that knows one instance only."""
+def restricted(a, b, c, d):
+    """The value 4 of the first factor goes with one value of the second, as an agent that runs on one instance only."""
     return a != 4 or b == 2
 
 
@@ -26,10 +26,10 @@ def only_there(a, b, c, d):
         (("ab", "xyz"), lambda *case: True),
         ((range(7), range(5), range(4), "UK"), lambda *case: True),
         ((range(5), range(5), range(5)), differ),
-        ((range(9), range(6), "UK", range(4)), only_there),
+        ((range(9), range(6), "UK", range(4)), restricted),
     ],
 )
-def test_every_allowed_pair_and_nothing_else(factors, allowed):
+def test_cover_has_every_allowed_pair_and_only_allowed_cases(factors, allowed):
     product = [case for case in itertools.product(*factors) if allowed(*case)]
     chosen = cover(*factors, allowed=allowed)
     assert set(chosen) <= set(product)
@@ -38,7 +38,7 @@ def test_every_allowed_pair_and_nothing_else(factors, allowed):
     assert chosen == cover(*factors, allowed=allowed)
 
 
-def test_few_cases():
-    """The product of the two largest factors is a lower bound; here it is attained."""
+def test_cover_attains_the_lower_bound():
+    """The product of the two largest factors."""
     assert len(cover(range(37), range(10), range(4), "UK")) == 370
     assert len(cover(range(1), range(10), range(4), "UK")) == 40

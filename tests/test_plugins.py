@@ -1,4 +1,4 @@
-"""Plug-ins: found by name in every kind, the same bits as our own files, known to workers, refused with a sentence."""
+"""Plug-ins: found by name in every kind, the same bits as own files, known to workers, rejected with a message."""
 
 import importlib
 import pickle
@@ -16,24 +16,17 @@ from befrl.learning import estimators
 from befrl.planning import planners
 from helpers import LOG, light, play
 
-# Each does what one of ours does, so that its numbers are known.
+# Each does what one of befrl's own files does, so that its numbers are known.
 FILES = {
-    "my_agent.py": '"""Plays as greedy does."""\n\nfrom ._shared import Agent as Greedy, Parameters\n\n\n'
-    "class Agent(Greedy):\n    pass\n",
-    "_shared.py": "from befrl.agents.greedy import Agent, Parameters\n",
-    "my_mdp.py": '"""A chain."""\nfrom befrl.instances import chain\n\nParameters = chain.Parameters\n\n\n'
-    "def build(parameters):\n    return chain.build(parameters)\n",
-    "my_law.py": "from befrl.model.rewards import bernoulli\n\n\nclass Law(bernoulli.Law):\n    pass\n",
-    "my_estimator.py": "from befrl.learning.estimators import mle\n\n\nclass Estimator(mle.Estimator):\n    pass\n",
-    "my_planner.py": "from befrl.planning.planners import exact\n\n\nclass Planner(exact.Planner):\n    pass\n",
+    "my_agent.py": '"""Plays as greedy does."""\nfrom ._shared import Greedy, Parameters\nclass Agent(Greedy): pass\n',
+    "_shared.py": "from befrl.agents.greedy import Agent as Greedy, Parameters\n",
+    "my_mdp.py": '"""A chain."""\nfrom befrl.instances.chain import Parameters, build as chain\nbuild = chain\n',
+    "my_law.py": "from befrl.model.rewards import bernoulli\nclass Law(bernoulli.Law): pass\n",
+    "my_estimator.py": "from befrl.learning.estimators import mle\nclass Estimator(mle.Estimator): pass\n",
+    "my_planner.py": "from befrl.planning.planners import exact\nclass Planner(exact.Planner): pass\n",
 }
-KINDS = {
-    "my-agent": "agent",
-    "my-mdp": "instance",
-    "my-law": "reward law",
-    "my-estimator": "estimator",
-    "my-planner": "planner",
-}
+KINDS = {"my-agent": "agent", "my-mdp": "instance", "my-law": "reward law"}
+KINDS |= {"my-estimator": "estimator", "my-planner": "planner"}
 
 pytestmark = pytest.mark.usefixtures("unplugged")
 
@@ -55,7 +48,7 @@ def assert_same_bits(log, other):
         assert log[key].tobytes() == other[key].tobytes(), key
 
 
-def test_every_kind_is_recognised_and_listed_beside_ours(folder):
+def test_every_kind_is_recognised_and_listed(folder):
     before = {kind: registry.names() for kind, registry in plugins.REGISTRIES.items()}
     assert dict((name, kind) for kind, name in plugins.load(folder)) == KINDS
     for name, kind in KINDS.items():
@@ -64,7 +57,7 @@ def test_every_kind_is_recognised_and_listed_beside_ours(folder):
     assert agents.registry.summary("my-agent") == "Plays as greedy does."
 
 
-def test_plugged_parts_work_together_as_ours_do(folder):
+def test_plug_ins_work_together_like_own_files(folder):
     plugins.load(folder)
     own = instances.build("chain", {"bins": 3, "horizon": 6})
     mine = instances.build("my-mdp", {"bins": 3, "horizon": 6, "reward": "my-law"})
@@ -73,15 +66,15 @@ def test_plugged_parts_work_together_as_ours_do(folder):
     assert_same_bits(play("my-agent", mine, episodes=12, **parts), play("greedy", own, episodes=12))
 
 
-def test_files_are_parsed_but_not_imported_before_they_are_used(folder):
+def test_files_are_imported_when_they_are_used(folder):
     written(folder, {"my_agent.py": FILES["my_agent.py"] + "\nraise RuntimeError('imported')\n"})
     plugins.load(folder)
     assert estimators.registry.module("my-estimator")
-    with pytest.raises(InputError, match=r"my_agent\.py, line 9: RuntimeError: imported"):
+    with pytest.raises(InputError, match=r"my_agent\.py, line 5: RuntimeError: imported"):
         agents.registry.module("my-agent")
 
 
-def test_one_file_is_loaded_alone_and_its_folder_adds_the_rest(folder):
+def test_a_file_is_loaded_alone_and_its_folder_adds_the_rest(folder):
     assert plugins.load(folder / "my_agent.py") == [("agent", "my-agent")]
     assert "my-mdp" not in instances.registry.names()
     assert len(plugins.load("mine", folder.parent)) == len(plugins.load(folder)) == 5
@@ -89,7 +82,7 @@ def test_one_file_is_loaded_alone_and_its_folder_adds_the_rest(folder):
     assert plugins.state() == ([str(folder / "my_agent.py"), str(folder)], [])
 
 
-def test_files_of_two_folders_of_one_name_do_not_mix(tmp_path):
+def test_folders_of_the_same_name_do_not_mix(tmp_path):
     for i in (1, 2):
         place = tmp_path / str(i)
         place.mkdir()
@@ -142,7 +135,7 @@ def test_workers_know_files_and_objects_in_memory(folder):
     assert_same_bits(run(mine, "lazy", 2), expected)
 
 
-def test_a_registry_is_the_same_in_a_pickle():
+def test_a_registry_is_pickled_by_reference():
     assert pickle.loads(pickle.dumps(planners.registry)) is planners.registry
 
 
@@ -150,58 +143,53 @@ def agent(body):
     return {"mine.py": f"from befrl.agents.greedy import Agent as Greedy, Parameters\n{body}"}
 
 
-REFUSED = {
-    "empty folder": ({}, "contains no Python file"),
-    "no plug-in": ({"mine.py": "class agent:\n    pass\n"}, r"mine\.py is no plug-in: it must define one of Agent"),
-    "two in one": (agent("class Agent(Greedy): pass\ndef build(p): pass\n"), r"mine\.py has several .*agent, instance"),
-    "syntax": (agent("class Agent(Greedy)\n"), r"mine\.py, line 2: expected ':'"),
-    "null byte": ({"mine.py": "x = '\0'\n"}, r"mine\.py.*null bytes"),
-    "name": ({"my agent.py": "class Agent: pass\n"}, "made of letters, digits and underscores"),
-    "ours": ({"greedy.py": "class Agent: pass\n"}, r"greedy\.py: agent 'greedy' exists already"),
-    "a preset's": ({"riverswim_cho_4.py": "def build(p): pass\n"}, "instance 'riverswim-cho-4' exists already"),
-}
-BROKEN = {
-    "import": (agent("import nothing_of_the_kind\nclass Agent(Greedy): pass\n"), r"mine\.py, line 2: ModuleNotFound"),
-    "no subclass": (agent("class Agent: pass\n"), r"mine\.py: Agent must be a subclass of befrl\.agents\.base\.BaseAg"),
-    "no parameters": (
-        {"mine.py": "from befrl.agents.greedy import Agent as A\nclass Agent(A): pass\n"},
-        "define Param",
-    ),
-    "in another file": (
-        agent("from ._other import x\nclass Agent(Greedy): pass\n") | {"_other.py": "x = = 1\n"},
-        r"_other\.py, line 1: SyntaxError",
-    ),
-    "no dataclass": (
-        agent("class Agent(Greedy): pass\nclass Parameters: pass\n"),
-        "Parameters of .* be a dataclass",
-    ),
-}
+# Files, and part of the message when they are loaded.
+REJECTED = [
+    ({}, "contains no Python file"),
+    ({"mine.py": "class agent:\n    pass\n"}, r"mine\.py is no plug-in: it must define one of Agent"),
+    (agent("class Agent(Greedy): pass\ndef build(p): pass\n"), r"mine\.py has several .*agent, instance"),
+    (agent("class Agent(Greedy)\n"), r"mine\.py, line 2: expected ':'"),
+    ({"mine.py": "x = '\0'\n"}, r"mine\.py.*null bytes"),
+    ({"my agent.py": "class Agent: pass\n"}, "made of letters, digits and underscores"),
+    ({"greedy.py": "class Agent: pass\n"}, r"greedy\.py: agent 'greedy' exists already"),
+    ({"riverswim_cho_4.py": "def build(p): pass\n"}, "instance 'riverswim-cho-4' exists already"),
+]
+OTHER = {"_other.py": "x = = 1\n"}
+# Files, and part of the message when they are used.
+BROKEN = [
+    (agent("import nothing_of_the_kind\nclass Agent(Greedy): pass\n"), r"mine\.py, line 2: ModuleNotFound"),
+    (agent("class Agent: pass\n"), r"mine\.py: Agent must be a subclass of befrl\.agents\.base\.BaseAg"),
+    ({"mine.py": "from befrl.agents.greedy import Agent as A\nclass Agent(A): pass\n"}, "must define Parameters"),
+    (agent("from ._other import x\nclass Agent(Greedy): pass\n") | OTHER, r"_other\.py, line 1: SyntaxError"),
+    (agent("class Agent(Greedy): pass\nclass Parameters: pass\n"), "Parameters of .* must be a dataclass"),
+]
 
 
-@pytest.mark.parametrize(("files", "words"), REFUSED.values(), ids=REFUSED)
-def test_a_wrong_file_is_refused_when_it_is_loaded_and_nothing_is_added(tmp_path, files, words):
+@pytest.mark.parametrize(("files", "words"), REJECTED)
+def test_a_wrong_file_is_rejected_when_it_is_loaded_and_nothing_is_added(tmp_path, files, words):
     with pytest.raises(InputError, match=words):
         plugins.load(written(tmp_path / "mine", files))
     assert plugins.state() == ([], [])
     assert not any(registry.added for registry in plugins.REGISTRIES.values())
 
 
-@pytest.mark.parametrize(("files", "words"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_is_refused_when_it_is_used(tmp_path, files, words):
+@pytest.mark.parametrize(("files", "words"), BROKEN)
+def test_a_broken_file_is_rejected_when_it_is_used(tmp_path, files, words):
     plugins.load(written(tmp_path / "mine", files))
     with pytest.raises(InputError, match=words):
         agents.parameters("mine", {})
 
 
-def test_wrong_places_and_names_are_refused(folder, tmp_path):
-    with pytest.raises(InputError, match=r"nowhere: there is no .*nowhere, and no installed package offers it"):
-        plugins.load("nowhere")
+def test_wrong_paths_and_duplicate_names_are_rejected(folder, tmp_path):
     (tmp_path / "notes.txt").write_text("")
-    with pytest.raises(InputError, match=r"notes\.txt is not allowed: it must be a folder, or a Python file"):
-        plugins.load(tmp_path / "notes.txt")
     plugins.load(folder)
-    with pytest.raises(InputError, match=r"other.my_agent\.py: agent 'my-agent' exists already"):
-        plugins.load(written(tmp_path / "other", FILES))
+    for source, words in (
+        ("nowhere", r"nowhere: there is no .*nowhere, and no installed package offers it"),
+        (tmp_path / "notes.txt", r"notes\.txt is not allowed: it must be a folder, or a Python file"),
+        (written(tmp_path / "other", FILES), r"other.my_agent\.py: agent 'my-agent' exists already"),
+    ):
+        with pytest.raises(InputError, match=words):
+            plugins.load(source)
 
 
 @pytest.fixture

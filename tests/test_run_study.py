@@ -1,11 +1,10 @@
-"""tools/run_study.py: one run at a time, and the leftovers of a dead one are cleared."""
+"""tools/run_study.py: one run at a time, and what a killed run left is cleared."""
 
 import contextlib
 import fcntl
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,23 +15,24 @@ from helpers import PROJECT
 sys.path.insert(0, str(PROJECT / "tools"))
 import run_study
 
-SLEEP = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+SLEEP = "import time; print(flush=True); time.sleep(60)"
+LOCK = Path(".snakemake/locks/0.input.lock")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # `prepare` sets it for the Snakemake that follows.
     monkeypatch.setenv(run_study.VARIABLE, "nowhere")
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "config.yaml").write_text("output: build/mine\n")
+    Path("config").mkdir()
+    Path("config/config.yaml").write_text("output: build/mine\n")
     return tmp_path
 
 
 @contextlib.contextmanager
-def started(command, **options):
-    """A process that has printed its first line, until the end of the block."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as process:
+def started(*words, **environment):
+    """A Python process that has printed its first line, until the end of the block."""
+    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, env=os.environ | environment) as process:
         process.stdout.readline()
         try:
             yield process
@@ -40,86 +40,75 @@ def started(command, **options):
             process.kill()
 
 
-def test_the_config_files_are_the_words_after_their_option():
-    assert run_study.config_files(["-n", "--configfile", "a.yaml", "b.yaml", "--quiet", "c"]) == ["a.yaml", "b.yaml"]
-    assert run_study.config_files(["target"]) == ["config/config.yaml"]
-
-
-def test_a_second_run_is_refused_while_the_first_is_alive_and_not_afterwards(folder):
-    holder = "import fcntl, sys, time; f = open('.snakemake/befrl.lock', 'w'); fcntl.flock(f, fcntl.LOCK_EX); "
-    (folder / ".snakemake").mkdir()
-    with started([sys.executable, "-c", f"{holder} print(flush=True); time.sleep(60)"]):
-        with pytest.raises(InputError, match="another run is alive in this folder"):
-            run_study.prepare([])
+def test_only_one_run_has_the_lock():
+    Path(".snakemake").mkdir()
+    holder = "import fcntl; f = open('.snakemake/befrl.lock', 'w'); fcntl.flock(f, fcntl.LOCK_EX); "
+    with started("-c", holder + SLEEP), pytest.raises(InputError, match="another run is active in this folder"):
+        run_study.prepare([])
     run_study.prepare([])
     with open(".snakemake/befrl.lock") as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_the_jobs_of_a_dead_run_are_stopped_and_no_others(folder):
-    environments = [os.environ | {run_study.VARIABLE: name} for name in (str(folder), f"{folder}/other")]
-    with started(SLEEP, env=environments[0]) as left, started(SLEEP, env=environments[1]) as other:
+def test_only_jobs_of_a_killed_run_in_this_folder_are_stopped(folder):
+    mine, others = ({run_study.VARIABLE: name} for name in (str(folder), f"{folder}/other"))
+    with started("-c", SLEEP, **mine) as left, started("-c", SLEEP, **others) as other:
         run_study.prepare([])
-        assert left.poll() is not None
-        assert other.poll() is None
+        assert left.poll() is not None and other.poll() is None
 
 
-def test_a_snakemake_that_was_started_by_hand_is_not_disturbed(folder):
-    Path("snakemake").write_text("import time\nprint(flush=True)\ntime.sleep(60)\n")
-    (folder / ".snakemake" / "locks").mkdir(parents=True)
-    (folder / ".snakemake" / "locks" / "0.input.lock").touch()
-    with started([sys.executable, "snakemake", "--cores", "all"]) as by_hand:
+def test_snakemake_started_by_hand_is_not_disturbed():
+    Path("snakemake").write_text(SLEEP)
+    LOCK.parent.mkdir(parents=True)
+    LOCK.touch()
+    with started("snakemake", "--cores", "all") as by_hand:
         with pytest.raises(InputError, match=f"Snakemake runs in this folder, as process {by_hand.pid}"):
             run_study.prepare([])
-    assert (folder / ".snakemake" / "locks" / "0.input.lock").exists()
+    assert LOCK.exists()
 
 
-def test_what_a_dead_run_left_is_removed_and_nothing_else(folder):
+@pytest.mark.parametrize("words", [[], ["-q", "--configfile", "other.yaml", "config/config.yaml", "--forceall", "x"]])
+def test_only_leftovers_of_a_killed_run_are_removed(words):
+    Path("other.yaml").write_text("output: elsewhere\n")
     for name in ("results/runs/.a.npz.x1.part", "results/runs/a.npz", "figures/.b.svg.y2.part"):
-        path = folder / "build" / "mine" / name
+        path = Path("build/mine") / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     run_study.clear(["build/mine"])
-    assert len(list((folder / "build").rglob("*.part"))) == 2, "no run has died: somebody may be writing"
-    (folder / ".snakemake" / "locks").mkdir(parents=True)
-    (folder / ".snakemake" / "locks" / "0.input.lock").touch()
-    run_study.prepare([])
-    assert [path.name for path in (folder / "build").rglob("*") if path.is_file()] == ["a.npz"]
-    assert not (folder / ".snakemake" / "locks").exists()
-
-
-def test_a_dry_run_needs_no_lock(folder):
-    run_study.prepare(["-n"])
-    assert not (folder / ".snakemake").exists()
+    assert len(list(Path("build").rglob("*.part"))) == 2, "no run was killed: another process may be writing"
+    LOCK.parent.mkdir(parents=True)
+    LOCK.touch()
+    run_study.prepare([*words, "-n"])
+    assert LOCK.exists(), "a dry run changes nothing"
+    run_study.prepare(words)
+    assert [path.name for path in Path("build").rglob("*") if path.is_file()] == ["a.npz"]
+    assert not LOCK.parent.exists()
 
 
 @pytest.mark.parametrize("text", ["a: &a [*a]", "seeds: 1\nseeds: 2\n", None])
-def test_a_bad_config_is_one_sentence_before_anything_else(folder, text):
+def test_bad_config_is_an_error_message_before_anything_else(capsys, text):
     if text:
         Path("bad.yaml").write_text(text)
-    begun = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, PROJECT / "tools" / "run_study.py", "smoke", "--configfile", "bad.yaml"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2 and time.monotonic() - begun < 30
-    assert done.stderr.startswith("befrl: config bad.yaml cannot be read: ") and done.stderr.count("\n") == 1
-    assert not (folder / ".snakemake").exists()
+    with pytest.raises(SystemExit) as end:
+        run_study.main("smoke", "--configfile", "bad.yaml")
+    printed = capsys.readouterr().err
+    assert end.value.code == 2 and printed.count("\n") == 1
+    assert printed.startswith("befrl: config bad.yaml cannot be read: ")
+    assert not Path(".snakemake").exists()
 
 
-def test_a_user_without_a_home_has_caches_here(folder, monkeypatch):
-    for name in ("XDG_CACHE_HOME", "MPLCONFIGDIR"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(folder))
-    run_study.without_home()
-    assert "XDG_CACHE_HOME" not in os.environ
-    # No such folder, and a user whom the system does not know.
-    monkeypatch.setenv("HOME", str(folder / "none"))
-    run_study.without_home()
-    monkeypatch.delenv("HOME")
+def test_caches_are_here_if_there_is_no_home(folder, monkeypatch):
+    """No such folder, or a user that the system does not know."""
+    caches = {"XDG_CACHE_HOME": f"{folder}/.snakemake/cache", "MPLCONFIGDIR": f"{folder}/.snakemake/cache/matplotlib"}
+    seen = []
+    monkeypatch.setattr(os, "execv", lambda program, command: seen.append(command))
     monkeypatch.setattr("pwd.getpwuid", lambda number: {}[number])
-    run_study.without_home()
-    assert os.environ["XDG_CACHE_HOME"] == str(folder / ".snakemake" / "cache")
-    assert os.environ["MPLCONFIGDIR"].startswith(os.environ["XDG_CACHE_HOME"])
+    for home in (folder, folder / "none", None):
+        for name in (*caches, "HOME"):
+            monkeypatch.setenv(name, str(home))
+            monkeypatch.delenv(name)
+        if home:
+            monkeypatch.setenv("HOME", str(home))
+        run_study.main("study", "-n")
+        assert {name: os.environ.get(name) for name in caches} == (dict.fromkeys(caches) if home == folder else caches)
+    assert seen[0][-2:] == ["workflow/seconds/study.csv", "-n"]

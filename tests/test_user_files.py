@@ -1,7 +1,4 @@
-"""What a researcher's own instance or agent may get wrong: refused with a sentence that says what.
-
-Mistakes in the parts of an instance are in `model/test_instance_checks.py`.
-"""
+"""Mistakes in a user's own instance or agent; those in the parts of an instance: `model/test_checks.py`."""
 
 from dataclasses import dataclass, replace
 
@@ -17,10 +14,10 @@ from befrl.common.registry import Registry
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.model import constants
+from befrl.model.checks import OutsideDomain
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
 from befrl.model.features import Features, WrongShape
 from befrl.model.instance import Instance
-from befrl.model.instance_checks import OutsideDomain
 from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
@@ -44,36 +41,28 @@ def compute(instance):
     return constants.compute(instance.model, instance.theta_p, instance.theta_r, np.random.default_rng(0))
 
 
-def test_a_sound_instance_is_taken():
+def test_a_correct_instance_is_accepted():
     found = compute(small())
     assert found["alpha_p"] == pytest.approx(np.exp(1.0) / (1 + np.exp(1.0)) ** 2)
     assert found["B_A"] == pytest.approx(np.sqrt(5.0))
 
 
-def test_a_zero_reward_vector_is_refused():
-    with pytest.raises(InputError, match="alpha_r"):
-        compute(small(model=replace(small().model, B=np.zeros(1))))
-
-
-def test_dependent_matrices_are_refused():
-    A = np.ones((2, 1, 2))
-    features = Features.dense(np.tile(np.eye(2)[:, None], (1, 2, 1)), A)
-    instance = small(model=replace(small().model, features=features), theta_p=np.zeros(2), theta_r=np.zeros(2))
-    with pytest.raises(InputError, match="linearly dependent"):
-        compute(instance)
-
-
-def test_a_deterministic_kernel_is_refused():
-    base = np.where(np.eye(2)[:, None, :] > 0, 0.0, -np.inf).repeat(2, axis=1)
-    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), base)
-    with pytest.raises(InputError, match="nothing to estimate"):
-        compute(small(model=replace(small().model, family=family)))
-
-
-@pytest.mark.parametrize("leak", [1e-8, 1e-6])
-def test_an_alpha_that_is_only_rounding_is_refused(leak):
-    with pytest.raises(InputError, match="alpha_p"):
-        instances.build("riverswim", {"leak": leak})
+def test_degenerate_instances_are_rejected():
+    """A zero vector B, dependent matrices A_i, a deterministic kernel, and constants alpha_p that are only rounding."""
+    model = small().model
+    dependent = Features.dense(np.tile(np.eye(2)[:, None], (1, 2, 1)), np.ones((2, 1, 2)))
+    certain = np.where(np.eye(2)[:, None, :] > 0, 0.0, -np.inf).repeat(2, axis=1)
+    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), certain)
+    for instance, words in (
+        (small(model=replace(model, B=np.zeros(1))), "alpha_r"),
+        (small(model=replace(model, features=dependent), theta_p=np.zeros(2), theta_r=np.zeros(2)), "linearly depend"),
+        (small(model=replace(model, family=family)), "nothing to estimate"),
+    ):
+        with pytest.raises(InputError, match=words):
+            compute(instance)
+    for leak in (1e-8, 1e-6):
+        with pytest.raises(InputError, match="alpha_p"):
+            instances.build("riverswim", {"leak": leak})
 
 
 def smooth(reach=9.0, order=6, **changes):
@@ -91,32 +80,30 @@ def smooth(reach=9.0, order=6, **changes):
     return Instance(**{**given, **changes})
 
 
-def test_a_sound_smooth_instance_is_taken():
+def test_a_correct_smooth_instance_is_accepted():
     instance = smooth()
     assert compute(instance)["alpha_p"] == pytest.approx(1.0, abs=1e-6)
-    # Two uses of the kernel: E s' = +-s/2 on the anchors.
+    # The kernel, on the anchors: E s' = +-s/2.
     s = instance.model.space.nodes
     assert np.allclose(instance.P @ s, np.clip(s, -3, 3)[:, None] * [0.5, -0.5], rtol=0, atol=1e-6)
 
 
-def test_a_box_that_the_law_leaves_is_refused():
-    with pytest.raises(OutsideDomain, match=r"leaves the box.* at \(s, a\) = \("):
-        smooth(reach=4.0)
-
-
-def test_a_parameter_whose_law_is_no_number_is_refused():
-    with pytest.raises(OutsideDomain, match=r"at \(s, a\)"):
-        smooth(theta_p=np.array([1e200]))
-
-
-def test_smooth_features_need_a_function_of_the_state():
+def test_wrong_smooth_instances_are_rejected():
+    """The law leaves the box or is not finite, and phi is missing, wrong or of another shape."""
     model = smooth().model
-    with pytest.raises(InputError, match="Model needs phi"):
-        smooth(model=replace(model, phi=None))
-    with pytest.raises(InputError, match="phi does not give the features"):
-        smooth(model=replace(model, phi=lambda s: 1.1 * model.phi(s)))
-    with pytest.raises(WrongShape, match=r"has shape \(2, 3\), it must have \(2, 1\)"):
-        smooth(model=replace(model, phi=lambda s: np.ones((len(s), 2, 3))))
+    for changes, kind, words in (
+        ({"reach": 4.0}, OutsideDomain, r"leaves the box.* at \(s, a\) = \("),
+        ({"theta_p": np.array([1e200])}, OutsideDomain, r"at \(s, a\)"),
+        ({"model": replace(model, phi=None)}, InputError, "Model needs phi"),
+        ({"model": replace(model, phi=lambda s: 1.1 * model.phi(s))}, InputError, "phi does not give the features"),
+        (
+            {"model": replace(model, phi=lambda s: np.ones((len(s), 2, 3)))},
+            WrongShape,
+            r"\(2, 3\), it must have \(2, 1\)",
+        ),
+    ):
+        with pytest.raises(kind, match=words):
+            smooth(**changes)
 
 
 @dataclass
@@ -124,13 +111,13 @@ class Undeclared:
     scale: float = 1.0
 
 
-def test_a_plain_field_is_named():
+def test_a_plain_field_is_rejected():
     for use in (describe, lambda cls: read(cls, {}, "agent 'mine'")):
         with pytest.raises(InputError, match=r"parameter .scale. of .* is a plain field"):
             use(Undeclared)
 
 
-def test_a_module_without_docstring_is_listed(tmp_path, monkeypatch):
+def test_a_module_without_docstring_has_an_empty_summary(tmp_path, monkeypatch):
     package = tmp_path / "undocumented"
     package.mkdir()
     (package / "__init__.py").write_text("")

@@ -3,15 +3,13 @@
 import importlib
 import json
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-TOOL = ROOT / "tools" / "verify.py"
-REFERENCE = ROOT / "results" / "reference"
+from befrl.analysis import components
+from helpers import PROJECT
+
+STUDY, SMOKE = PROJECT / "results" / "reference", PROJECT / "tests" / "reference" / "smoke"
 
 TABLES = {
     "regret/a_U/summary.csv": """\
@@ -19,7 +17,7 @@ instance,variant,setting,role,seeds,mean,low,high,q90,failed,failed_low,failed_h
 a,x@tuned,scale=2,tuned,100,50,40,60,80,0.03,0.006,0.085,0.5,1,52
 a,oracle,,baseline,100,0,0,0,0,0,0,0.036,,0,
 """,
-    # y and z cannot be told apart; z and w can
+    # y and z are tied; z and w are not
     "regret/a_U/order.csv": """instance,track,family,place,agent,variant,group,better,gap,gap_low,gap_high,p
 a,U,tuned,1,x,x@tuned,a,,,,,
 a,U,tuned,2,y,y@tuned,b,x@tuned,0.5,0.4,0.6,0.001
@@ -64,32 +62,26 @@ def folders(tmp_path):
     for top in ("figures", "reference/figures"):
         (tmp_path / top).mkdir()
         (tmp_path / top / "regret.json").write_text(json.dumps(FIGURE))
-    return tmp_path / "results", tmp_path / "figures", tmp_path / "reference"
+    return tmp_path / "results", tmp_path / "reference", tmp_path / "figures"
 
 
 @pytest.fixture
 def verify(folders, monkeypatch, capsys):
-    """Calls it after some texts were replaced in a result: verify(name, old, new, ...) -> (exit code, lines)."""
-    monkeypatch.syspath_prepend(TOOL.parent)
-    main = importlib.import_module(TOOL.stem).main
+    """Compares folders after texts were replaced in a result: verify(name, old, new, ...) -> (exit code, lines)."""
+    monkeypatch.syspath_prepend(PROJECT / "tools")
+    main = importlib.import_module("verify").main
 
-    def call(name=None, *replaced):
+    def call(name=None, *replaced, rounding=False, folders=folders):
         if name:
-            path = folders[1] / name if name.endswith(".json") else folders[0] / name
+            path = folders[2 if name.endswith(".json") else 0] / name
             for old, new in zip(replaced[::2], replaced[1::2], strict=True):
                 assert path.read_text().count(old) == 1, old
                 path.write_text(path.read_text().replace(old, new))
-        code = main(*folders)
+        results, reference, *figures = map(str, folders)
+        code = main([results, reference, *(["--rounding"] if rounding else ["--figures", *figures])])
         return code, capsys.readouterr().out.splitlines()
 
     return call
-
-
-def test_the_same_bits_are_counted(verify, folders):
-    code, lines = verify()
-    assert code == 0
-    assert lines[0] == (f"5 tables compared with {folders[2]}: 5 the same to the byte, 0 within tolerance, 0 drifted")
-    assert lines[1].startswith("1 figures ") and "1 the same to the byte" in lines[1]
 
 
 SUMMARY, ORDER, TUNING = (f"regret/a_U/{name}.csv" for name in ("summary", "order", "tuning"))
@@ -132,55 +124,81 @@ BEYOND = {
     "another scale": ("regret.json", '"log"', '"linear"', "y axis: scale"),
     "a curve with fewer points": ("regret.json", "200", "100", "other lines"),
 }  # fmt: skip
+ROUNDED = [
+    ("instances.csv", "0.25", "0.2500001", ""),
+    ("instances.csv", "0.25", "0.25001", "alpha in row 1 (a): 0.25001, the reference has 0.25"),
+    (SUMMARY, "100,0,0,0,0,0,", "100,1e-10,0,0,0,0,", ""),
+    (SUMMARY, "100,0,0,0,0,0,", "100,1e-5,0,0,0,0,", "mean in row 2 (a oracle baseline): 1e-05, the reference has 0"),
+    (SUMMARY, ",50,40,60,80,", ",,40,60,80,", "mean in row 1 (a x@tuned scale=2 tuned): nan, the reference has 50"),
+    (SUMMARY, "oracle,,", "oracle,x,", "setting in row 2 (a oracle baseline): x, the reference has nan"),
+    (TUNING, "median", "worst", "chosen in row 2 (x scale=9 median): worst, the reference has median"),
+    (TUNING, "rank", "order", "'order'"),
+    (TUNING, "x,2,scale=9,1,5,41,41,2,median\n", "", "1 rows of"),
+]
 
 
 @pytest.mark.parametrize("change", WITHIN)
-def test_what_another_machine_may_change(verify, change):
+def test_differences_within_tolerance_are_accepted(verify, change):
     code, lines = verify(*WITHIN[change])
     assert code == 0, lines
-    assert any("1 within tolerance, 0 drifted" in line for line in lines)
+    assert lines[0].startswith("5 of 5 tables agree") and lines[1].startswith("1 of 1 figures agree")
+    assert ("4 are" in lines[0]) + ("0 are" in lines[1]) == 1
 
 
 @pytest.mark.parametrize("change", BEYOND)
-def test_what_it_may_not(verify, change):
+def test_larger_differences_are_listed(verify, change):
     *planted, words = BEYOND[change]
     code, lines = verify(*planted)
     assert code == 1
     assert any(words in line and planted[0] in line for line in lines)
-    assert any(line.endswith("1 drifted") for line in lines)
+    assert sum(line.startswith(("4 of 5 tables", "0 of 1 figures")) for line in lines) == 1
 
 
-def test_the_first_few_are_named_and_the_others_counted(verify, folders):
-    """Both values and the tolerance are shown."""
-    path = folders[0] / "regret/a_U/summary.csv"
-    header, *rows = path.read_text().splitlines()
-    for top in (folders[0], folders[2]):
-        factor = 1 if top == folders[2] else 2
-        again = [rows[0].replace(",50,40,", f",{factor * 50},40,") for _ in range(9)]
-        (top / "regret/a_U/summary.csv").write_text("\n".join([header, *again]) + "\n")
+@pytest.mark.parametrize("case", ROUNDED)
+def test_with_rounding_all_numbers_agree_to_one_part_in_a_million(verify, folders, case):
+    *planted, words = case
+    code, lines = verify(*planted, rounding=True)
+    assert (code, len(lines)) == ((1, 2) if words else (0, 1))
+    assert not words or (words in lines[0] and lines[0].startswith(str(folders[0] / planted[0])))
+
+
+def test_five_differences_of_a_file_are_listed_and_the_others_counted(verify, folders):
+    header, row, _ = TABLES[SUMMARY].splitlines()
+    for top, mean in zip(folders, (100, 50), strict=False):
+        (top / SUMMARY).write_text("\n".join([header, *[row.replace(",50,", f",{mean},")] * 9]) + "\n")
     code, lines = verify()
     assert code == 1 and len([line for line in lines if "summary.csv" in line]) == 6
-    assert lines[0].endswith("100, the reference has 50, allowed is a difference of 5")
+    assert lines[0].endswith("100, the reference has 50 (it may differ by 5)")
     assert lines[5].endswith("and 4 more")
 
 
-def test_a_table_or_figure_that_was_not_made_is_drift(verify, folders):
-    (folders[0] / "claims.csv").unlink()
-    (folders[1] / "regret.json").unlink()
+def test_missing_files_are_listed_and_files_without_reference_are_not(verify, folders):
+    results, _, figures = folders
+    (results / "claims.csv").rename(results / "more.csv")
+    (figures / "regret.json").unlink()
     code, lines = verify()
     assert code == 1 and lines[0].endswith("claims.csv: not made") and lines[2].endswith("regret.json: not made")
 
 
-def test_without_results_it_says_what_to_run(folders):
+def test_exit_code_is_2_if_there_is_nothing_to_compare(verify, folders, capsys):
     shutil.rmtree(folders[0])
-    done = subprocess.run([sys.executable, TOOL, *folders], capture_output=True, text=True)
-    assert done.returncode == 2 and "run `make reproduce` first" in done.stderr
+    assert verify() == (2, [])
+    shutil.rmtree(folders[1])
+    assert verify(rounding=True) == (2, [])
 
 
-def test_the_committed_references_do_not_drift_from_themselves(verify, folders, capsys):
-    main = importlib.import_module(TOOL.stem).main
-    assert main(REFERENCE, REFERENCE / "figures", REFERENCE) == 0
-    assert " 0 drifted" in capsys.readouterr().out
-    names = {path.relative_to(REFERENCE).parts[0] for path in REFERENCE.rglob("*.csv")}
-    assert {"regret", "published", "instances.csv", "table1.csv", "claims.csv"} <= names
-    assert "timings" not in names and not list(REFERENCE.rglob("curves.csv"))
+def test_committed_references_agree_with_themselves_and_cover_every_stage(verify):
+    code, lines = verify(folders=(STUDY, STUDY, STUDY / "figures"))
+    tables = {path.relative_to(STUDY).parts[0] for path in STUDY.rglob("*.csv")}
+    assert code == 0
+    for line, pattern in zip(lines, ("**/*.csv", "figures/*.json"), strict=False):
+        assert line.endswith(f" {len(list(STUDY.glob(pattern)))} are the same to the byte")
+    assert {"regret", "published", "instances.csv", "table1.csv", "claims.csv"} <= tables
+    assert "timings" not in tables and not list(STUDY.rglob("curves.csv"))
+    count = len(list(SMOKE.rglob("*.csv")))
+    code, lines = verify(folders=(SMOKE, SMOKE), rounding=True)
+    assert (code, lines) == (0, [f"{count} of {count} tables agree with {SMOKE}: {count} are the same to the byte"])
+    assert {path.relative_to(SMOKE).parts[0] for path in SMOKE.rglob("*.csv")} == {
+        *("regret", "components", "published", "coverage.csv", "instances.csv", "table1.csv", "columns.csv")
+    }
+    assert {path.parents[1].name for path in (SMOKE / "components").rglob("*.csv")} == set(components.registry.names())

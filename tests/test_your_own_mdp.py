@@ -1,4 +1,4 @@
-"""docs/your-own-mdp.md, followed to the letter in an empty folder; its file, and the mistakes that are refused."""
+"""docs/your-own-mdp.md, followed step by step in an empty folder; its file, and the mistakes that it lists."""
 
 import re
 
@@ -12,23 +12,18 @@ from befrl.common.errors import InputError
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.gym import BefEnv
-from befrl.model import features, instance_checks
+from befrl.model import checks, features
 from guides import Guide
 
 GUIDE = Guide("your-own-mdp")
 CHECK, INSTANCE, RUN, STUDY, ENVIRONMENT = GUIDE.commands
 FILE = GUIDE.files["thermostat.py"]
-EXCEPTIONS = {
-    "WrongShape": features.WrongShape,
-    "SingularDesign": features.SingularDesign,
-    "OutsideDomain": instance_checks.OutsideDomain,
-    "InputError": InputError,
-}
+EXCEPTIONS = [features.WrongShape, features.SingularDesign, checks.OutsideDomain, InputError]
 
 
 def mistakes():
     """The rows (this, is written as, exception, says) of the last table."""
-    table = GUIDE.text[GUIDE.text.index("## What is refused") :]
+    table = GUIDE.text[GUIDE.text.index("## What is rejected") :]
     return re.findall(r"^\| `(.*)` \| `(.*)` \| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE)
 
 
@@ -66,12 +61,8 @@ def brute_force(horizon, sigma, points=1000):
     return V[x < -0.4].mean()
 
 
-def test_the_page_shows_about_thirty_lines():
-    assert 30 <= sum(bool(line.strip()) for line in FILE.splitlines()) <= 36
-
-
 @pytest.mark.parametrize("values", [{}, {"horizon": 7, "sigma": 0.3}])
-def test_its_optimum_is_that_of_a_fine_grid(drop, values):
+def test_optimum_agrees_with_a_fine_grid(drop, values):
     drop(FILE)
     problem = instances.rebuild("thermostat", values, {})
     expected = brute_force(**{"horizon": 20, "sigma": 0.2, **values})
@@ -80,6 +71,7 @@ def test_its_optimum_is_that_of_a_fine_grid(drop, values):
 
 def test_the_page_prints_what_the_command_prints(drop, capsys):
     drop(FILE)
+    assert INSTANCE == "befrl instance thermostat --plugin thermostat.py"
     assert cli.main(["instance", "thermostat"]) == 0
     printed, shown = (text.split() for text in (capsys.readouterr().out, GUIDE.block("text")))
     assert printed[::2] == shown[::2]
@@ -88,10 +80,10 @@ def test_the_page_prints_what_the_command_prints(drop, capsys):
     assert [float(x) for x in printed[5::2]] == pytest.approx([float(x) for x in shown[5::2]], rel=1e-4)
 
 
-def test_agents_learn_to_heat_unless_greedy_takes_the_first_of_equal_actions(thermostat):
+def test_agents_learn_to_heat_if_ties_are_broken_at_random(thermostat):
     def late(algorithm, ties="random", **values):
         parameters = agents.parameters(algorithm, values)
-        log = loop.run(RunSpec(thermostat, "thermostat", algorithm, parameters, 60, [0, 1], "U", 7, ties))
+        log = loop.run(RunSpec(thermostat, "thermostat", algorithm, parameters, 40, [0, 1], "U", 7, ties))
         assert np.all(log["regret"] > 0)
         return log["regret"][:, -20:].mean()
 
@@ -104,7 +96,6 @@ def test_a_reader_saves_the_files_and_runs_the_commands(tmp_path):
     assert list(GUIDE.files) == ["thermostat.py", "study.yaml", "environment.py"]
     GUIDE.save(tmp_path)
     assert "all hold" in GUIDE.run(CHECK, tmp_path)
-    assert GUIDE.run(INSTANCE, tmp_path).split()[:4] == GUIDE.block("text").split()[:4]
     assert "bef-rlsvi" in GUIDE.run(RUN.replace("--episodes 500", "--episodes 5"), tmp_path)
     GUIDE.run(f"{STUDY} --dry-run", tmp_path)
     state = float(GUIDE.run(ENVIRONMENT, tmp_path).strip("[]\n"))
@@ -128,14 +119,14 @@ def test_it_is_an_environment(drop):
 
 
 @pytest.mark.parametrize(("this", "other", "kind", "words"), mistakes())
-def test_a_mistake_is_refused_as_the_page_says(drop, this, other, kind, words):
+def test_a_mistake_is_rejected_as_the_page_says(drop, this, other, kind, words):
     assert FILE.count(this) == 1
     drop(FILE.replace(this, other))
     with pytest.raises(InputError) as caught:
         instances.build("thermostat", {})
-    assert type(caught.value) is EXCEPTIONS[kind]
+    assert type(caught.value).__name__ == kind
     assert words in str(caught.value)
 
 
-def test_every_kind_of_refusal_is_shown():
-    assert {kind for _, _, kind, _ in mistakes()} == set(EXCEPTIONS)
+def test_the_page_shows_every_exception():
+    assert {kind for _, _, kind, _ in mistakes()} == {exception.__name__ for exception in EXCEPTIONS}

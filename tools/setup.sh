@@ -28,7 +28,7 @@ make_venv() {
 
 install() {
     if [ "$uv" ]; then
-        "$uv" pip install --quiet --python "$py" "$@"
+        "$uv" pip install --quiet --compile-bytecode --python "$py" "$@"
     elif "$py" -m pip --version >/dev/null 2>&1; then
         PIP_USE_PEP517=1 "$py" -m pip install --quiet "$@"
     else

@@ -1,18 +1,12 @@
 """Instances as Gymnasium environments, for agents from outside befrl: `gymnasium.make("befrl/chain-v0", bins=5)`.
 
-Importing this module registers `befrl/<name>-v0` for each family and preset of the registry; nothing else in befrl
-imports Gymnasium. An environment uses the random numbers of befrl's own runs: `reset(seed=i)` opens the stream of seed
-i of the instance `name` under `root_seed`, and a reset without a seed continues with the next episode of that stream.
-The same actions therefore give the same states and rewards as in `befrl run`, bit for bit.
+Importing this module registers `befrl/<name>-v0` for each family and preset; nothing else in befrl imports Gymnasium.
+The same actions give the same states and rewards as in `befrl run`, to the bit. Observations are states: integers if
+there are finitely many, otherwise vectors (dim,) of float64. An episode is *terminated*, not truncated, after H steps,
+as V_{H+1} = 0. Good policies depend on the step, which is not part of the state: `info["h"]` counts it from 0.
 
-Observations are states: integers if there are finitely many states, otherwise vectors (dim,) of float64. An episode is
-*terminated*, not truncated, after H steps: the horizon belongs to the MDP, V_{H+1} = 0, and there is nothing to
-bootstrap beyond it. Good policies depend on the step, which is not part of the state: `info["h"]` counts it from 0.
 After a step, `info["gap"]` is V*_h(s) - Q*_h(s, a): its sum over an episode is an unbiased estimate of the
-pseudo-regret V*_1(s_1) - V^pi_1(s_1). It is there to measure an agent, which must not read it; `play` hides it.
-
-`play` lets an agent from outside play many seeds and writes a run file, with which `befrl aggregate` compares it with
-befrl's own (docs/gymnasium.md).
+pseudo-regret V*_1(s_1) - V^pi_1(s_1). An agent must not read it (docs/gymnasium.md).
 """
 
 import time
@@ -23,33 +17,36 @@ from gymnasium.utils import seeding
 
 from befrl import instances
 from befrl.common import storage
+from befrl.common.defaults import ROOT_SEED
 from befrl.common.errors import InputError
 from befrl.experiment import outside
 from befrl.experiment.environment import Environment
-from befrl.experiment.spec import ROOT_SEED
 from befrl.model.instance import Instance
 
 
 class BefEnv(gymnasium.Env):
-    """One copy of an instance, given as an `Instance` or by the name of a family or preset and its parameters.
+    """An instance, given as an `Instance` or by the name of a family or preset and its parameters.
 
-    `name` is the instance's name in a study, which keys its random streams; by default, it is the name of the family or
-    preset. The true parameters are not part of the observations.
+    `name` is its name in a study, which keys the random streams; by default it is that of the family or instance.
     """
 
     def __init__(self, instance, root_seed=ROOT_SEED, name=None, **parameters):
         if isinstance(instance, Instance):
             if parameters:
-                raise InputError(
-                    f"{', '.join(parameters)}: parameters go with the name of a family, not with an instance"
-                )
+                names = ", ".join(parameters)
+                raise InputError(f"{names}: parameters go with the name of a family, not with an instance")
             self.instance, key = instance, instance.name
         else:
-            # Only befrl's own agents need the constants, so they are not computed.
+            # Without constants, which only befrl's own agents need.
             self.instance, key = instances.rebuild(*instances.resolve(instance, parameters), {}), instance
         self.root_seed, self.name = root_seed, name or key
         self.action_space = gymnasium.spaces.Discrete(self.instance.model.n_actions)
-        self.observation_space = observation_space(self.instance.model.space)
+        space = self.instance.model.space
+        if space.discrete:
+            self.observation_space = gymnasium.spaces.Discrete(space.n_cells)
+        else:
+            low, high = (-np.inf, np.inf) if space.unbounded else (space.low, space.high)
+            self.observation_space = gymnasium.spaces.Box(low, high, (space.dim,), np.float64)
         self._environment = self._seed = None
         self._h = self.instance.horizon
 
@@ -61,7 +58,7 @@ class BefEnv(gymnasium.Env):
         return self._seed
 
     def reset(self, *, seed=None, options=None):
-        """Start the next episode of the stream; a seed restarts its own stream. There are no options."""
+        """Start the next episode of the stream; a seed starts the stream of that seed of `befrl run`."""
         if seed is None and self._environment is None:
             seed = self.np_random_seed
         super().reset(seed=seed)
@@ -95,16 +92,8 @@ class BefEnv(gymnasium.Env):
         return np.array(self._s, dtype=float).reshape(-1)
 
 
-def observation_space(space):
-    """The Gymnasium space of the states of a befrl space."""
-    if space.discrete:
-        return gymnasium.spaces.Discrete(space.n_cells)
-    low, high = (space.low, space.high) if not space.unbounded else (-np.inf, np.inf)
-    return gymnasium.spaces.Box(low, high, (space.dim,), np.float64)
-
-
 class OneSeed(gymnasium.Wrapper):
-    """The episodes of one seed: the gaps are noted and not shown, and seeds that the agent gives are ignored."""
+    """The episodes of one seed: gaps are recorded and hidden, and seeds that the agent gives are ignored."""
 
     def __init__(self, env, seed):
         super().__init__(env)
@@ -114,9 +103,8 @@ class OneSeed(gymnasium.Wrapper):
     def reset(self, *, seed=None, options=None):
         """Start the next episode; a second reset before its first step changes nothing."""
         if self._steps:
-            raise InputError(
-                f"the environment was reset after {self._steps} steps: an episode must be played to its end"
-            )
+            played = f"the environment was reset after {self._steps} steps"
+            raise InputError(f"{played}: an episode must be played to its end")
         if self._first is None:
             self._first = self.env.reset(seed=self._seed)
             self._seed = None
@@ -134,18 +122,17 @@ class OneSeed(gymnasium.Wrapper):
 
 
 def play(learn, env, episodes, seeds, label, out=None):
-    """Let an agent from outside play `episodes` episodes of each seed, and write a run file to `out`.
+    """Run an agent from outside in a `BefEnv`, write a run file to `out`, and return its estimated regret (seeds, K).
 
-    `learn(env, episodes, seed)` makes an agent and plays the episodes in env; episodes beyond these do not count. The
-    random numbers of `env`, a `BefEnv`, are those that befrl's agents meet; `seed` is for those of the agent itself.
-    Returns the estimated regret, (seeds, episodes).
+    `learn(env, episodes, seed)` makes an agent and plays the K episodes in env; further episodes do not count. The
+    seed is for the agent's own random numbers. `befrl aggregate` compares the run file with those of befrl's agents.
     """
     seeds = [int(seed) for seed in seeds]
     if "@" in label or "/" in label:
         raise InputError(f"label = {label!r} is not allowed: @ and / have a meaning in names of variants and files")
     if out is not None:
         storage.check_target(out)
-    regret, seconds = np.empty((len(seeds), episodes)), np.empty((len(seeds), episodes))
+    regret, seconds = np.empty((2, len(seeds), episodes))
     began = time.perf_counter()
     for i, seed in enumerate(seeds):
         one, start = OneSeed(env, seed), time.process_time()

@@ -1,13 +1,9 @@
-"""Plug-ins: agents, instances, reward laws, estimators and planners from outside the package.
+"""Plug-ins: agents, instances, reward laws, estimators and planners from outside the package (docs/plug-ins.md).
 
-A plug-in is a Python file, and its name is the component's name: `my_agent.py` is `my-agent`. What it defines tells its
-kind: `Agent`, `build` (an instance), `Law`, `Estimator` or `Planner`. `load` takes a folder of such files, one file, or
-the name under which an installed package offers some: an entry point of the group `befrl.plugins`, whose value is a
-package with such modules, or one module. Nothing is loaded unless it is named, because a study compares all estimators
-and planners that it knows: an installed package must not change its results.
-
-Files of a folder whose names start with an underscore are no plug-ins; the others import them with
-`from . import _mine`. Files are parsed when they are loaded, and imported when they are used.
+A plug-in is a Python file; `my_agent.py` defines the component `my-agent`. Its kind is recognised by what it defines:
+`Agent`, `build` (an instance), `Law`, `Estimator` or `Planner`. Files whose names start with an underscore are not
+plug-ins; the others import them with `from . import _mine`. Files are parsed when loaded, and imported when used.
+Nothing is loaded unless it is named, because a study compares all estimators and planners that are loaded.
 """
 
 import ast
@@ -24,37 +20,37 @@ from befrl.learning import estimators
 from befrl.model import rewards
 from befrl.planning import planners
 
-REGISTRIES = {c.kind: c for c in (room.registry for room in (agents, instances, rewards, estimators, planners))}
+REGISTRIES = {layer.registry.kind: layer.registry for layer in (agents, instances, rewards, estimators, planners)}
 GROUP = "befrl.plugins"
 PACKAGE = "befrl_plugins"
 
-# What has been loaded: the sources in their order, the components by file, and the packages of the files by folder.
+# The loaded sources in their order, the components by file, and the packages of the files by folder.
 _sources, _files, _packages = [], {}, {}
 
 
 def load(source, folder="."):
-    """Load plug-ins from a folder, relative to `folder`, from one file, or from an installed package by name.
+    """Load the plug-ins of a folder, a file (relative to `folder`) or an installed package; return their (kind, name).
 
-    Returns the (kind, name) of each. What is loaded already is not loaded again.
+    A package names its plug-ins in an entry point of the group `befrl.plugins`: a package of modules, or one module.
     """
     path = (Path(folder) / Path(source).expanduser()).resolve()
     if path.exists():
         source, modules = str(path), {file: f"{_package(file.parent)}.{file.stem}" for file in _files_of(path)}
     else:
         modules = _installed(str(source), path)
-    found = {file: (*_recognised(file), module) for file, module in modules.items()}
-    new = {file: entry for file, entry in found.items() if file not in _files}
-    for file, (kind, name, _) in new.items():
+    found = {file: _recognised(file) for file in modules}
+    new = {file: component for file, component in found.items() if file not in _files}
+    for file, (kind, name) in new.items():
         try:
             REGISTRIES[kind].check_free(name)
         except InputError as error:
             raise InputError(f"{file}: {error}") from None
-    for file, (kind, name, module) in new.items():
-        REGISTRIES[kind].add(name, module)
-        _files[file] = (kind, name)
+    for file, (kind, name) in new.items():
+        REGISTRIES[kind].add(name, modules[file])
+    _files.update(new)
     if source not in _sources:
         _sources.append(source)
-    return [(kind, name) for kind, name, _ in found.values()]
+    return list(found.values())
 
 
 def sources() -> list[str]:
@@ -63,22 +59,16 @@ def sources() -> list[str]:
 
 
 def state():
-    """What another process needs to know the same components: the sources, and the components added in memory."""
-    in_memory = [
-        (kind, name, module)
-        for kind, registry in REGISTRIES.items()
-        for name, module in registry.added.items()
-        if not isinstance(module, str)
-    ]
-    return sources(), in_memory
+    """The sources and the components added in memory, from which `restore` makes the same registries elsewhere."""
+    added = [(kind, *entry) for kind, registry in REGISTRIES.items() for entry in registry.added.items()]
+    return sources(), [entry for entry in added if not isinstance(entry[2], str)]
 
 
 def restore(known):
     """Load and add the components of a `state` of another process."""
-    places, in_memory = known
-    for place in places:
-        load(place)
-    for kind, name, module in in_memory:
+    for source in known[0]:
+        load(source)
+    for kind, name, module in known[1]:
         REGISTRIES[kind].add(name, module, replace=True)
 
 
@@ -95,7 +85,7 @@ def _files_of(path):
 
 
 def _installed(name, path):
-    """The files and modules that an installed package offers under a name."""
+    """The files and modules of an installed package."""
     # Imported here because it takes 40 ms, and few commands use installed plug-ins.
     from importlib.metadata import entry_points
 
@@ -125,7 +115,12 @@ def _recognised(file):
     except (OSError, SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise InputError(f"{file}{line}: {getattr(error, 'msg', error)}") from None
-    defined = {name for statement in tree.body for name in _defined(statement)}
+    defined = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            defined.add(statement.name)
+        elif isinstance(statement, ast.Assign):
+            defined |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     kinds = [kind for kind, registry in REGISTRIES.items() if registry.parts[0] in defined]
     if len(kinds) > 1:
         raise InputError(f"{file} has several components ({', '.join(kinds)}): keep each in a file of its own")
@@ -135,20 +130,12 @@ def _recognised(file):
     return kinds[0], file.stem.replace("_", "-")
 
 
-def _defined(statement):
-    """The names that a top-level statement defines."""
-    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
-        return [statement.name]
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
 def _package(folder):
     """The package in which the files of a folder are imported, so that they can import each other."""
     if folder not in _packages:
-        last = re.sub(r"\W", "_", folder.name) or "root"
-        same = [name for name in _packages.values() if re.fullmatch(rf"{PACKAGE}\.{last}(__\d+)?", name)]
-        name = f"{PACKAGE}.{last}__{len(same) + 1}" if same else f"{PACKAGE}.{last}"
+        name = f"{PACKAGE}." + (re.sub(r"\W", "_", folder.name) or "root")
+        while name in _packages.values():
+            name += "_"
         for package, places in ((PACKAGE, []), (name, [str(folder)])):
             spec = ModuleSpec(package, None, is_package=True)
             spec.submodule_search_locations = places

@@ -1,10 +1,9 @@
-"""From Snakemake's log records to the line on the screen."""
+"""The logger plugin: from Snakemake's records to the line on the screen."""
 
 import logging
 import sys
 import threading
 import time
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,9 +11,8 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from snakemake_logger_plugin_progress import seconds
-from snakemake_logger_plugin_progress.run import Job, Run, clock, in_words
-from snakemake_logger_plugin_progress.screen import screen, write
+from snakemake_logger_plugin_progress.run import Job, Run, clock, line, read_seconds, write_seconds
+from snakemake_logger_plugin_progress.screen import Screen
 
 MEASURED = Path(".snakemake/seconds")
 LAST_LINES = 20
@@ -50,19 +48,17 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self):
-        self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.screen = screen(self.stream)
+        self.screen = Screen(sys.stdout if self.common_settings.stdout else sys.stderr)
         self.run: Run | None = None
         self.given = Path(self.settings.seconds) if self.settings and self.settings.seconds else None
-        self.log_file = ""
-        self.said = ""
+        self.log_file = self.said = ""
         self._ended = threading.Event()
         threading.Thread(target=self._tick, daemon=True).start()
 
     def emit(self, record):
         try:
             if self.common_settings.dryrun:
-                write(self.stream, f"{self.format(record)}\n")
+                self.screen.write(f"{self.format(record)}\n")
             else:
                 self._take(record)
         except Exception:
@@ -76,44 +72,40 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _take(self, record):
-        event, now = getattr(record, "event", None), record.created
+        event, now, run = getattr(record, "event", None), record.created, self.run
         if event == LogEvent.RUN_INFO:
             counts = {rule: int(number) for rule, number in record.stats.items() if rule != "total"}
-            self.run = Run(counts, self._expected())
+            given = self.given
+            self.run = Run(counts, read_seconds(given) | read_seconds(MEASURED / given.name) if given else {})
             self.screen.say(f"{self.run.total} jobs; Snakemake's own lines go to .snakemake/log/")
-        elif event == LogEvent.JOB_INFO and self.run:
+        elif event == LogEvent.JOB_INFO and run:
             name = " ".join([record.rule_name, *map(str, dict(record.wildcards).values())])
             output = str(record.output[0]) if record.output else name
-            self.run.start(record.jobid, Job(record.rule_name, name, output, now))
+            run.start(record.jobid, Job(record.rule_name, name, output, now))
             self._show(now)
-        elif event == LogEvent.JOB_FINISHED and self.run:
-            self.run.finish(record.job_id, now)
+        elif event == LogEvent.JOB_FINISHED and run:
+            run.finish(record.job_id, now)
             self._show(now)
         elif event == LogEvent.JOB_ERROR:
             # Snakemake logs every failure a second time at the end.
-            job = self.run.fail(record.jobid) if self.run else None
-            if job:
+            if run and (job := run.fail(record.jobid)):
                 self.screen.say(failure(job.name, record.log, record.shellcmd))
                 self._show(now)
-        elif getattr(record, "exception", None) == "RuleException" and self.run and self.run.running:
-            pass  # a failed job's command; the JOB_ERROR follows
+        elif getattr(record, "exception", None) == "RuleException" and run and run.running:
+            pass  # the command of a failed job; the JOB_ERROR follows
         elif record.levelno >= logging.WARNING or (event is None and str(record.msg).startswith(SHOWN)):
-            text, before = self.format(record), self.said
-            self.said = text
-            if text != before:  # Snakemake repeats some while it waits
-                self.screen.say(text)
+            before, self.said = self.said, self.format(record)
+            if self.said != before:  # Snakemake repeats some while it waits
+                self.screen.say(self.said)
         elif event is None and str(record.msg).startswith("Complete log"):
             self.log_file = str(record.msg).partition(": ")[2]
 
-    def _expected(self):
-        return seconds.read(self.given) | seconds.read(MEASURED / self.given.name) if self.given else {}
-
     def _show(self, now):
         share = self.run.done / self.run.total if self.run.total else 1.0
-        self.screen.show(lambda width: in_words(self.run, now, width), share, now)
+        self.screen.show(lambda width: line(self.run, now, width), share, now)
 
     def _tick(self):
-        """Let the clocks of the line move while no record comes."""
+        """Update the clocks of the line while no record comes."""
         while not self._ended.wait(SECONDS_BETWEEN_TICKS):
             with self.lock:
                 if self.run and self.run.running and not self._ended.is_set():
@@ -133,18 +125,15 @@ class LogHandler(LogHandlerBase):
             self.screen.say(f"stopped after {run.done} of {run.total} jobs in {elapsed}{failed}{log}")
         if self.given and run.seconds and MEASURED.parent.is_dir():
             measured = MEASURED / self.given.name
-            seconds.write(measured, seconds.read(measured) | run.seconds)
+            write_seconds(measured, read_seconds(measured) | run.seconds)
 
 
 def failure(name, logs, command) -> str:
-    """What is shown of a job that failed: the last lines of its own log, or its command if it has none."""
+    """What is shown of a failed job: the last lines of its log, or its command if it has none."""
     text = [f"FAILED: {name}"]
-    for path in logs:
-        try:
-            lines = deque(Path(path).read_text(errors="replace").splitlines(), maxlen=LAST_LINES)
-        except OSError:
-            lines = []
-        text += [f"  the last lines of {path}:" if lines else f"  {path} is empty", *(f"    {line}" for line in lines)]
+    for path in map(Path, logs):
+        lines = path.read_text(errors="replace").splitlines()[-LAST_LINES:] if path.is_file() else []
+        text += [f"  the last lines of {path}:" if lines else f"  {path} is empty", *(f"    {row}" for row in lines)]
     if not logs and command:
         text.append(f"  it has no log; its command was: {command.strip()}")
     return "\n".join(text)

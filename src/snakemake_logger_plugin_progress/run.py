@@ -1,38 +1,40 @@
 """The state of a run: jobs to do, running, finished and failed, and the time left.
 
-Every method that needs the time takes it as `now`, in seconds.
+Times are in seconds, and `now` is the current one. A job is identified by its rule and its first output file, which are
+the same in every run; tables of seconds are {(rule, output): seconds}.
 """
 
+import csv
+import os
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
-# The seconds of finished jobs are held against their expectations as if this many more had been as expected.
-WEIGHT_OF_EXPECTATION = 10.0
+# Seconds that are added to those measured and to those expected, before their ratio is taken.
+PRIOR_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Job:
     rule: str
     name: str  # short, for people
-    output: str  # its first output file, or its name: the same in every run
+    output: str
     started: float
 
 
 class Run:
-    """expected: {(rule, output): seconds} from earlier runs, here or elsewhere; it may be empty."""
+    """counts: {rule: number of jobs}; expected: the seconds of jobs in earlier runs, here or elsewhere."""
 
     def __init__(self, counts: dict[str, int], expected=None):
-        self.counts = dict(counts)  # rule -> number of jobs
+        self.counts = counts
+        self.total = sum(counts.values())
         self.expected = expected or {}
         self.running: dict[int, Job] = {}
-        self.seconds = {}  # (rule, output) -> seconds of the finished jobs
-        self.failed = []
+        self.seconds: dict[tuple[str, str], float] = {}  # of the finished jobs
+        self.failed: list[Job] = []
         self.begun = None
         self._seen = set()
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
 
     @property
     def done(self) -> int:
@@ -44,84 +46,65 @@ class Run:
         self._seen.add((job.rule, job.output))
 
     def finish(self, number, now):
-        job = self.running.pop(number, None)
-        if job is not None:
+        if job := self.running.pop(number, None):
             self.seconds[job.rule, job.output] = now - job.started
 
     def fail(self, number) -> Job | None:
-        """The job that failed, or None if that is known already."""
+        """The job that failed, or None if its failure is known already."""
         job = self.running.pop(number, None)
-        if job is not None:
+        if job:
             self.failed.append(job)
         return job
 
     def time_left(self, now) -> float | None:
-        """Seconds until the end; None while jobs of unknown length wait that are more than half of all jobs.
+        """Seconds until the end; None while more than half of all jobs wait and have no known length.
 
-        The seconds of all jobs to come, over the number of jobs that run side by side; at least what the longest
-        running job still needs.
+        The seconds of all jobs to come, over the number of jobs that run in parallel; at least what the longest running
+        job still needs. Seconds of earlier runs are scaled by how this run compares with them. A job without any gets
+        the mean of its rule in this run, or of all jobs.
         """
-        waiting = self._waiting()
-        unknown = sum(number for rule, number in waiting.items() if not (self._earlier(rule) or self._own(rule)))
-        if self.begun is None or not (self.seconds or self.expected) or 2 * unknown > self.total:
+        if self.begun is None or not (self.seconds or self.expected):
             return None
-        still = [max(0.0, self._expectation(job.rule, job.output) - now + job.started) for job in self.running.values()]
-        to_come = sum(number * self._expectation(rule) for rule, number in waiting.items() if number)
-        return max([(sum(still) + to_come) / self._side_by_side(now), *still])
-
-    def _waiting(self) -> dict[str, int]:
-        """The number of jobs of each rule that have not started."""
-        seen = [rule for rule, _ in self._seen]
-        return {rule: max(0, number - seen.count(rule)) for rule, number in self.counts.items()}
-
-    def _side_by_side(self, now):
-        """The mean number of jobs that ran at once so far, or, if that is more, the number that run now."""
-        elapsed = now - self.begun
-        busy = sum(self.seconds.values()) + sum(now - job.started for job in self.running.values())
-        return max(1.0, len(self.running), busy / elapsed if elapsed > 0 else 0.0)
-
-    def _expectation(self, rule, output=None):
-        """Seconds of a job, or, without output, of a job of the rule that has not started.
-
-        From earlier runs, in proportion to how this run compares with them; else from finished jobs of the same rule;
-        else from all finished jobs.
-        """
-        if (rule, output) in self.expected:
-            return self._pace() * self.expected[rule, output]
-        if earlier := self._earlier(rule):
-            return self._pace() * fmean(earlier)
-        if self.seconds:
-            return fmean(self._own(rule) or self.seconds.values())
-        return self._pace() * fmean(self.expected.values())
-
-    def _earlier(self, rule):
-        """Seconds of earlier runs of those jobs of the rule that have not started now."""
-        return [seconds for key, seconds in self.expected.items() if key[0] == rule and key not in self._seen]
-
-    def _own(self, rule):
-        return [seconds for key, seconds in self.seconds.items() if key[0] == rule]
-
-    def _pace(self):
-        """How long jobs take here, as a multiple of what was expected."""
-        known = [key for key in self.seconds if key in self.expected]
+        known = self.seconds.keys() & self.expected.keys()
         taken, expected = (sum(table[key] for key in known) for table in (self.seconds, self.expected))
-        return (taken + WEIGHT_OF_EXPECTATION) / (expected + WEIGHT_OF_EXPECTATION)
+        pace = (taken + PRIOR_SECONDS) / (expected + PRIOR_SECONDS)
+        mean = fmean(self.seconds.values()) if self.seconds else pace * fmean(self.expected.values())
+        of_rule = {rule: self._mean(rule, pace) for rule in self.counts}
+        started = Counter(rule for rule, _ in self._seen)
+        waiting = {rule: max(0, number - started[rule]) for rule, number in self.counts.items()}
+        if 2 * sum(number for rule, number in waiting.items() if of_rule[rule] is None) > self.total:
+            return None
+        still = []
+        for job in self.running.values():
+            earlier, guess = self.expected.get((job.rule, job.output)), of_rule.get(job.rule)
+            length = pace * earlier if earlier is not None else mean if guess is None else guess
+            still.append(max(0.0, length - (now - job.started)))
+        to_come = sum(number * (mean if of_rule[rule] is None else of_rule[rule]) for rule, number in waiting.items())
+        busy = sum(self.seconds.values()) + sum(now - job.started for job in self.running.values())
+        parallel = max(1.0, len(self.running), busy / (now - self.begun) if now > self.begun else 0.0)
+        return max([(sum(still) + to_come) / parallel, *still])
+
+    def _mean(self, rule, pace):
+        """The mean seconds of a rule's jobs that have not started, or None if nothing is known of the rule."""
+        earlier = [seconds for key, seconds in self.expected.items() if key[0] == rule and key not in self._seen]
+        if earlier:
+            return pace * fmean(earlier)
+        own = [seconds for key, seconds in self.seconds.items() if key[0] == rule]
+        return fmean(own) if own else None
 
 
-def in_words(run: Run, now, width=None) -> str:
+def line(run: Run, now, width=None) -> str:
     """The line that is shown, cut to a width if one is given."""
-    elapsed = now - run.begun if run.begun is not None else 0.0
-    parts = [f"{run.done}/{run.total} jobs", f"{clock(elapsed)} elapsed"]
-    if run.failed:
-        # Snakemake only waits for the jobs that run.
+    parts = [f"{run.done}/{run.total} jobs", f"{clock(now - run.begun if run.begun is not None else 0)} elapsed"]
+    if run.failed:  # Snakemake only waits for the running jobs
         parts.insert(1, f"{len(run.failed)} FAILED")
     else:
         left = run.time_left(now)
         parts.append("time left not known yet" if left is None else f"about {clock(left)} left")
     if run.running:
         parts.append("now " + ", ".join(job.name for job in run.running.values()))
-    line = " | ".join(parts)
-    return line if width is None or len(line) <= width else line[: max(0, width - 3)] + "..."
+    text = " | ".join(parts)
+    return text if width is None or len(text) <= width else text[: max(0, width - 3)] + "..."
 
 
 def clock(seconds) -> str:
@@ -129,3 +112,23 @@ def clock(seconds) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def read_seconds(path) -> dict[tuple[str, str], float]:
+    """A table of seconds; empty if it is missing or damaged, since it is used for an estimate alone."""
+    try:
+        with open(path, newline="") as file:
+            return {(row["rule"], row["output"]): float(row["seconds"]) for row in csv.DictReader(file)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def write_seconds(path, table):
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(temporary, "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("rule", "output", "seconds"))
+        rows.writerows((*key, f"{seconds:.1f}") for key, seconds in sorted(table.items()))
+    os.replace(temporary, path)

@@ -1,5 +1,6 @@
-"""Where a run is shown: a line that is redrawn on a terminal, plain lines at a modest rate elsewhere."""
+"""The output of a run: a line that is redrawn on a terminal, plain lines at a modest rate elsewhere."""
 
+import contextlib
 import os
 
 SECONDS_BETWEEN_LINES = 30.0
@@ -7,56 +8,37 @@ SHARE_BETWEEN_LINES = 0.1
 CLEAR = "\r\x1b[K"
 
 
-class Terminal:
-    """One line that is redrawn in place; other text is printed above it."""
+class Screen:
+    """Shows a line, redrawn in place on a terminal, and prints text above it."""
 
     def __init__(self, stream):
         self.stream = stream
+        self.terminal = stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.shown = -1.0, float("-inf")  # share and time of the last plain line
 
-    def show(self, in_words, share, now):
-        """Redraw the line; in_words(width) is its text."""
-        write(self.stream, CLEAR + in_words(self._width()))
+    def show(self, line, share, now):
+        """Show line(width); not on a terminal, only after a tenth of the jobs or half a minute."""
+        if self.terminal:
+            self.write(CLEAR + line(self._width()))
+            return
+        last_share, last_time = self.shown
+        tenths = [int(x / SHARE_BETWEEN_LINES + 1e-9) for x in (share, last_share)]
+        if tenths[0] > tenths[1] or now - last_time >= SECONDS_BETWEEN_LINES:
+            self.shown = share, now
+            self.say(line(None))
 
     def say(self, text):
-        write(self.stream, f"{CLEAR}{text}\n")
+        self.write(f"{CLEAR if self.terminal else ''}{text}\n")
+
+    def write(self, text):
+        with contextlib.suppress(BrokenPipeError):  # nobody reads, as after `| head`; the run continues
+            self.stream.write(text)
+            self.stream.flush()
 
     def _width(self):
+        """The columns of the terminal without the last, after which some terminals start a new line."""
         try:
             columns = os.get_terminal_size(self.stream.fileno()).columns
         except OSError:
             columns = 0
-        # The last column stays free: some terminals would start a new line there. Some do not know their size.
         return columns - 1 if columns > 1 else 79
-
-
-class Lines:
-    """A plain line for every tenth of the jobs, and every half minute in between."""
-
-    def __init__(self, stream):
-        self.stream = stream
-        self.shown = None  # share and time of the last line
-
-    def show(self, in_words, share, now):
-        if self.shown is not None:
-            last_share, last_time = self.shown
-            tenths = int(share / SHARE_BETWEEN_LINES + 1e-9) - int(last_share / SHARE_BETWEEN_LINES + 1e-9)
-            if tenths < 1 and now - last_time < SECONDS_BETWEEN_LINES:
-                return
-        self.shown = share, now
-        self.say(in_words(None))
-
-    def say(self, text):
-        write(self.stream, f"{text}\n")
-
-
-def screen(stream):
-    moving = stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    return Terminal(stream) if moving else Lines(stream)
-
-
-def write(stream, text):
-    try:
-        stream.write(text)
-        stream.flush()
-    except BrokenPipeError:
-        pass  # nobody reads any more, as after `| head`; the run goes on

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl.experiment.spec import TRACKS
+from befrl.common.defaults import TRACKS
 from helpers import INSTANCES, LOG, assert_optimal, optimal, play, random_episodes, trained, value_of
 from helpers import light as instance
 from pairs import cover

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from befrl import agents
+from befrl.common.defaults import TRACKS
 from befrl.common.errors import Refused
 from befrl.experiment import agent_contract, regret
 from befrl.experiment.agent_contract import Case
-from befrl.experiment.spec import TRACKS
 from helpers import CONSTANT, INSTANCES, WORKS_ON, play
 from helpers import instance as whole
 from helpers import light as instance

@@ -1,7 +1,8 @@
-"""Tables from runs: every number by hand from the run files, what comes from tuning, and what is refused."""
+"""Tables of a case: every number by hand from the run files, what comes from tuning, and rejected input."""
 
 import io
 import itertools
+import re
 import weakref
 from itertools import pairwise
 
@@ -11,17 +12,14 @@ import pytest
 from scipy import stats
 
 from befrl import instances
-from befrl.analysis import intervals
+from befrl.analysis import comparisons, intervals, regret_columns
 from befrl.analysis.aggregation import aggregate, collect
-from befrl.analysis.regret_columns import CURVES, ORDER, PAIRED, SUMMARY, TIMINGS, TUNING
-from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
 from befrl.experiment.run_file import POINTS
 from cases import Entry, play, play_all, written
 
 SEEDS, K, LEVEL = 6, 12, 0.9
-COLUMNS = {"summary": SUMMARY, "curves": CURVES, "paired": PAIRED, "order": ORDER, "tuning": TUNING, "timings": TIMINGS}
 ENTRIES = {
     "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 1000], "eta": [0.1, 10]}, sweep={"x": [0.3, 30]}),
     "mine": Entry("lsvi-ucb", {"share": "steps", "lam": 2.0}, tune={"scale": [0.001, 0.1], "lam": 0.5}),
@@ -52,14 +50,9 @@ def case(instance):
     return play_all(instance, ENTRIES)
 
 
-def frames(paths, outcomes, level=LEVEL):
-    """The tables, parsed; the empty text stays as it is."""
-    texts = aggregate(paths, outcomes, level)
-    return {name: pd.read_csv(io.StringIO(text)) for name, text in texts.items()}
-
-
 def tables_of(folder, case, cuts=(), level=LEVEL):
-    return frames(*written(folder, case, cuts), level)
+    texts = aggregate(*written(folder, case, cuts), level)
+    return {name: pd.read_csv(io.StringIO(text)) for name, text in texts.items()}
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +83,6 @@ def with_regret(played, regret):
     return {**log, "regret": np.repeat(np.reshape(regret, (1, -1, 1)), meta["episodes"], axis=2)}, meta, outcome
 
 
-# Numbers.
-
-
 def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
     """However they are cut and named, each variant has its own rows; costs are weighted by the rows of a batch."""
     paths, _ = written(tmp_path, case, cuts=(1001, 1004))
@@ -111,12 +101,12 @@ def test_batches_are_joined_in_the_order_of_the_seeds(case, tmp_path):
         assert log["batches"] == 3
 
 
-class Log(dict):
-    """A log that can be watched."""
-
-
 def test_runs_are_read_agent_by_agent(case, tmp_path, monkeypatch):
     """While one is read, only the one before may still be in memory."""
+
+    class Log(dict):
+        """A log that can be watched."""
+
     paths, outcomes = written(tmp_path, case)
     read, logs, alive = run_file.load, [], []
 
@@ -132,18 +122,18 @@ def test_runs_are_read_agent_by_agent(case, tmp_path, monkeypatch):
     assert len(alive) == len(ENTRIES) > 2 and max(alive) == 2
 
 
-def test_costs_are_averages_over_rows(case, tmp_path):
+def test_seconds_are_averages_over_rows(case, tmp_path):
     log, meta, _ = case["greedy"]
     paths = [tmp_path / "greedy" / name for name in ("1000-1000.npz", "1001-1002.npz")]
     for path, seconds, seeds in zip(paths, (1.0, 4.0), ([1000], [1001, 1002]), strict=True):
         part = {key: log[key][:, : len(seeds)] if log[key].ndim == 3 else log[key] * 0 + seconds for key in log}
         run_file.save(path, part, meta | {"seeds": seeds, "seconds": 1.5})
-    (row,) = frames(paths, {})["timings"].to_dict("records")
+    (row,) = pd.read_csv(io.StringIO(aggregate(paths, {}, LEVEL)["timings"])).to_dict("records")
     assert (row["rows"], row["batches"], row["wall_seconds"]) == (3, 2, 3.0)
     assert row["estimating"] == row["planning"] == row["acting"] == 3.0 and row["seconds_per_episode"] == 9.0
 
 
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", ["bef-rlsvi", "mine@tuned", "exp-psrl@scale=2", "random", "oracle"])
 def test_a_row_of_the_summary_by_hand(case, tables, instance, label):
     row, regret = row_of(tables, label), logged(case, label)
     final = regret.sum(1)
@@ -167,27 +157,13 @@ def test_a_row_of_the_summary_by_hand(case, tables, instance, label):
     # In the first episode there is nothing to differ from.
     assert np.isclose(row["changed"], logged(case, label, "changed")[:, 1:].mean(), rtol=1e-6)
     assert row["plans"] == (0 if label in ("random", "oracle") else 1)
+    # The slope of the mean curve over the second half is rounded to nine decimals.
+    k, curve = np.arange(K // 2, K + 1), regret.mean(0).cumsum()
+    slope = np.polyfit(np.log(k), np.log(curve[k - 1]), 1)[0] if label != "oracle" else np.nan
+    assert row["slope"] == pytest.approx(slope, abs=6e-10, nan_ok=True)
 
 
-def test_failures_are_seen(case, tmp_path, instance):
-    """Three of six seeds fail: Clopper and Pearson's interval of a half at 90 % is (0.1532, 0.8468)."""
-    lost = instance.optimal_value - instance.uniform_value
-    regret = np.array([0.49, 0.51, 0.2, 0.9, 1.5, 0.0]) * lost
-    row = row_of(tables_of(tmp_path, {"greedy": with_regret(case["greedy"], regret)}), "greedy")
-    assert row["failed"] == 0.5
-    assert (row["failed_low"], row["failed_high"]) == pytest.approx((0.1532, 0.8468), abs=1e-4)
-
-
-@pytest.mark.parametrize("label", LABELS)
-def test_slope_is_of_the_mean_curve(case, tables, label):
-    curve = logged(case, label).mean(0).cumsum()
-    k = np.arange(K // 2, K + 1)
-    expected = np.polyfit(np.log(k), np.log(curve[k - 1]), 1)[0] if label != "oracle" else np.nan
-    # It is rounded to nine decimals.
-    assert row_of(tables, label)["slope"] == pytest.approx(expected, abs=6e-10, nan_ok=True)
-
-
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", ["bef-rlsvi@tuned", "mine", "oracle"])
 def test_curves_are_cumulative(case, tables, label, instance):
     rows = tables["curves"][tables["curves"]["variant"] == label]
     cumulative = logged(case, label).cumsum(1)
@@ -219,9 +195,6 @@ def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
     same(rows["return"], [instance.optimal_value - regret[0, :, a:b].mean() for a, b in points])
 
 
-# Comparisons.
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, tables, family):
     rows = tables["paired"][tables["paired"]["family"] == family]
@@ -234,12 +207,7 @@ def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, ta
         same(row.share_first_better, (difference < 0).mean())
         same([row.low, row.high], intervals.mean_interval(difference, LEVEL))
         plain[row.first, row.second] = intervals.p_value(difference)
-    # Holm by brute force: the i-th smallest times the number of those that are not smaller, and never less than before.
-    largest, adjusted = 0.0, {}
-    for i, (pair, p) in enumerate(sorted(plain.items(), key=lambda item: item[1])):
-        largest = max(largest, min(1.0, (len(plain) - i) * p))
-        adjusted[pair] = largest
-    same(rows["p"], [adjusted[row.first, row.second] for row in rows.itertuples()])
+    same(rows["p"], comparisons.holm([plain[row.first, row.second] for row in rows.itertuples()]))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -259,129 +227,58 @@ def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables, family
         same(row.gap, difference.mean() / own.mean())
         same([row.gap_low, row.gap_high], np.array(intervals.mean_interval(difference, LEVEL)) / own.mean())
         assert row.p == p[frozenset((row.variant, better.variant))]
-    # The summary has the same letters: those of the tuned agents, and of all at their own constants.
-    for row in order.itertuples():
-        if family == "tuned" or row.variant not in FAMILIES["tuned"]:
-            assert row.group
-
-
-@pytest.fixture(scope="module")
-def told_apart(case, instance, tmp_path_factory):
-    """Five agents on 40 seeds whose regrets are made up: two pairs that overlap, and one far away."""
-    rng = np.random.default_rng(3)
-    names = ("random", "greedy", "exp-psrl", "a", "b")
-    common = rng.lognormal(0.0, 0.3, 40)
-    shifts = dict(zip(names, (0.0, 0.0, 0.05, 0.07, 0.6), strict=True))
-    made = {}
-    for name in names:
-        entry = Entry(name if name in ENTRIES else "greedy")
-        log, meta, _ = play(instance, name, entry, range(1000, 1040), episodes=2)
-        made[name] = with_regret((log, meta, None), common + shifts[name] + rng.normal(0.0, 0.1, 40))
-    return tables_of(tmp_path_factory.mktemp("letters"), made)
-
-
-def test_letters_by_brute_force(told_apart):
-    """A letter for each largest set of agents no two of which are told apart, of all sets that there are."""
-    tables = told_apart
-    order = tables["order"][tables["order"]["family"] == "theory"]
     names = order["variant"].tolist()
-    paired = tables["paired"][tables["paired"]["family"] == "theory"]
-    apart = {frozenset((row.first, row.second)) for row in paired.itertuples() if row.p <= 1 - LEVEL}
-    assert 0 < len(apart) < 10
-    sets = [set(some) for size in range(1, 6) for some in itertools.combinations(names, size)]
-    alike = [some for some in sets if not any(frozenset(pair) in apart for pair in itertools.combinations(some, 2))]
-    largest = {frozenset(some) for some in alike if not any(some < other for other in alike)}
-    groups = dict(zip(names, order["group"], strict=True))
-    found = [{name for name in names if letter in groups[name]} for letter in sorted(set("".join(groups.values())))]
-    assert {frozenset(some) for some in found} == largest and len(found) == len(largest) > 1
-    assert groups[names[0]].startswith("a")
-    summary = tables["summary"].set_index("variant")
-    assert {name: summary.loc[name, "group"] for name in names} == groups
+    adjusted = np.array([[p.get(frozenset((one, two)), 1.0) for two in names] for one in names])
+    assert order["group"].tolist() == comparisons.groups(adjusted, LEVEL)
+    # The summary has the same letters: those of the tuned agents, and of all at their own constants.
+    if family == "theory":
+        summary = tables["summary"].set_index("variant")["group"]
+        assert all(summary[row.variant] == row.group for row in order.itertuples())
 
 
-def test_an_agent_without_regret_has_the_first_place_and_the_oracle_none(case, tmp_path):
+def test_an_agent_without_regret_is_first_and_the_oracle_is_not_compared(case, tmp_path):
     chosen = {"random": case["random"], "greedy": with_regret(case["greedy"], np.zeros(6)), "oracle": case["oracle"]}
     order = tables_of(tmp_path, chosen)["order"]
-    assert order["variant"].tolist() == ["greedy", "random"] * 2
+    assert order["variant"].tolist() == ["greedy", "random"] * 2 and order["group"].tolist() == ["a", "b"] * 2
     same(order["gap"][1], 1.0)
-
-
-def test_two_agents_without_regret_are_in_one_group(case, tmp_path):
-    """Rounding is no difference, and a gap relative to a regret of zero is none."""
+    # Two without regret are in one group: rounding is not a difference, and the relative gap is finite.
     chosen = {name: with_regret(case[name], np.full(6, tiny)) for name, tiny in (("random", 0.0), ("greedy", 1e-13))}
     order = tables_of(tmp_path, chosen)["order"]
     assert set(order["group"]) == {"a"} and abs(order["gap"][1]) < 1e-5
 
 
-def test_a_constant_difference_has_no_spread(case, tmp_path):
-    """The interval is of the difference, seed by seed, not of two means."""
-    worse = np.arange(SEEDS) ** 2.0
-    chosen = {"greedy": with_regret(case["greedy"], worse), "random": with_regret(case["random"], worse + 1)}
-    row = tables_of(tmp_path, chosen)["paired"].to_dict("records")[0]
-    same([row["difference"], row["low"], row["high"], row["share_first_better"]], [-K, -K, -K, 1.0])
-
-
-def test_a_higher_level_is_a_wider_interval(case, tmp_path):
-    chosen = {"greedy": with_regret(case["greedy"], np.arange(6.0))}
-    narrow, wide = (row_of(tables_of(tmp_path, chosen, level=level), "greedy") for level in (0.5, 0.99))
-    assert wide["low"] < narrow["low"] < narrow["mean"] < narrow["high"] < wide["high"]
-    assert wide["failed_high"] > narrow["failed_high"]
-
-
-# Roles and settings.
-
-
-def test_roles(tables):
-    roles = tables["summary"].set_index("variant")["role"].to_dict()
+def test_roles_settings_and_swept_values_of_all_variants(case, tables):
+    rows = tables["summary"].set_index("variant")
     chosen = {f"{agent}@{role}": role for agent in ("bef-rlsvi", "mine") for role in ("tuned", "median", "worst")}
     swept = dict.fromkeys((label for label in LABELS if "=" in label), "sweep")
-    own = {"bef-rlsvi": "theory", "exp-psrl": "theory", "mine": "theory"}
-    assert roles == chosen | swept | own | dict.fromkeys(("greedy", "random", "oracle"), "baseline")
-
-
-def test_values_of_a_swept_parameter(case, tables):
-    """The agent's own is that of its theory; tuned variants differ in more than one parameter."""
-    rows = tables["summary"].set_index("variant")
-    shown = rows["parameter"].dropna()
-    assert shown.to_dict() == {
-        "bef-rlsvi": "x", "bef-rlsvi@x=0.3": "x", "bef-rlsvi@x=30": "x",
-        "exp-psrl": "scale", "exp-psrl@scale=0.5": "scale", "exp-psrl@scale=2": "scale",
-    }  # fmt: skip
+    own = dict.fromkeys(("bef-rlsvi", "exp-psrl", "mine"), "theory")
+    assert rows["role"].to_dict() == chosen | swept | own | dict.fromkeys(("greedy", "random", "oracle"), "baseline")
+    # The setting is what differs from the defaults.
+    assert rows["setting"]["mine"] == "share=steps lam=2" and rows["setting"]["bef-rlsvi@x=30"] == "x=30"
+    assert rows["setting"].isna()["greedy"] and rows["setting"].isna()["bef-rlsvi"]
+    outcome = case["mine"][2]
+    for role, number in outcome["chosen"].items():
+        scale = outcome["configurations"][number]["values"]["scale"]
+        assert set(rows["setting"][f"mine@{role}"].split()) == {"share=steps", "lam=0.5", f"scale={scale:g}"}
+    # The agent's own value is that of its theory; tuned variants differ in more than one parameter.
+    names = {"bef-rlsvi": "x", "exp-psrl": "scale"} | {label: label.split("@")[1].split("=")[0] for label in swept}
+    assert rows["parameter"].dropna().to_dict() == names
     assert rows["value"].notna().equals(rows["parameter"].notna())
     assert (rows["value"]["bef-rlsvi@x=0.3"], rows["value"]["exp-psrl@scale=2"]) == (0.3, 2.0)
     same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"][0]["x"])
     assert rows["value"]["exp-psrl"] == 1.0
 
 
-def test_the_setting_is_what_differs_from_the_defaults(case, tables):
-    rows = tables["summary"].set_index("variant")
-    assert rows["setting"]["mine"] == "share=steps lam=2"
-    assert rows["setting"]["bef-rlsvi@x=30"] == "x=30"
-    assert rows["setting"].isna()["greedy"] and rows["setting"].isna()["bef-rlsvi"]
-    outcome = case["mine"][2]
-    for role, number in outcome["chosen"].items():
-        scale = outcome["configurations"][number]["values"]["scale"]
-        words = set(rows["setting"][f"mine@{role}"].split())
-        assert words == {"share=steps", "lam=0.5", f"scale={scale:g}"}
-
-
-def test_constants_that_the_user_set_are_not_called_the_theorys(instance, tmp_path):
-    """An agent at x = 3 must not be drawn as 'constants as in the theory'."""
-    case = play_all(instance, {"mine": Entry("bef-rlsvi", {"x": 3.0})}, seeds=2)
-    assert tables_of(tmp_path, case)["summary"]["role"].tolist() == ["set"]
-
-
-def test_surrogate_constants_are_not_called_the_theorys(case, tmp_path):
+def test_set_and_surrogate_constants_are_not_called_theory(instance, case, tmp_path):
+    own = play_all(instance, {"mine": Entry("bef-rlsvi", {"x": 3.0})}, seeds=2)
+    assert tables_of(tmp_path / "set", own)["summary"]["role"].tolist() == ["set"]
     log, meta, _ = case["exp-psrl"]
     tables = tables_of(tmp_path, {"exp-psrl": (log, meta | {"constants": ["surrogate"] * 3}, None)})
     assert tables["summary"]["role"].tolist() == ["surrogate", "sweep", "sweep"]
     assert set(tables["curves"]["role"]) == {"surrogate", "sweep"}
 
 
-# Tuning.
-
-
-def test_no_number_of_the_evaluation_chooses_a_configuration(case, tables, tmp_path):
+def test_configurations_are_chosen_on_the_tuning_seeds_alone(case, tables, tmp_path):
     """Other regrets in the evaluation: the same settings, the same tuning table, other means."""
     worse = dict(case)
     log, meta, outcome = case["bef-rlsvi"]
@@ -420,120 +317,91 @@ def test_the_tuning_table_by_hand(case, tables):
     assert tables["summary"].set_index("variant")["tuning_mean"][["bef-rlsvi", "greedy"]].isna().all()
 
 
-def outcome_of(values, regrets):
-    """The outcome of a tuning of x and eta: values of all configurations, and regrets of those of the last rung."""
-    configurations = [
-        {"values": dict(zip(("x", "eta"), pair, strict=True)), "rung": 1, "seeds": 2, "mean": 1.0 + i, "first_mean": i}
-        for i, pair in enumerate(values)
-    ]
-    best = min(regrets, key=lambda number: np.mean(regrets[number]))
-    return {
-        "tune": {"x": [1, 100], "eta": [1, 100]},
-        "seeds": [2, 4],
-        "configurations": configurations,
-        "regrets": {str(number): list(map(float, each)) for number, each in regrets.items()},
-        "chosen": {"tuned": best, "median": 1, "worst": 2},
-    }
-
-
+# Values of x and eta of all configurations, and regrets of those of the last rung.
 GRID = [(1.0, 10.0), (10.0, 1.0), (100.0, 100.0), (20.0, 30.0), (30.0, 20.0)]
-CLEAR, LIKE, BEST = [9, 8, 9, 8], [1, 4, 2, 3], [2, 2, 2, 2]
+CLEAR, LIKE, BEST = [9.0, 8.0, 9.0, 8.0], [1.0, 4.0, 2.0, 3.0], [2.0, 2.0, 2.0, 2.0]
+EDGES = [
+    # Inside the ranges.
+    ({3: BEST, 0: CLEAR}, "", False),
+    # At an edge; one inside is clearly worse, is as good as the seeds can tell, or did not get so far.
+    ({0: BEST, 3: CLEAR}, "x low", True),
+    ({1: BEST, 3: LIKE}, "eta low", False),
+    ({1: BEST, 3: LIKE, 4: CLEAR}, "eta low", False),
+    ({2: BEST, 0: LIKE, 1: LIKE}, "x high, eta high", True),
+]
 
 
-@pytest.mark.parametrize(
-    ("regrets", "edge", "matters"),
-    [
-        # Inside the ranges.
-        ({3: BEST, 0: CLEAR}, "", False),
-        # At an edge; one inside is clearly worse, is as good as the seeds can tell, or did not get so far.
-        ({0: BEST, 3: CLEAR}, "x low", True),
-        ({1: BEST, 3: LIKE}, "eta low", False),
-        ({1: BEST, 3: LIKE, 4: CLEAR}, "eta low", False),
-        ({2: BEST, 0: LIKE, 1: LIKE}, "x high, eta high", True),
-    ],
-)
-def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_path, regrets, edge, matters):
-    entry = Entry("bef-rlsvi")
-    log, meta, _ = play(instance, "b", entry, range(1000, 1003))
-    outcome = outcome_of(GRID, regrets) | {key: meta[key] for key in ("algorithm", "instance", "track")}
+def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_path):
+    log, meta, _ = play(instance, "b", Entry("bef-rlsvi"), range(1000, 1003))
+    configurations = [
+        {"values": {"x": x, "eta": eta}, "rung": 1, "seeds": 2, "mean": 1.0 + i, "first_mean": i}
+        for i, (x, eta) in enumerate(GRID)
+    ]
+    outcome = {"tune": {"x": [1, 100], "eta": [1, 100]}, "seeds": [2, 4], "configurations": configurations}
+    outcome |= {key: meta[key] for key in ("algorithm", "instance", "track")}
     labels = ["b", "b@tuned", "b@median", "b@worst"]
     meta |= {"labels": labels, **{key: meta[key] * 4 for key in ("settings", "constants", "specification", "facts")}}
     log = {key: np.repeat(value, 4, axis=0) if value.ndim == 3 else value for key, value in log.items()}
-    rows = tables_of(tmp_path, {"b": (log, meta, outcome)})["summary"].set_index("variant")
-    assert rows["at_edge"].fillna("")["b@tuned"] == edge
-    assert rows["edge_matters"]["b@tuned"] == matters
-    others = rows.drop("b@tuned")
-    assert others["at_edge"].isna().all() and not others["edge_matters"].any()
+    for regrets, edge, matters in EDGES:
+        best = next(number for number, each in regrets.items() if each is BEST)
+        outcome["regrets"] = {str(number): each for number, each in regrets.items()}
+        outcome["chosen"] = {"tuned": best, "median": 1, "worst": 2}
+        rows = tables_of(tmp_path, {"b": (log, meta, outcome)})["summary"].set_index("variant")
+        assert rows["at_edge"].fillna("")["b@tuned"] == edge
+        assert rows["edge_matters"]["b@tuned"] == matters
+        others = rows.drop("b@tuned")
+        assert others["at_edge"].isna().all() and not others["edge_matters"].any()
 
 
-# Files.
-
-
-def test_tables_are_the_same_every_time_and_however_the_seeds_are_cut(case, tmp_path):
-    first = written(tmp_path / "a", case)
-    texts = aggregate(*first, LEVEL)
-    assert aggregate(*first, LEVEL) == texts
+def test_tables_do_not_depend_on_how_the_seeds_are_cut_into_batches(case, tmp_path):
+    texts = aggregate(*written(tmp_path / "a", case), LEVEL)
     other = aggregate(*written(tmp_path / "b", case, cuts=(1001, 1004)), LEVEL)
     assert all(other[name] == texts[name] for name in texts if name != "timings")
+    for name, text in texts.items():
+        assert text.splitlines()[0].split(",") == list(getattr(regret_columns, name.upper()))
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_a_table_starts_with_its_columns(case, tmp_path, name):
-    lines = aggregate(*written(tmp_path, case), LEVEL)[name].splitlines()
-    assert lines[0].split(",") == list(COLUMNS[name])
+def test_wrong_run_files_are_rejected_with_a_reason(case, tmp_path):
+    """Missing, overlapping or misnamed batches, and runs of other cases or settings."""
 
+    def reason(paths, outcomes=None, level=LEVEL):
+        with pytest.raises(InputError) as raised:
+            aggregate(paths, outcomes or {}, level)
+        return str(raised.value)
 
-def test_a_table_is_read_back(tmp_path):
-    path = tmp_path / "summary.csv"
-    path.write_text("a,b\nname #1,1.5\n")
-    assert tidy.read(path).to_dict("list") == {"a": ["name #1"], "b": [1.5]}
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a,b\n1,2,3\n4\n5,6,7,8\n"])
-def test_a_bad_table_is_refused_with_its_path(tmp_path, content):
-    path = tmp_path / "summary.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"summary\.csv: cannot be read as"):
-        tidy.read(path)
-
-
-# What is refused.
-
-
-def test_a_missing_batch_is_noticed(case, tmp_path):
-    paths, outcomes = written(tmp_path, case, cuts=(1004,))
+    some = {name: case[name] for name in ("mine", "greedy", "random")}
+    paths, outcomes = written(tmp_path, some, cuts=(1004,))
     kept = [path for path in paths if path.parts[-2:] != ("random", "1004-1005.npz")]
-    with pytest.raises(InputError, match=r"'random' are of other evaluation seeds.*run the missing batches"):
-        aggregate(kept, outcomes, LEVEL)
+    assert "'random' are of other evaluation seeds" in reason(kept, outcomes)
+    assert "none.npz: there is no such file" in reason([*paths, tmp_path / "greedy/none.npz"], outcomes)
+    greedy, random = ([path for path in paths if path.parent.name == name] for name in ("greedy", "random"))
+    # A seed that counts twice would make the interval too narrow.
+    assert "share seeds" in reason([*greedy, greedy[0]])
+    assert "no run files" in reason([])
+    for level in (0.0, 1.0, 2.0, float("nan")):
+        assert "level = " in reason(greedy, level=level)
+    for key in ("algorithm", "instance", "track"):
+        other = outcomes | {"mine": outcomes["mine"] | {key: "x"}}
+        assert re.search(f"the runs of 'mine' have {key} .* and its tuning has 'x'", reason(paths, other))
+    whole = {path: path.read_bytes() for path in paths}
+    for source, target, words in (
+        (random[0], greedy[0], "it is a run of 'random', not of 'greedy'"),
+        (greedy[1], greedy[0], f"it is not a run of the seeds {greedy[0].stem}"),
+    ):
+        target.write_bytes(whole[source])
+        assert words in reason(paths, outcomes)
+        target.write_bytes(whole[target])
 
 
-def test_a_missing_file_is_named(case, tmp_path):
-    paths, _ = written(tmp_path, {"greedy": case["greedy"]})
-    with pytest.raises(InputError, match=r"none\.npz: there is no such file"):
-        aggregate([*paths, tmp_path / "none.npz"], {}, LEVEL)
-
-
-@pytest.mark.parametrize(
-    ("key", "change"),
-    [
-        ("instance", {"name": "other"}),
-        ("track", {"track": "K"}),
-        ("episodes", {"episodes": K + 1}),
-        ("root_seed", {"root_seed": 6}),
-        ("ties", {"ties": "first"}),
-    ],
-)
-def test_runs_of_different_cases_are_not_mixed(instance, case, tmp_path, key, change):
-    stranger = play_all(instance, {"random": Entry("random")}, **change)
+@pytest.mark.parametrize("key", ["instance", "track", "episodes", "root_seed", "ties", "instance_parameters"])
+def test_runs_of_different_cases_are_not_mixed(instance, case, tmp_path, key):
+    values = {"instance": {"name": "other"}, "track": {"track": "K"}, "episodes": {"episodes": K + 1}}
+    values |= {"root_seed": {"root_seed": 6}, "ties": {"ties": "first"}}
+    if key == "instance_parameters":
+        instance = instances.build("chain", {"bins": 3, "horizon": 5})
+    stranger = play_all(instance, {"random": Entry("random")}, **values.get(key, {}))
     paths, _ = written(tmp_path, {"greedy": case["greedy"]} | stranger)
     with pytest.raises(InputError, match=f"'random' and 'greedy' differ in {key}: aggregate one case only"):
-        aggregate(paths, {}, LEVEL)
-
-
-def test_runs_of_different_instances_under_one_name_are_not_mixed(case, tmp_path):
-    longer = instances.build("chain", {"bins": 3, "horizon": 5})
-    paths, _ = written(tmp_path, {"greedy": case["greedy"]} | play_all(longer, {"random": Entry("random")}))
-    with pytest.raises(InputError, match="differ in instance_parameters"):
         aggregate(paths, {}, LEVEL)
 
 
@@ -543,43 +411,3 @@ def test_batches_of_one_label_with_different_parameters_are_not_mixed(instance, 
     paths = [path for each in (own, stranger) for path in written(tmp_path, {"greedy": each})[0]]
     with pytest.raises(InputError, match="differ in settings: a label means one setting"):
         aggregate(paths, {}, LEVEL)
-
-
-def test_batches_that_overlap_are_refused(case, tmp_path):
-    """A seed that counts twice makes the interval too narrow."""
-    paths, _ = written(tmp_path, {"greedy": case["greedy"]})
-    with pytest.raises(InputError, match="share seeds"):
-        aggregate([*paths, paths[0]], {}, LEVEL)
-
-
-def test_a_run_of_another_agent_or_of_other_seeds_is_refused(case, tmp_path):
-    """A file is held against its name, by which it was asked for."""
-    paths, outcomes = written(tmp_path, case, cuts=(1004,))
-    greedy, random = ([path for path in paths if path.parent.name == name] for name in ("greedy", "random"))
-    whole = {path: path.read_bytes() for path in paths}
-    for source, target, words in (
-        (random[0], greedy[0], "it is a run of 'random', not of 'greedy'"),
-        (greedy[1], greedy[0], f"it is not a run of the seeds {greedy[0].stem}"),
-    ):
-        target.write_bytes(whole[source])
-        with pytest.raises(InputError, match=words):
-            aggregate(paths, outcomes, LEVEL)
-        target.write_bytes(whole[target])
-    aggregate(paths, outcomes, LEVEL)
-
-
-@pytest.mark.parametrize("key", ["algorithm", "instance", "track"])
-def test_the_tuning_of_something_else_is_refused(case, tmp_path, key):
-    paths, outcomes = written(tmp_path, case)
-    agent = next(iter(outcomes))
-    with pytest.raises(InputError, match=f"the runs of '{agent}' have {key} .* and its tuning has 'x'"):
-        aggregate(paths, outcomes | {agent: outcomes[agent] | {key: "x"}}, LEVEL)
-
-
-def test_no_files_and_a_level_that_is_none_are_refused(case, tmp_path):
-    with pytest.raises(InputError, match="no run files"):
-        aggregate([], {}, LEVEL)
-    paths, _ = written(tmp_path, {"greedy": case["greedy"]})
-    for level in (0.0, 1.0, 2.0, float("nan")):
-        with pytest.raises(InputError, match="level = "):
-            aggregate(paths, {}, level)

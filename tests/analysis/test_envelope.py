@@ -26,7 +26,7 @@ def learned(K, eps):
     return np.minimum(np.multiply.outer(eps, K), (C / eps)[:, None])
 
 
-def test_regret_that_finds_every_gap_out_has_an_envelope_of_slope_one_half():
+def test_regret_of_a_learner_has_an_envelope_of_slope_one_half():
     K = (C / GAPS**2)[1:-1]  # where the maximum over all eps > 0, at sqrt(C / K), is on the grid
     highest, found = grown(K, alike(learned(K, GAPS)))
     assert highest == pytest.approx(np.sqrt(C * K))
@@ -34,21 +34,20 @@ def test_regret_that_finds_every_gap_out_has_an_envelope_of_slope_one_half():
     assert (found["first"], found["last"], found["edge"], found["inside"]) == (K[0], K[-1], "none", 1.0)
 
 
-@pytest.mark.parametrize("edge", ["large", "small"])
-def test_linear_regret_has_slope_one_and_its_maximum_at_the_edge(edge):
+def test_linear_regret_has_slope_one_and_logarithmic_regret_slope_zero():
+    """Both with the maximum at an edge. R = c log K / eps has the envelope of the smallest gap, nearly flat."""
     K = np.geomspace(100, 1000, 7)
     means = np.multiply.outer(GAPS, K)
-    highest, found = grown(K, alike(means if edge == "large" else means[::-1]))
-    assert highest == pytest.approx(GAPS[0] * K)
-    assert found["slope"] == pytest.approx(1.0) and found["low"] == pytest.approx(found["high"])
-    assert (found["edge"], found["inside"], found["first"], found["last"]) == (edge, 0.0, K[0], K[-1])
-
-
-def test_logarithmic_regret_at_every_gap_has_slope_zero():
-    """R = c log K / eps with eps bounded below: the envelope is that of the smallest gap, and nearly flat."""
+    for edge, regrets in (("large", means), ("small", means[::-1])):
+        highest, found = grown(K, alike(regrets))
+        assert highest == pytest.approx(GAPS[0] * K)
+        assert found["slope"] == pytest.approx(1.0) and found["low"] == pytest.approx(found["high"])
+        assert (found["edge"], found["inside"], found["first"], found["last"]) == (edge, 0.0, K[0], K[-1])
     K = np.geomspace(1e4, 1e5, 9)
     _, found = grown(K, alike(np.multiply.outer(1 / GAPS, np.log(K))))
     assert found["slope"] == pytest.approx(1 / np.log(K).mean(), rel=0.02) and found["edge"] == "small"
+    _, found = grown(np.array([1.0, 10.0]), alike(np.zeros((3, 2))))
+    assert np.isnan(found["slope"])
 
 
 def test_values_at_the_edge_are_left_out_while_most_are_inside():
@@ -63,11 +62,6 @@ def test_values_at_the_edge_are_left_out_while_most_are_inside():
     assert (found["first"], found["last"], found["edge"]) == (low[0], low[-1], "large") and found["slope"] > 0.6
 
 
-def test_without_regret_there_is_no_slope():
-    _, found = grown(np.array([1.0, 10.0]), alike(np.zeros((3, 2))))
-    assert np.isnan(found["slope"])
-
-
 def test_each_half_reads_where_the_other_half_chose():
     """Even seeds are best at the first gap, odd ones at the second."""
     regrets = np.zeros((3, 4, 1))
@@ -77,7 +71,7 @@ def test_each_half_reads_where_the_other_half_chose():
     assert envelope.bootstrap(regrets, np.random.default_rng(0), 1)[0] == pytest.approx([1.5])
 
 
-def test_the_maximum_of_equal_means_is_not_too_large():
+def test_the_envelope_of_equal_means_is_unbiased():
     """With equal means at all gaps the envelope is that mean: no bias, where the plain maximum has one of +1.27 sd.
 
     A z-test at a two-sided error rate of 1e-4, on 4,000 samples of 6 gaps, 8 seeds.
@@ -106,8 +100,8 @@ def failing(rng, K, seeds):
     return 0.9 * means + 0.1 * linear, np.where(fails, linear[:, None], regrets)
 
 
-@pytest.mark.parametrize("sample", [noisy, failing])
-def test_the_interval_of_the_slope_covers(sample):
+@pytest.mark.parametrize("sample", [pytest.param(noisy, marks=pytest.mark.slow), failing])
+def test_the_interval_of_the_slope_covers_at_nominal_rate(sample):
     """In 300 samples of 32 seeds; the test fails with a chance below 1e-4 if the true coverage is 0.92 or more."""
     rng = np.random.default_rng(11)
     K, samples, hits = np.geomspace(100, 1000, 11), 300, 0

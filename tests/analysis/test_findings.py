@@ -1,6 +1,5 @@
 """The findings of a study, on tables written by hand."""
 
-import pandas as pd
 import pytest
 
 from befrl.analysis import findings, regret_columns
@@ -13,7 +12,7 @@ MEANS |= {"greedy@tuned": 300.0, "greedy@median": 330.0, "ucbvi": 800.0, "ucbvi@
 MEANS |= {"random": 1000.0}
 
 
-def test_winners_failures_and_tuning(tmp_path):
+def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
     rows = []
     for variant, mean in MEANS.items():
         agent = variant.split("@")[0]
@@ -21,18 +20,15 @@ def test_winners_failures_and_tuning(tmp_path):
         numbers = {"mean": mean, "low": 0.9 * mean, "high": 1.1 * mean, "failed": failed}
         numbers |= {"failed_low": max(failed - 0.1, 0), "failed_high": failed + 0.1, "seeds": 200, "episodes": 500}
         rows.append({"instance": "chain-8", "track": "K", "agent": agent, "variant": variant} | numbers)
+    places = (("ucbvi@tuned", "a"), ("bef-rlsvi@tuned", "ab"), ("greedy@tuned", "b"), ("random", "c"))
     order = [
-        {"family": "tuned", "place": 1, "agent": "ucbvi", "variant": "ucbvi@tuned", "group": "a"},
-        {"family": "tuned", "place": 2, "agent": "bef-rlsvi", "variant": "bef-rlsvi@tuned", "group": "ab"},
-        {"family": "tuned", "place": 3, "agent": "greedy", "variant": "greedy@tuned", "group": "b"},
-        {"family": "tuned", "place": 4, "agent": "random", "variant": "random", "group": "c"},
+        {"instance": "chain-8", "track": "K", "family": "tuned", "place": place, "agent": variant.split("@")[0]}
+        | {"variant": variant, "group": group}
+        for place, (variant, group) in enumerate(places, start=1)
     ]
-    order = [{"instance": "chain-8", "track": "K"} | row for row in order]
     layout = Layout(tmp_path)
     for name, table, columns in (("summary", rows, regret_columns.SUMMARY), ("order", order, regret_columns.ORDER)):
-        path = tmp_path / "results/regret/chain-8_K" / f"{name}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(tidy.text(pd.DataFrame(table), columns))
+        storage.write_text(layout.regret(name, "chain-8", "K"), tidy.text(table, columns))
     first, second = findings.markdown(layout, [("chain-8", "K")]).split("\n\n")
     cells = [cell.strip() for cell in first.splitlines()[2].strip("|").split("|")]
     assert cells == [

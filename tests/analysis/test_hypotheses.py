@@ -1,18 +1,28 @@
-"""Hypotheses of the proof: each is true on some instance and false on another, and all of them together on one."""
+"""Hypotheses of the proof: each is true on some instance and false on another, and all of them together on one.
+
+The table of steps is complete, and every reading that it names is in the ledger of claims and survives its test.
+"""
+
+import re
 
 import numpy as np
 import pytest
 
-from befrl.analysis import hypotheses, proof_steps
+from befrl import claims
+from befrl.analysis import hypotheses
 from befrl.analysis.components import repairs
-from befrl.analysis.hypotheses import HYPOTHESES, one_feature, rewards_see_all
+from befrl.analysis.hypotheses import HYPOTHESES, needed, one_feature, rewards_see_all, steps
+from befrl.claims.toolbox.registry import CLAIMS, number_of, paper
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
 from befrl.model.features import Features
 from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace, SmoothBox
-from helpers import _with_constants, instance
+from helpers import PROJECT, _with_constants, instance
 
+claims.names()  # imports all claims
+
+THEOREM = "C62"
 CHAIN = ("chain", {"bins": 3, "horizon": 4})
 RIVER = ("riverswim", {"states": 3, "horizon": 4})
 # By hypothesis: an instance that satisfies it, and one that does not.
@@ -68,13 +78,13 @@ def problem(name, values):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_hypothesis_holds_where_it_must_and_only_there(name):
+def test_a_hypothesis_is_true_on_one_instance_and_false_on_another(name):
     yes, no = (problem(*example) for example in EXAMPLES[name])
     assert HYPOTHESES[name](yes) is True
     assert HYPOTHESES[name](no) is False
 
 
-def test_the_hypothesis_on_the_penalty_is_about_the_default_of_the_algorithm(monkeypatch):
+def test_the_hypothesis_on_the_penalty_is_about_the_default_eta(monkeypatch):
     assert set(HYPOTHESES) - set(EXAMPLES) == {"small_penalty"}
     assert HYPOTHESES["small_penalty"](problem(*CHAIN)) is True
     monkeypatch.setattr(hypotheses, "_eta", lambda: 2.1)
@@ -96,7 +106,7 @@ def test_rewards_see_all_means_that_the_two_norms_agree(rng):
 
 
 def test_under_one_feature_the_square_of_the_sum_bounds_the_sum_of_squares(rng):
-    """C46 where the hypothesis holds: sum_h E|U_h x|^2 <= |sum_h E U_h x|^2 for all x, along the optimal policy."""
+    """C46: sum_h E|U_h x|^2 <= |sum_h E U_h x|^2 for all x, along the optimal policy."""
     for one, expected in ((problem("shared", {}), True), (problem("noisy", {}), False)):
         assert one_feature(one) is expected
         U = np.moveaxis(one.model.features.natural(np.eye(one.model.d)), 0, -1)
@@ -116,10 +126,46 @@ def test_all_hold_together_on_a_gaussian_bandit_with_equal_constants():
     assert answer == {"instance": "bandit", "H": 1, "proof": True, "printed": True, "missing": ""}
 
 
-@pytest.mark.parametrize("name", ["chain", "riverswim", "jao", "literal", "lds", "factored"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("jao", "literal", "factored")]
+
+
+@pytest.mark.parametrize("name", ["chain", "riverswim", "lds", *SLOW])
 def test_with_several_steps_no_family_satisfies_what_the_proof_needs(name):
     own, single = repairs.study(name, instance(name, horizon=3), 0, [1])["answers"]
     assert (own["H"], own["proof"], single["H"]) == (3, False, 1)
     assert "one_step" in own["missing"].split() and "one_step" not in single["missing"]
-    assert set(own["missing"].split()) <= set(proof_steps.needed())
+    assert set(own["missing"].split()) <= set(needed())
     assert single["proof"] == (name in ("riverswim", "lds"))
+
+
+def rests_on(id):
+    """All claims that the printed proof of a claim uses, directly or not."""
+    used = set(paper()[id]["uses"])
+    return used | {other for each in used for other in rests_on(each)}
+
+
+def test_every_false_step_that_the_theorem_rests_on_is_in_the_table():
+    errata = set(re.findall(r"^## \d+\. (C\d+[a-z]?):", (PROJECT / "docs" / "errata.md").read_text(), re.MULTILINE))
+    listed = [step["claim"] for step in steps()]
+    assert len(errata) > 60 and len(set(listed)) == len(listed)
+    assert rests_on(THEOREM) & errata <= set(listed) <= errata
+    assert listed == sorted(listed, key=number_of)
+
+
+def test_every_hypothesis_is_that_of_a_step():
+    named = {step["hypothesis"] for step in steps()} - {""}
+    assert named == set(HYPOTHESES) and set(needed()) < named
+    assert all(step["hypothesis"] for step in steps() if step["needed"])
+    assert all(step["fails"] and step["reading"] for step in steps())
+
+
+@pytest.mark.parametrize("tried", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_reading_of_every_step_is_in_the_ledger_and_survives(tried):
+    """The tests of the ledger try all readings; here those of the steps are tried in the slow tests only."""
+    for step in steps():
+        entry = CLAIMS[step["reading_of"]]
+        readings = entry.repairs | entry.others | entry.steps
+        assert step["reading"] in readings, step["claim"]
+        if tried:
+            rng = np.random.default_rng(np.random.SeedSequence(3, spawn_key=number_of(entry.id)))
+            assert entry.attack(rng, 10, **readings[step["reading"]]).violation <= entry.tolerance, step["claim"]

@@ -3,8 +3,7 @@
 import pytest
 
 from befrl import instances
-from befrl.analysis import instance_table
-from befrl.analysis.components import exploration
+from befrl.analysis import components, instance_table
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
@@ -24,18 +23,20 @@ def layout(tmp_path):
         {"role": "random", "agent": "random", "mean": 60.0},
         {"role": "difference", "agent": "bef-rlsvi", "parameter": "x", "value": 0.3, "mean": 4.5},
     ]
-    table = tidy.text([ends | row for row in rows], exploration.TABLES["points"])
+    table = tidy.text([ends | row for row in rows], components.tables("exploration")["points"])
     storage.write_text(layout.component("exploration", "points", "walk"), table)
     return layout
 
 
-def read_back(rows, path):
-    storage.write_text(path, tidy.text(rows, instance_table.COLUMNS))
-    return tidy.read(path, instance_table.COLUMNS).set_index("name")
+@pytest.fixture
+def table(layout):
+    """As it is read back from its file."""
+    rows = instance_table.rows(layout, ["walk", "swim"], ["walk"])
+    storage.write_text(layout.instances(), tidy.text(rows, instance_table.COLUMNS))
+    return tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
 
 
-def test_numbers_are_those_of_the_instances(layout):
-    table = read_back(instance_table.rows(layout, ["walk", "swim"], ["walk"]), layout.instances())
+def test_numbers_are_those_of_the_instances(table):
     assert list(table.index) == ["walk", "swim"]
     assert ["name", *table.columns] == list(instance_table.COLUMNS)
     for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
@@ -49,8 +50,7 @@ def test_numbers_are_those_of_the_instances(layout):
             assert row[key] == pytest.approx(made.constants[key], rel=1e-9)
 
 
-def test_the_answer_is_joined_and_left_empty_where_there_is_none(layout):
-    table = read_back(instance_table.rows(layout, ["swim", "walk"], ["walk"]), layout.instances())
+def test_the_answer_is_joined_and_left_empty_where_there_is_none(table):
     answer = table.loc["walk", list(instance_table.ANSWER)].to_dict()
     assert answer == {
         "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
@@ -60,21 +60,14 @@ def test_the_answer_is_joined_and_left_empty_where_there_is_none(layout):
     assert table.loc["swim", [*instance_table.CONSTANTS, "gap"]].notna().all()
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n1,2\n"])
-def test_a_damaged_exploration_table_is_named(layout, text):
-    storage.write_text(layout.component("exploration", "points", "walk"), text)
-    with pytest.raises(InputError, match=r"points\.csv: .*delete it and run again"):
-        instance_table.rows(layout, ["walk"], ["walk"])
-
-
-def test_a_missing_answer_is_named(layout):
+def test_missing_and_damaged_files_are_named(layout):
     """Whether there is an answer is for the study to say, not for the files that happen to lie there."""
-    with pytest.raises(InputError, match=r"swim/points\.csv: there is no such file"):
-        instance_table.rows(layout, ["swim"], ["swim"])
+    for names, explored, missing in ((["swim"], ["swim"], "swim/points.csv"), (["walk", "ring"], ["walk"], "ring.npz")):
+        with pytest.raises(InputError, match=f"{missing}: there is no such file"):
+            instance_table.rows(layout, names, explored)
     (row,) = instance_table.rows(layout, ["walk"], [])
     assert "matters" not in row
-
-
-def test_a_missing_instance_is_named(layout):
-    with pytest.raises(InputError, match=r"ring\.npz: there is no such file"):
-        instance_table.rows(layout, ["walk", "ring"], ["walk"])
+    for text in ("", "a,b\n1,2\n"):
+        storage.write_text(layout.component("exploration", "points", "walk"), text)
+        with pytest.raises(InputError, match=r"points\.csv: .*delete it and run again"):
+            instance_table.rows(layout, ["walk"], ["walk"])

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 from befrl import instances
-from befrl.analysis import aggregation, published
+from befrl.analysis import published
 from befrl.analysis.published import ayoub, cho, li
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
-from befrl.experiment import run_file, runs, settings, tuning
-from befrl.experiment.spec import RunSpec
+from befrl.experiment.tuning import Halving
 from befrl.numerics import bellman
 from befrl.study import config
+from cases import Entry, play_all, write_tables
 
 EPISODES, SEEDS = 60, 3
 
@@ -23,31 +23,18 @@ EPISODES, SEEDS = 60, 3
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory):
     """A study of one small instance in track K."""
-    root = tmp_path_factory.mktemp("study")
     instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
-    layout = Layout(root)
+    layout = Layout(tmp_path_factory.mktemp("study"))
     instances.save(layout.instance("swim"), "swim", instance, {})
-    tuned = {"rrl-mnl": {"scale": [0.001, 0.01], "kappa": 0.1}, "ucrl-mnl": {"scale": [0.001, 0.01], "kappa": 1}}
-    agents = {
-        "ucrl-vtr": ("ucrl-vtr", {}),
-        "eps-greedy": ("eps-greedy", {"epsilon": 0.1}),
-        "rrl-mnl": ("rrl-mnl", {}),
-        "ucrl-mnl": ("ucrl-mnl", {}),
-        "ucrl-mnl-visits": ("ucrl-mnl", {"likelihood": "visits"}),
+    entries = {
+        "ucrl-vtr": Entry("ucrl-vtr"),
+        "eps-greedy": Entry("eps-greedy", {"epsilon": 0.1}),
+        "rrl-mnl": Entry("rrl-mnl", tune={"scale": [0.001, 0.01], "kappa": 0.1}),
+        "ucrl-mnl": Entry("ucrl-mnl", tune={"scale": [0.001, 0.01], "kappa": 1}),
+        "ucrl-mnl-visits": Entry("ucrl-mnl", {"likelihood": "visits"}),
     }
-    paths, outcomes = [], {}
-    for label, (algorithm, values) in agents.items():
-        options = {"track": "K", "root_seed": 3}
-        spec = RunSpec.of(instance, "swim", algorithm, values, EPISODES, range(1000, 1000 + SEEDS), **options)
-        if label in tuned:
-            outcomes[label] = tuning.halve(spec, values, tuned[label], tuning.Halving(2, (1,), ()), width=4)
-        variants = settings.variants(label, values, outcomes.get(label))
-        spec = RunSpec.of(instance, "swim", algorithm, list(variants.values()), EPISODES, spec.seeds, **options)
-        log, seconds = runs.run_rows(spec, width=20)
-        paths.append(root / "runs" / label / f"1000-{999 + SEEDS}.npz")
-        run_file.save(paths[-1], log, runs.describe(spec, variants, seconds))
-    for name, text in aggregation.aggregate(paths, outcomes, 0.95).items():
-        storage.write_text(path_of(layout, name), text)
+    options = {"name": "swim", "episodes": EPISODES, "root_seed": 3, "track": "K", "halving": Halving(2, (1,), ())}
+    write_tables(layout, play_all(instance, entries, seeds=SEEDS, **options))
     return layout
 
 
@@ -65,7 +52,7 @@ def tables(source, layout, experiment=None):
     return {name: pd.DataFrame(rows, columns=list(published.COLUMNS)) for name, rows in made.items()}
 
 
-def test_configurations_that_lost_are_left_out_unless_they_are_asked_for(layout):
+def test_median_and_worst_configurations_are_left_out_unless_they_are_asked_for(layout):
     (rerun,) = published.read("cho", layout, {"returns": ["swim"]})["returns"]
     assert len([row for row in rerun.variants() if row["algorithm"] == "rrl-mnl"]) == 2
     assert {row["role"] for row in rerun.variants("tuned")} == {"tuned"}
@@ -77,7 +64,7 @@ def test_configurations_that_lost_are_left_out_unless_they_are_asked_for(layout)
         assert not set(published.LOST) & set(made["role"])
 
 
-def test_uniform_play_stands_beside_every_curve_with_its_exact_value(layout):
+def test_every_experiment_has_the_exact_curve_of_uniform_play(layout):
     """An agent that plays at random has this regret in expectation, and no other value is between its ends."""
     instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
     uniform = np.full((1, 1, 4, 3, 2), 0.5)
@@ -91,22 +78,17 @@ def test_uniform_play_stands_beside_every_curve_with_its_exact_value(layout):
         assert (mine["low"] == mine["ours"]).all() and (mine["high"] == mine["ours"]).all()
 
 
-@pytest.mark.parametrize(("low", "high", "told"), [(1.0, 2.0, "yes"), (1.0, 3.0, "no"), (3.5, 4.0, "yes")])
-def test_a_number_is_told_from_uniform_play_by_its_interval(low, high, told):
-    assert published.against({"ours": 1.5, "low": low, "high": high}, uniform=3.0)["told_from_uniform"] == told
-
-
-def test_the_authors_number_comes_with_its_runs_and_the_deviation():
+def test_a_number_is_compared_with_uniform_play_and_with_the_authors():
+    for low, high, told in ((1.0, 2.0, "yes"), (1.0, 3.0, "no"), (3.5, 4.0, "yes")):
+        assert published.against({"ours": 1.5, "low": low, "high": high}, uniform=3.0)["told_from_uniform"] == told
     found = published.against({"ours": 110.0}, authors=100.0, runs=7)
     assert found == {"ours": 110.0, "authors": 100.0, "deviation": pytest.approx(0.1), "authors_runs": 7}
 
 
-@pytest.mark.parametrize("source", published.registry.names())
-def test_every_row_names_its_source_instance_and_unit(layout, source):
-    made = tables(source, layout) | (
-        {"timings": tables("cho", layout, "runtime")["timings"]} if source == "cho" else {}
-    )
-    for table in (part for name, part in made.items() if name != "timings" or source == "cho"):
+def test_every_row_names_its_source_instance_and_unit(layout):
+    assert sorted(CURVES) == published.registry.names()
+    made = [(source, tables(source, layout)[name]) for source in CURVES for name in ("values", "curves")]
+    for source, table in [*made, ("cho", tables("cho", layout, "runtime")["timings"])]:
         assert set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
         assert table["unit"].notna().all() and (table["seeds"] == SEEDS).all()
         assert np.isfinite(table["ours"]).all()
@@ -139,25 +121,19 @@ def test_reward_and_regret_add_up(layout, monkeypatch):
             assert reward.loc[variant, "low"] + regret.loc[variant, "high"] == pytest.approx(best)
 
 
-@pytest.mark.parametrize(
-    ("returns", "expected"),
-    [([1.0, 1.0, 1.0], 1), ([0.0, 1.0, 1.0], 20), ([1.0, 0.5, 1.0], 30), ([1.0, 1.0, 0.5], 31), ([0.0] * 3, 31)],
-)
-def test_a_curve_arrives_where_it_stays(returns, expected):
-    curve = pd.DataFrame({"episode": [1, 20, 30], "return": returns})
-    assert cho.arrival(curve, 1.0) == expected
-
-
-def test_places_of_cho(layout):
+def test_arrival_is_where_a_curve_stays_above_the_threshold_and_gives_the_places(layout):
+    for returns, expected in (
+        ([1.0, 1.0, 1.0], 1), ([0.0, 1.0, 1.0], 20), ([1.0, 0.5, 1.0], 30), ([1.0, 1.0, 0.5], 31), ([0.0] * 3, 31)
+    ):  # fmt: skip
+        assert cho.arrival(pd.DataFrame({"episode": [1, 20, 30], "return": returns}), 1.0) == expected
     values = tables("cho", layout)["values"]
     tuned = values[values["role"] == "tuned"]
     arrivals = tuned[tuned["quantity"] == "arrival at the optimum"].set_index("algorithm")["ours"]
     places = tuned[tuned["quantity"] == "order of arrival"].set_index("algorithm")["ours"]
-    for algorithm, place in places.items():
-        assert place == 1 + (arrivals < arrivals[algorithm]).sum()
+    assert places.to_dict() == {name: 1 + (arrivals < arrivals[name]).sum() for name in ("rrl-mnl", "ucrl-mnl")}
 
 
-def test_the_comparison_of_runtimes_is_measured_and_nothing_else(layout):
+def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout):
     made = tables("cho", layout, "runtime")
     assert made["curves"].empty and made["values"].empty
     assert all(tables(source, layout)["timings"].empty for source in CURVES)
@@ -186,14 +162,19 @@ def without(layout, root, name, variant):
     return copy
 
 
-def test_a_variant_without_seconds_is_named(layout, tmp_path):
-    with pytest.raises(InputError, match="summary and timings of 'swim' cannot be joined: agent 'ucrl-mnl' has no row"):
-        tables("cho", without(layout, tmp_path, "timings", "ucrl-mnl"), "runtime")
-
-
-def test_seconds_without_those_to_compare_with_are_refused(layout, tmp_path):
-    with pytest.raises(InputError, match="no agent on 'swim' runs 'rrl-mnl'"):
-        tables("cho", without(layout, tmp_path, "summary", "rrl-mnl"), "runtime")
+def test_missing_rows_and_unknown_names_are_rejected(layout, tmp_path):
+    for table, variant, words in (
+        ("timings", "ucrl-mnl", "summary and timings of 'swim' cannot be joined: agent 'ucrl-mnl' has no row"),
+        ("summary", "rrl-mnl", "no agent on 'swim' runs 'rrl-mnl'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            tables("cho", without(layout, tmp_path, table, variant), "runtime")
+    with pytest.raises(
+        InputError, match=r"unknown experiment of 'cho' 'time' .*'runtime'.*: choose one of returns, runtime"
+    ):
+        published.read("cho", layout, {"time": ["swim"]})
+    with pytest.raises(InputError, match=r"nowhere(_K/summary\.csv|\.npz): there is no such file"):
+        published.read("li", layout, {"reward": ["nowhere"]})
 
 
 def test_curves_with_surrogate_constants_are_shown(layout, tmp_path):
@@ -203,13 +184,6 @@ def test_curves_with_surrogate_constants_are_shown(layout, tmp_path):
     path.write_text(text.replace(",exact,theory,", ",exact,surrogate,"))
     assert path.read_text() != text
     assert "surrogate" in set(tables("cho", copy)["curves"]["role"])
-
-
-def test_an_unknown_experiment_is_named(layout):
-    with pytest.raises(
-        InputError, match=r"unknown experiment of 'cho' 'time' .*'runtime'.*: choose one of returns, runtime"
-    ):
-        published.read("cho", layout, {"time": ["swim"]})
 
 
 def test_optimal_values_of_ayoub_et_al_are_those_of_the_larger_small_reward():
@@ -262,8 +236,3 @@ def test_studies_run_the_published_settings(name):
     for agent, setting in study["agents"].items():
         if agent.startswith("ayoub") and setting["algorithm"] != "eps-greedy":
             assert setting["set"]["delta"] == 1 / ayoub.EPISODES
-
-
-def test_a_damaged_table_is_named(layout):
-    with pytest.raises(InputError, match=r"nowhere(_K/summary\.csv|\.npz): there is no such file"):
-        published.read("li", layout, {"reward": ["nowhere"]})

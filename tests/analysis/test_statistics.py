@@ -7,22 +7,16 @@ from befrl.analysis import statistics
 from befrl.analysis.statistics import failed, slope, time_exponent
 
 
-@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
-@pytest.mark.parametrize("K", [10, 1000, 12345])
-def test_the_slope_of_a_power_is_its_exponent(K, power):
-    k = np.arange(1, K + 1)
-    assert slope(7.0 * k**power) == pytest.approx(power, abs=1e-9)
-
-
-def test_the_slope_is_that_of_the_second_half():
+def test_the_slope_of_a_power_is_its_exponent_and_that_of_the_second_half():
+    for K in (10, 1000, 12345):
+        k = np.arange(1, K + 1)
+        for power in (0.0, 0.5, 1.0, 2.0):
+            assert slope(7.0 * k**power) == pytest.approx(power, abs=1e-9)
     k = np.arange(1, 1001)
-    late = np.where(k < 500, k, np.sqrt(500.0 * k))
-    assert slope(late) == pytest.approx(0.5, abs=1e-3)
-
-
-@pytest.mark.parametrize("curve", [np.zeros(10), np.r_[np.ones(9), -1.0], np.ones(1)])
-def test_no_slope_where_there_is_no_logarithm_or_no_second_point(curve):
-    assert np.isnan(slope(curve))
+    assert slope(np.where(k < 500, k, np.sqrt(500.0 * k))) == pytest.approx(0.5, abs=1e-3)
+    # There is none without logarithms or a second point.
+    for curve in (np.zeros(10), np.r_[np.ones(9), -1.0], np.ones(1)):
+        assert np.isnan(slope(curve))
 
 
 def test_a_seed_failed_if_its_last_tenth_is_above_half_the_uniform_regret():
@@ -34,9 +28,7 @@ def test_a_seed_failed_if_its_last_tenth_is_above_half_the_uniform_regret():
     regret[3, -1] = 4.04  # the mean counts ...
     regret[4, -1] = 3.96  # ... not each episode
     assert failed(regret, uniform).tolist() == [False, True, False, True, False]
-
-
-def test_of_few_episodes_the_last_one_counts():
+    # Of few episodes the last one counts.
     assert failed(np.array([[0.0, 0.0, 5.0], [5.0, 5.0, 0.0]]), 2.0).tolist() == [True, False]
 
 
@@ -51,15 +43,11 @@ def test_time_exponent_is_the_power_of_k_whatever_the_outliers(power, rng):
     assert np.isnan(time_exponent(seconds[:19]))
 
 
-def test_the_spread_of_each_group():
+def test_medians_and_quantiles_of_each_group():
     rows = [{"who": who, "n": n, "x": float(x)} for who, n in (("a", 1), ("b", None)) for x in range(11)]
     first, second = statistics.spread(rows, ("who", "n"), "repetitions", ("x",))
     assert first == {"who": "a", "n": 1, "repetitions": 11, "x": 5.0, "x_low": 1.0, "x_high": 9.0}
     assert second == first | {"who": "b", "n": None}
-    assert list(statistics.spread_columns("repetitions", {"x": "length"})) == ["repetitions", "x", "x_low", "x_high"]
-
-
-def test_the_median_of_infinite_errors_is_infinite():
-    rows = [{"x": value} for value in (1.0, np.inf, np.inf)]
-    (found,) = statistics.spread(rows, (), "draws", ("x",))
+    # The median of infinite errors is infinite.
+    (found,) = statistics.spread([{"x": value} for value in (1.0, np.inf, np.inf)], (), "draws", ("x",))
     assert found["x"] == np.inf and found["draws"] == 3

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from befrl import agents, instances
-from befrl.analysis import regret_columns, table1
-from befrl.analysis.components import scaling
+from befrl.analysis import components, regret_columns, table1
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from cases import Entry, play_all, write_tables
-from helpers import PROJECT
 
 AGENTS = {
     "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 1000], "eta": [0.1, 10]}, sweep={"x": [0.3, 3]}),
@@ -41,7 +39,9 @@ def write_scaling(layout, growth):
         for varied, exponent in zip("dH", exponents, strict=True)
     ]
     rows.insert(0, rows[0] | {"role": "point", "exponent": None, "seconds": 1.0})
-    storage.write_text(layout.component_timings("scaling", "tiny"), tidy.text(rows, scaling.TIMINGS))
+    storage.write_text(
+        layout.component_timings("scaling", "tiny"), tidy.text(rows, components.tables("scaling")["timings"])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +56,6 @@ def layout(tmp_path_factory):
 
 def path_of(layout, name):
     return layout.regret_timings(*CASES[0]) if name == "timings" else layout.regret(name, *CASES[0])
-
-
-def read_text(layout, name):
-    return Path(path_of(layout, name)).read_text()
 
 
 def read_back(layout, rows, columns):
@@ -78,13 +74,18 @@ def timings(layout):
     return read_back(layout, table1.timings(layout, CASES, ["tiny"]), table1.TIMINGS)
 
 
-def test_there_is_a_row_for_each_agent(table):
+def test_there_is_a_row_for_each_agent_with_what_the_paper_prints(table):
     assert list(table.index) == ["bef-rlsvi", "shared", "ren-ts", "greedy", "own"]
     assert list(table["constants"]) == ["theory", "theory", "theory", "baseline", "baseline"]
     assert list(table["specification"]) == ["exact", "exact", "misspecified", "exact", "exact"]
+    ours = table.loc["bef-rlsvi"]
+    assert (ours["printed"], ours["rate"]) == ("BEF-RLSVI", "sqrt(d^3 H^3 K)")
+    assert (ours["tractable_exploration"], ours["tractable_planning"], ours["free_of_clipping"]) == ("yes",) * 3
+    assert table.loc["ren-ts", "rewards"] == "known"
+    assert table.loc[["shared", "greedy"], "printed"].isna().all()
 
 
-def test_what_is_measured_has_a_table_of_its_own(table, timings):
+def test_measured_seconds_have_a_table_of_their_own(table, timings):
     """Row by row the same agents; nothing but seconds and their growth, which differ from run to run."""
     measured = {"seconds", "exponent_k", "exponent_d", "exponent_H"}
     assert not measured & set(table1.COLUMNS) and measured <= set(table1.TIMINGS)
@@ -92,27 +93,16 @@ def test_what_is_measured_has_a_table_of_its_own(table, timings):
     assert list(timings["setting"].fillna("")) == list(table["setting"].fillna(""))
 
 
-def copied(layout, folder, changed=None):
+def copied(layout, folder, **changed):
     """The tables of the case in another folder, the texts of some of them changed."""
     other = Layout(folder)
     for name in ("summary", "order", "timings"):
-        text = read_text(layout, name)
-        storage.write_text(path_of(other, name), (changed or {}).get(name, str)(text))
+        text = Path(path_of(layout, name)).read_text()
+        storage.write_text(path_of(other, name), changed.get(name, str)(text))
     return other
 
 
-def test_surrogate_constants_are_named(layout, tmp_path):
-    def renamed(text):
-        assert text.count(",exact,theory,x,") == 1
-        return text.replace(",exact,theory,x,", ",exact,surrogate,x,")
-
-    other = copied(layout, tmp_path, {"summary": renamed})
-    table = read_back(other, table1.rows(other, CASES), table1.COLUMNS)
-    assert list(table["constants"]) == ["surrogate", "theory", "theory", "baseline", "baseline"]
-    assert table.loc["bef-rlsvi", "theory_mean"] > 0
-
-
-def test_all_settings_are_those_of_the_summary(layout, table):
+def test_numbers_and_letters_are_those_of_the_regret_tables(layout, table):
     """Theory, tuned, median and worst side by side; without tuning there are the agent's own numbers alone."""
     summary = tidy.read(path_of(layout, "summary"), regret_columns.SUMMARY)
     for agent in ("bef-rlsvi", "shared"):
@@ -128,9 +118,6 @@ def test_all_settings_are_those_of_the_summary(layout, table):
     for name in ("tuned_mean", "median_mean", "worst_mean", "tuned_setting"):
         assert table[name].isna().tolist() == [False, False, True, True, True]
     assert table["theory_mean"].gt(0).all()
-
-
-def test_letters_are_those_of_both_orders(layout, table):
     order = tidy.read(path_of(layout, "order"), regret_columns.ORDER)
     for family in ("theory", "tuned"):
         letters = order[order["family"] == family].set_index("agent")["group"]
@@ -154,64 +141,43 @@ def test_growth_is_that_of_the_same_setting(timings):
     assert np.isnan(timings.loc["own", "exponent_d"]) and timings.loc["own", "setting"] == "eta=5"
 
 
-def test_without_a_scaling_study_there_is_no_growth(layout):
+def test_missing_rows_are_named(layout, tmp_path):
     assert not any("exponent_d" in row for row in table1.timings(layout, CASES, []))
-
-
-def test_a_setting_that_should_have_been_measured_is_named(layout, tmp_path):
     other = copied(layout, tmp_path)
     write_scaling(other, {key: value for key, value in GROWTH.items() if key[1] == ""})
     with pytest.raises(InputError, match="has no row of 'lsvi-ucb' with setting 'share=steps'"):
         table1.timings(other, CASES, ["tiny"])
 
-
-def test_an_agent_without_seconds_is_named(layout, tmp_path):
-    def without(text):
+    def without_seconds(text):
         return "".join(line for line in text.splitlines(True) if not line.startswith("tiny,U,ren-ts"))
 
-    other = copied(layout, tmp_path, {"timings": without})
+    other = copied(layout, tmp_path, timings=without_seconds)
     with pytest.raises(InputError, match=r"tiny_U\.csv: there is no row of 'ren-ts'"):
         table1.timings(other, CASES, [])
 
-
-def test_an_agent_without_a_row_of_its_own_is_named(layout, tmp_path):
-    def renamed(text):
+    def without_own_row(text):
         return text.replace(",ren-ts,ren-ts,ren-ts,", ",ren-ts,ren-ts,ren-tz,")
 
-    other = copied(layout, tmp_path, {"summary": renamed})
+    other = copied(layout, tmp_path, summary=without_own_row)
     with pytest.raises(InputError, match=r"summary\.csv: it has 0 rows of 'ren-ts' alone"):
         table1.rows(other, CASES)
 
 
-def test_marks_stand_with_their_algorithms(table):
-    ours = table.loc["bef-rlsvi"]
-    assert (ours["printed"], ours["rate"]) == ("BEF-RLSVI", "sqrt(d^3 H^3 K)")
-    assert (ours["tractable_exploration"], ours["tractable_planning"], ours["free_of_clipping"]) == ("yes",) * 3
-    assert table.loc["ren-ts", "rewards"] == "known"
-    assert table.loc[["shared", "greedy"], "printed"].isna().all()
-
-
-def test_every_algorithm_of_the_paper_is_there_with_what_the_paper_prints():
-    """Against the source of the paper, where it lies beside the project."""
+def test_marks_and_rates_are_those_that_the_paper_prints():
+    """`table1.tex` is the table in the source of the paper."""
     assert set(table1.PRINTED) <= set(agents.registry.names())
-    source = PROJECT.parent / "shared" / "paper" / "bef-rlsvi.tex"
-    if not source.exists():
-        return
-    text = source.read_text()
-    body = text[text.index(r"\label{tab:comparison_RL_algos}") :]
-    lines = body[: body.index(r"\end{tabular}")].splitlines()
+    lines = Path(__file__).with_name("table1.tex").read_text().splitlines()
     tex = {
         "ren-ts": "Thompson sampling", "exp-ucrl": "EXP-UCRL", "smrl": "SMRL", "ucrl-vtr": "UCRL-VTR",
         "lsvi-phe": "PHE-LSVI} \\cite", "uc-matrixrl": "UC-MatrixRL", "opt-rlsvi": "OPT-RLSVI",
         "bef-rlsvi": "(this work)",
     }  # fmt: skip
+    assert tex.keys() == table1.PRINTED.keys()
     for algorithm, words in tex.items():
         (line,) = [line for line in lines if words in line and "&" in line]
         marks = re.findall(r"\\ding\{(\d+)\}|(N\.A)", line)
         read = [{"51": "yes", "55": "no", "": "n.a."}[number] for number, _ in marks]
         printed = table1.PRINTED[algorithm]
-        stated = [printed.tractable_exploration, printed.tractable_planning, printed.free_of_clipping]
-        assert stated == read, algorithm
+        assert [printed.tractable_exploration, printed.tractable_planning, printed.free_of_clipping] == read, algorithm
         if algorithm != "lsvi-phe":  # its rates stand in two lines
-            powers = re.findall(r"\^(\d)", line.split("&")[1])
-            assert re.findall(r"\^(\d)", printed.rate) == powers, algorithm
+            assert re.findall(r"\^(\d)", printed.rate) == re.findall(r"\^(\d)", line.split("&")[1]), algorithm

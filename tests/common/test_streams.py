@@ -1,4 +1,4 @@
-"""Random streams: what a seed gets depends on its name, seed and purpose, and on nothing else."""
+"""Random streams: the numbers of a seed depend on the root, the instance's name, the seed and the purpose only."""
 
 import numpy as np
 import pytest
@@ -16,34 +16,28 @@ from befrl.common.streams import (
 )
 from helpers import ROOT, instance, play
 
-PURPOSES = [ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM, ESTIMATOR, PLANNER]
+LAWS = dict.fromkeys((ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM, ESTIMATOR, PLANNER), "uniform")
+LAWS |= {AGENT_NORMAL: "norm", PLANNER: "norm"}
 
 
 def draws(m, root=ROOT, name="chain", seeds=(0,), purpose=ENVIRONMENT):
     return Stream(root, name, seeds, purpose).take(m)
 
 
-@pytest.mark.parametrize("purpose", PURPOSES)
+@pytest.mark.parametrize("purpose", [ENVIRONMENT, AGENT_NORMAL])
 @pytest.mark.parametrize("parts", [(3, 5), (CHUNK - 1, 2, CHUNK), (2 * CHUNK + 1, 7), (1,) * 9])
-def test_parts_make_the_whole(parts, purpose):
+def test_numbers_do_not_depend_on_how_many_are_taken_at_once(parts, purpose):
     stream = Stream(ROOT, "chain", [4], purpose)
     pieces = np.concatenate([stream.take(m) for m in parts], axis=1)
     assert np.array_equal(pieces, draws(sum(parts), seeds=[4], purpose=purpose))
 
 
-@pytest.mark.parametrize("purpose", PURPOSES)
-def test_a_seed_does_not_depend_on_its_company(purpose):
-    company, alone = Stream(ROOT, "chain", range(5), purpose), Stream(ROOT, "chain", [3], purpose)
-    for m in (3, CHUNK // 5, 5, CHUNK):  # the block of five refills at other times than the seed alone
-        assert np.array_equal(company.take(m)[3], alone.take(m)[0])
-
-
-@pytest.mark.parametrize("purpose", PURPOSES)
-def test_rows_of_the_same_seed_get_the_same_numbers(purpose):
-    """In any order, over several refills, and as many as a seed alone would get."""
-    seeds = [3, 1, 3, 3, 2, 1]
-    stream, each = Stream(ROOT, "chain", seeds, purpose), {s: Stream(ROOT, "chain", [s], purpose) for s in (1, 2, 3)}
-    for m in (3, CHUNK // 3, 5, CHUNK):
+@pytest.mark.parametrize("purpose", [ENVIRONMENT, AGENT_NORMAL])
+@pytest.mark.parametrize("seeds", [[0, 1, 2, 3, 4], [3, 1, 3, 3, 2, 1]], ids=["different", "repeated"])
+def test_each_row_gets_the_numbers_of_its_seed_alone(seeds, purpose):
+    """In any order and over several refills, which come at other times for a seed alone."""
+    stream, each = Stream(ROOT, "chain", seeds, purpose), {s: Stream(ROOT, "chain", [s], purpose) for s in {*seeds}}
+    for m in (3, CHUNK // 5, 5, CHUNK):
         alone = {seed: each[seed].take(m)[0] for seed in each}
         assert np.array_equal(stream.take(m), [alone[seed] for seed in seeds])
 
@@ -60,22 +54,19 @@ def test_the_key_of_a_name_is_the_same_in_every_process():
     assert instance_key("chain") != instance_key("riverswim")
 
 
-# Level 1e-4 each: below 5e-4 of all roots would fail; the root is fixed.
-@pytest.mark.parametrize(
-    ("purpose", "law"), list(zip(PURPOSES, ("uniform", "norm", "uniform", "uniform", "norm"), strict=True))
-)
-def test_draws_follow_their_law(purpose, law):
-    assert stats.kstest(draws(20_000, purpose=purpose)[0], law).pvalue > 1e-4
-
-
-def test_seeds_and_purposes_are_uncorrelated():
-    rows = np.concatenate([draws(20_000, seeds=range(6), purpose=purpose) for purpose in PURPOSES])
-    correlation = np.corrcoef(rows) - np.eye(len(rows))
-    # 435 pairs at 5 standard errors: 3e-4.
+def test_draws_follow_their_law_and_are_uncorrelated():
+    """Error rates: 1e-4 for each of five laws, and 3e-4 for 435 pairs at 5 standard errors; the root is fixed."""
+    rows = {purpose: draws(20_000, seeds=range(6), purpose=purpose) for purpose in LAWS}
+    for purpose, law in LAWS.items():
+        assert stats.kstest(rows[purpose][0], law).pvalue > 1e-4
+    correlation = np.corrcoef(np.concatenate(list(rows.values()))) - np.eye(30)
     assert np.abs(correlation).max() < 5 / np.sqrt(20_000)
+    uniform = rows[ENVIRONMENT]
+    assert uniform.min() >= 0.0
+    assert uniform.max() < 1.0
 
 
-def test_every_purpose_of_a_run_has_a_stream_of_its_own(monkeypatch):
+def test_every_purpose_of_a_run_has_its_own_stream(monkeypatch):
     """With an agent that draws normal and uniform numbers, and whose estimator and planner draw too."""
     opened, original = [], Stream.__init__
 
@@ -86,10 +77,4 @@ def test_every_purpose_of_a_run_has_a_stream_of_its_own(monkeypatch):
     monkeypatch.setattr(Stream, "__init__", spy)
     problem = instance("chain", bins=3, horizon=4)
     play("exp-psrl", problem, episodes=2, estimator="ais", planner="rff", posterior="mala")
-    assert sorted(opened) == PURPOSES
-
-
-def test_uniforms_stay_below_one():
-    u = draws(100_000)
-    assert u.min() >= 0.0
-    assert u.max() < 1.0
+    assert sorted(opened) == sorted(LAWS)

@@ -8,10 +8,6 @@ import pytest
 
 from befrl import cli
 from befrl.common import usage
-from helpers import PROJECT
-
-sys.path.insert(0, str(PROJECT / "tools" / "cluster"))
-import usage as usage_of_a_study
 
 # Holds 300 MB in this process and as much in a worker that is alive; both compute until they have used half a second.
 JOB = """
@@ -55,25 +51,3 @@ def test_a_job_says_its_usage_and_a_command_does_not(tmp_path, monkeypatch, caps
         assert cli.main(["list", "agents"]) == 0
         log.write_text(capsys.readouterr().err)
         assert (usage.read(log) is not None) == bool(wanted)
-
-
-def test_the_table_of_a_study_adds_its_jobs_up(tmp_path, capsys):
-    logs = {"runs/a/0-1": "1.50 s, of a processor 2.00 s, 310", "runs/b/0-1": "4.50 s, of a processor 3.00 s, 120"}
-    for name, words in (logs | {"report": "2.00 s, of a processor 1.00 s, 90"}).items():
-        path = tmp_path / f"{name}.log"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"something else\nusage: {words} MB\n")
-    (tmp_path / "runs" / "killed.log").write_text("it began\n")
-    usage_of_a_study.main(tmp_path)
-    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
-    assert rows == [
-        ["report", "1", "2.0", "2.0", "1", "90"],
-        ["runs", "2", "3.0", "4.5", "5", "310"],
-        ["all", "3", "2.0", "4.5", "6", "310"],
-    ]
-
-
-def test_a_folder_without_logs_is_refused(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        usage_of_a_study.main(tmp_path)
-    assert capsys.readouterr().err.startswith("befrl: no log below ")

@@ -1,20 +1,21 @@
 """The episode loop: exact regret against Monte Carlo and loops, the log, common random numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import interpolate
 
-from befrl import agents
 from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.common.errors import InputError
-from befrl.experiment import loop
+from befrl.experiment import loop, run_file
 from befrl.experiment.environment import Environment
-from befrl.experiment.loop import Changes, Lookup
+from befrl.experiment.loop import Lookup, changed
 from befrl.experiment.regret import TOGETHER, Regret
 from befrl.experiment.run_file import COST, LOGGED, TRACED, marks
 from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, trained, value_of
+from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, spec, trained, value_of
 
 
 class Fixed(BaseAgent):
@@ -68,7 +69,7 @@ def at(problem, values, s):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-@pytest.mark.parametrize("kind", ["optimal", "table", "random"])
+@pytest.mark.parametrize("kind", [pytest.param("optimal", marks=pytest.mark.slow), "table", "random"])
 def test_mean_return_is_the_evaluated_value(name, kind, rng):
     problem = instance(name)
     C, A = sizes(problem)
@@ -77,70 +78,57 @@ def test_mean_return_is_the_evaluated_value(name, kind, rng):
         "table": rng.integers(0, A, (problem.horizon, C)),
         "random": rng.dirichlet(np.ones(A), (problem.horizon, C)),
     }
-    table = tables[kind]
-    played = episodes(problem, table, range(1000), 4 if problem.model.smooth else 20)
+    played = episodes(problem, tables[kind], range(1000), 4 if problem.model.smooth else 20)
     returns = np.concatenate([trajectory.rewards.sum(1) for trajectory in played])
-    value = problem.start_masses @ value_of(table, problem.R, problem.P)
+    value = problem.start_masses @ value_of(tables[kind], problem.R, problem.P)
     # 4 standard errors of 4,000 or 20,000 returns: 6e-5 of all roots would fail, each of 30 tests; the root is fixed.
     assert abs(returns.mean() - value) < 4 * returns.std() / np.sqrt(returns.size)
     assert returns.std() / np.sqrt(returns.size) < (0.1 if problem.model.smooth else 0.05)
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_transitions_have_the_frequencies_of_the_kernel(name, rng):
-    problem = instance(name)
-    C, A = sizes(problem)
-    table = np.full((problem.horizon, C, A), 1 / A)
-    counts, expected, variance = np.zeros((3, C, A, C))
-    for t in episodes(problem, table, range(250), 2 if problem.model.smooth else 20):
-        np.add.at(counts, (t.cells, t.actions, problem.model.space.cell(t.next_states)), 1)
-        P = true_laws(problem, t)[1]
+def test_transitions_have_the_true_frequencies_and_rewards_the_true_means(name):
+    """Whatever the next state is: rewards are independent of it given (s, a)."""
+    problem, (C, A) = instance(name), sizes(instance(name))
+    smooth, space = problem.model.smooth, problem.model.space
+    counts, expected, variance, sums, squares = np.zeros((5, C, A, C))
+    for t in episodes(problem, np.full((problem.horizon, C, A), 1 / A), range(250), 4 if smooth else 20):
+        means, P = true_laws(problem, t)
         np.add.at(expected, (t.cells, t.actions), P)
         np.add.at(variance, (t.cells, t.actions), P * (1 - P))
+        residual = t.rewards - means
+        for table, weight in ((counts, 1), (sums, residual), (squares, residual**2)):
+            np.add.at(table, (t.cells, t.actions, space.cell(t.next_states)), weight)
     # 5 standard deviations and 5 of the Poisson law for small cells; fewer than 4,000 triples of an instance, of which
     # those with many visits count alone: 3e-4 for each; fixed root.
     assert np.all(np.abs(counts - expected) <= 5 * np.sqrt(variance) + 5 * (expected > 0))
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_rewards_have_their_means_whatever_the_next_state(name):
-    problem = instance(name)
-    C, A = sizes(problem)
-    counts, sums, squares = np.zeros((3, C, A, C))
-    for t in episodes(problem, np.full((problem.horizon, C, A), 1 / A), range(250), 4 if problem.model.smooth else 20):
-        triple = t.cells, t.actions, problem.model.space.cell(t.next_states)
-        residual = t.rewards - true_laws(problem, t)[0]
-        for table, weight in ((counts, 1), (sums, residual), (squares, residual**2)):
-            np.add.at(table, triple, weight)
-    often = counts >= (30 if problem.model.smooth else 200)
+    often = counts >= (30 if smooth else 200)
     assert often.sum() >= min(C, 20)
     # 5 standard errors in fewer than 300 cells: 2e-4 of all roots would fail; the root is fixed.
     assert np.all(np.abs(sums[often]) < 5 * np.sqrt(squares[often]))
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_an_episode_is_a_path_of_its_horizon(name, rng):
+def test_episodes_are_paths_with_common_noise(name, rng):
+    """Shapes, paths, the same noise for a seed alone, and the same path for two policies while their actions agree."""
     problem = instance(name)
-    space, (C, A) = problem.model.space, sizes(problem)
+    space, (C, A), H = problem.model.space, sizes(problem), problem.horizon
     vector = () if space.dim == 1 else (space.dim,)
-    for t in episodes(problem, rng.dirichlet(np.ones(A), (problem.horizon, C)), [0, 1, 2], 3):
-        for part in (t.cells, t.actions, t.rewards):
-            assert part.shape == (3, problem.horizon)
-        for part in (t.states, t.next_states):
-            assert part.shape == (3, problem.horizon, *vector)
+    for t in episodes(problem, rng.dirichlet(np.ones(A), (H, C)), [0, 1, 2], 3):
+        assert all(part.shape == (3, H) for part in (t.cells, t.actions, t.rewards))
+        assert all(part.shape == (3, H, *vector) for part in (t.states, t.next_states))
         assert np.array_equal(t.cells, space.cell(t.states))
         assert np.array_equal(t.states[:, 1:], t.next_states[:, :-1])
         assert np.all(problem.start_masses.reshape(C, -1).sum(-1)[t.cells[:, 0]] > 0)
         assert set(np.unique(t.actions)) <= set(range(A))
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_equal_actions_meet_equal_noise(name):
-    problem = instance(name)
-    half = problem.horizon // 2
-    left = np.zeros(problem.optimal_policy.shape, dtype=int)
+    table = rng.integers(0, A, (H, C))
+    for one, other in zip(episodes(problem, table, range(5), 3), episodes(problem, table, [3], 3), strict=True):
+        for key in ("states", "cells", "actions", "rewards", "next_states"):
+            assert np.array_equal(getattr(one, key)[3], getattr(other, key)[0])
+    half = H // 2
+    left = np.zeros((H, C), dtype=int)
     turned = left.copy()
-    turned[half:] = problem.model.n_actions - 1
+    turned[half:] = A - 1
     pairs = list(zip(episodes(problem, left, range(5), 4), episodes(problem, turned, range(5), 4), strict=True))
     for one, other in pairs:
         assert np.array_equal(one.states[:, : half + 1], other.states[:, : half + 1])
@@ -151,40 +139,28 @@ def test_equal_actions_meet_equal_noise(name):
     assert differ == (name != "trap-one")
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-def test_a_seed_meets_the_same_noise_alone(name):
-    problem = instance(name)
-    C, A = sizes(problem)
-    table = np.random.default_rng(2).integers(0, A, (problem.horizon, C))
-    block, alone = episodes(problem, table, range(5), 3), episodes(problem, table, [3], 3)
-    for one, other in zip(block, alone, strict=True):
-        for key in ("states", "cells", "actions", "rewards", "next_states"):
-            assert np.array_equal(getattr(one, key)[3], getattr(other, key)[0])
-
-
 def starting(problem, states):
     """Trajectories of which only the first states matter."""
     nothing = np.zeros((len(states), 1))
     return Trajectory(states[:, None], problem.model.space.cell(states)[:, None], nothing, nothing, states[:, None])
 
 
-@pytest.mark.parametrize("count", [1, TOGETHER, TOGETHER + 3])
 @pytest.mark.parametrize("random", [False, True])
-def test_regret_of_any_policies_by_loops(count, random, rng):
+def test_regret_of_any_policies_by_loops(random, rng):
     problem = instance("dense")
     N, A = problem.R.shape
-    regret = Regret(problem, 2, count)
-    expected = np.empty((2, count))
-    for k in range(count):
-        shape = (2, problem.horizon, N)
-        policy = rng.dirichlet(np.ones(A), shape) if random else rng.integers(0, A, shape)
-        starts = rng.integers(0, N, 2)
-        regret.add(policy, starting(problem, starts))
-        for i in range(2):
-            gap = problem.optimum[1][0] - value_of(policy[i], problem.R, problem.P)
-            expected[i, k] = gap[starts[i]]
-    regret.flush()
-    assert np.allclose(regret.values, expected, rtol=0, atol=1e-12)
+    for count in (1, TOGETHER, TOGETHER + 3):
+        regret, expected = Regret(problem, 2, count), np.empty((2, count))
+        for k in range(count):
+            shape = (2, problem.horizon, N)
+            policy = rng.dirichlet(np.ones(A), shape) if random else rng.integers(0, A, shape)
+            starts = rng.integers(0, N, 2)
+            regret.add(policy, starting(problem, starts))
+            for i in range(2):
+                gap = problem.optimum[1][0] - value_of(policy[i], problem.R, problem.P)
+                expected[i, k] = gap[starts[i]]
+        regret.flush()
+        assert np.allclose(regret.values, expected, rtol=0, atol=1e-12)
 
 
 # What the quadrature of V* misses where its kinks lie within cells, at the instance's own first states and anywhere;
@@ -255,11 +231,13 @@ def test_functions_on_anchors_are_read_between_them(name, rng):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_the_log_of_a_learner_by_hand(name):
-    """Optimism, errors, feature norms and saturation of the last episode, from an agent with the same history."""
-    problem = instance(name)
+def test_the_log_of_a_learner_by_hand(name, monkeypatch):
+    """All that is logged, from an agent with the same history; errors and feature norms at the marks alone."""
+    monkeypatch.setattr(run_file, "POINTS", 3)
+    problem, traced = instance(name), [1, 2, 4, 6]
     log = play("greedy", problem, seeds=(0, 1), episodes=6)
-    agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), 6, [0, 1], "U", ROOT))
+    assert all(log[key].shape == (2, 4) for key in TRACED)
+    agent = loop.make_agent(spec("greedy", problem, episodes=6))
     environment = Environment(problem, ROOT, "test", [0, 1])
     before = None
     for k in range(6):
@@ -274,53 +252,42 @@ def test_the_log_of_a_learner_by_hand(name):
             assert log["regret"][i, k] == pytest.approx(at(problem, gap, t.states[i, 0]), abs=missed)
             ahead = at(problem, plan.values[i] - problem.optimum[1][0], t.states[i, 0])
             assert log["optimism"][i, k] == pytest.approx(ahead, abs=1e-11)
-            visited = zip(t.states[i], t.actions[i], strict=True)
-            largest = max(at(problem, norms[i, :, a], s) for s, a in visited)
-            assert log["feature_norm"][i, k] == pytest.approx(np.sqrt(largest), rel=1e-11)
-            share = np.mean((plan.rewards[i] < 0.01) | (plan.rewards[i] > 0.99))
+            share = np.mean(np.minimum(plan.rewards[i], 1 - plan.rewards[i]) < 0.01)
             expected = share if problem.model.reward.bounded else np.nan
             assert log["saturated"][i, k] == pytest.approx(expected, abs=1e-12, nan_ok=True)
-            assert log["error_p"][i, k] == pytest.approx(errors[0][i], rel=1e-12)
-            assert log["error_r"][i, k] == pytest.approx(errors[1][i], rel=1e-12)
             assert log["tied"][i, k] == agent.problem.ties.share[i]
             moved = [k > 0 and plan.policy[i, h, c] != before[i, h, c] for h, c in enumerate(t.cells[i])]
             assert log["changed"][i, k] == any(moved)
+            if k + 1 in traced:
+                visited = zip(t.states[i], t.actions[i], strict=True)
+                largest = max(at(problem, norms[i, :, a], s) for s, a in visited)
+                expected = (errors[0][i], errors[1][i], np.sqrt(largest))
+                assert [log[key][i, traced.index(k + 1)] for key in TRACED] == pytest.approx(expected, rel=1e-11)
         before = plan.policy
         agent.update(t)
     assert np.all(log["tied"][:, 0] == 1)  # before any data all mean rewards are equal
 
 
-def test_traces_are_those_of_the_marked_episodes():
-    """More episodes than marks: errors of an agent with the same history, at its episodes of the marks."""
-    problem, K = instance("chain", bins=3, horizon=4), 400
-    log = play("greedy", problem, seeds=(0, 1), episodes=K)
-    at_marks = marks(K)
-    assert all(log[key].shape == (2, len(at_marks)) for key in TRACED)
-    assert len(at_marks) < K
-    agent = loop.make_agent(RunSpec(problem, "test", "greedy", agents.parameters("greedy", {}), K, [0, 1], "U", ROOT))
-    environment = Environment(problem, ROOT, "test", [0, 1])
-    for k in range(K):
-        plan, learner = agent.plan(k), agent.learner
-        if k + 1 in at_marks:
-            place, design = list(at_marks).index(k + 1), learner.design()
-            errors = learner.errors(problem.theta_p, problem.theta_r, design)
-            for key, error in zip(("error_p", "error_r"), errors, strict=True):
-                assert np.array_equal(log[key][:, place], error)
-        agent.update(environment.rollout(agent, plan.policy))
-
-
-@pytest.mark.parametrize("K", [1, 2, 7, 100, 101, 500, 20_000])
-def test_marks_are_all_episodes_or_a_grid_that_is_fine_at_both_scales(K):
+def test_marks_are_all_episodes_or_a_grid_that_is_fine_at_both_scales():
     """From the first to the last; gaps are at most 1 % of K and, but for rounding, of the ratio K^(1/99)."""
-    found = marks(K)
-    assert found[0] == 1
-    assert found[-1] == K
-    assert np.all(np.diff(found) > 0)
-    assert len(found) <= 200
-    if K <= 100:
-        assert np.array_equal(found, np.arange(1, K + 1))
-    assert np.all(np.diff(found) <= (K - 1) / 99 + 1)
-    assert np.all(found[1:] <= found[:-1] * K ** (1 / 99) + 2)
+    for K in (1, 2, 7, 100, 101, 500, 20_000):
+        found = marks(K)
+        assert (found[0], found[-1]) == (1, K) and len(found) <= 200
+        assert np.all(np.diff(found) > 0)
+        assert K > 100 or np.array_equal(found, np.arange(1, K + 1))
+        assert np.all(np.diff(found) <= (K - 1) / 99 + 1)
+        assert np.all(found[1:] <= found[:-1] * K ** (1 / 99) + 2)
+
+
+def test_saturated_rewards_are_those_within_one_per_cent_of_an_end(monkeypatch):
+    """With Bernoulli rewards of mean 1/(1 + e^-c) these are the (s,a) with |c| > log 99."""
+    problem = instance("chain", bins=3, horizon=4)
+    run_spec = spec("greedy", problem, seeds=[0], episodes=1)
+    agent, c = loop.make_agent(run_spec), np.zeros(problem.R.shape)
+    plan, c.flat[:4] = agent.plan(0), np.log(99.0) * np.array([0.999, -0.999, 1.001, -1.001])
+    monkeypatch.setattr(agent, "plan", lambda k: replace(plan, rewards=problem.model.reward.mean(c)[None]))
+    monkeypatch.setattr(loop, "make_agent", lambda spec: agent)
+    assert loop.run(run_spec)["saturated"] == pytest.approx(2 / c.size)
 
 
 def test_changes_by_hand():
@@ -329,24 +296,23 @@ def test_changes_by_hand():
     def visits(*cells):
         return Trajectory(None, np.array(cells), None, None, None)
 
-    changes = Changes()
     policy = np.array([[[0, 1, 0], [1, 1, 0]], [[0, 1, 0], [1, 1, 0]]], dtype=np.int8)
-    assert list(changes.add(policy, visits([0, 1], [0, 1]))) == [False, False]
-    assert list(changes.add(policy, visits([0, 1], [0, 1]))) == [False, False]
-    assert list(changes.add(policy.copy(), visits([0, 1], [0, 1]))) == [False, False]
-    other = policy.copy()
-    other[:, 1, 2] = 1  # step 1 in cell 2, which row 1 alone visits
-    assert list(changes.add(other, visits([2, 1], [0, 2]))) == [False, True]
-    # The comparison is with the episode before, and not with the first one; where cells are those of this episode.
-    assert list(changes.add(other.copy(), visits([0, 2], [0, 2]))) == [False, False]
-    assert list(changes.add(policy, visits([0, 2], [0, 1]))) == [True, False]
-    # Probabilities: no comparison with actions, and with probabilities action by action.
-    chances = np.full((2, 2, 3, 2), 0.5)
-    assert list(changes.add(chances, visits([0, 0], [0, 0]))) == [False, False]
+    other, chances = policy.copy(), np.full((2, 2, 3, 2), 0.5)
+    other[:, 1, 2] = 1  # step 1 in cell 2
     tilted = chances.copy()
     tilted[1, 0, 1] = 0.4, 0.6
-    assert list(changes.add(tilted, visits([1, 0], [1, 0]))) == [False, True]
-    assert list(changes.add(chances, visits([1, 0], [0, 1]))) == [False, False]
+    for new, old, cells, expected in (
+        (policy, None, visits([0, 1], [0, 1]), [False, False]),
+        (policy, policy, visits([0, 1], [0, 1]), [False, False]),
+        (policy.copy(), policy, visits([0, 1], [0, 1]), [False, False]),
+        (other, policy, visits([2, 1], [0, 2]), [False, True]),
+        (policy, other, visits([0, 2], [0, 1]), [True, False]),
+        # Probabilities are not compared with actions, and with probabilities action by action.
+        (chances, policy, visits([2, 2], [2, 2]), [False, False]),
+        (tilted, chances, visits([1, 0], [1, 0]), [False, True]),
+        (chances, tilted, visits([1, 0], [0, 1]), [False, False]),
+    ):
+        assert list(changed(new, old, cells)) == expected
 
 
 def test_errors_before_any_data_are_the_norm_of_the_truth():
@@ -358,47 +324,37 @@ def test_errors_before_any_data_are_the_norm_of_the_truth():
     assert log["feature_norm"][:, 0] == pytest.approx(np.sqrt(c["alpha_p"]), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-def test_a_known_reward_has_no_error(name):
-    assert np.all(play("greedy", instance(name), track="K")["error_r"] == 0)
-    assert np.all(play("greedy", instance(name), track="U")["error_r"][:, 0] > 0)
-
-
-def test_the_log_is_complete_and_steps_are_told():
+def test_the_log_is_complete_and_steps_are_reported():
     seen = []
-    log = loop.run(
-        RunSpec(instance("dense"), "test", "random", agents.parameters("random", {}), 5, [3, 9], "U", ROOT), seen.append
-    )
+    log = loop.run(spec("random", instance("dense"), seeds=[3, 9]), seen.append)
     assert seen == [2 * 6] * 5
     assert set(log) == set(LOGGED) | set(TRACED) | set(COST)
     assert all(log[key].shape == (2, 5) for key in (*LOGGED, *TRACED))
     assert all(log[key].shape == (5,) for key in COST)
 
 
-def test_an_unknown_track_is_refused():
-    with pytest.raises(InputError, match="unknown track 'X': choose one of U, K"):
-        play("greedy", instance("dense"), track="X")
+def test_unknown_choices_are_rejected():
+    for choice, words in (
+        ({"track": "X"}, "unknown track 'X': choose one of U, K"),
+        ({"ties": "last"}, "unknown ties 'last': choose one of random, first"),
+    ):
+        with pytest.raises(InputError, match=words):
+            RunSpec.of(instance("dense"), "test", "greedy", {}, 5, [0], **choice)
 
 
-def test_an_unknown_way_to_break_ties_is_refused():
-    with pytest.raises(InputError, match="unknown ties 'last': choose one of random, first"):
-        RunSpec.of(instance("dense"), "test", "greedy", {}, 5, [0], ties="last")
-
-
-def test_the_first_action_is_a_choice():
+def test_ties_are_broken_as_the_run_says():
     """Before any data all actions tie: with `first` the plan is action 0, at random it is half of either."""
-    specs = [
-        RunSpec.of(instance("chain"), "test", "greedy", {}, 5, range(20), ties=ties) for ties in ("first", "random")
-    ]
-    first, random = (loop.make_agent(spec).plan(0).policy for spec in specs)
-    assert np.all(first == 0)
+    problem, plans = instance("chain"), []
+    for ties in ("first", "random"):
+        plans.append(loop.make_agent(RunSpec.of(problem, "test", "greedy", {}, 5, range(20), ties=ties)).plan(0).policy)
+    assert np.all(plans[0] == 0)
     # 6400 fair coins: 5 standard errors.
-    assert abs(random.mean() - 0.5) < 2.5 / np.sqrt(random.size)
+    assert abs(plans[1].mean() - 0.5) < 2.5 / np.sqrt(plans[1].size)
 
 
-def test_the_track_decides_what_an_agent_is_told():
+def test_the_track_decides_what_an_agent_is_given():
     problem = instance("dense")
-    assert trained("greedy", problem, "U").problem.known_theta_r is None
-    assert np.array_equal(trained("greedy", problem, "K").problem.known_theta_r, problem.theta_r)
-    assert trained("greedy", problem).problem.optimal_policy is None
-    assert trained("greedy", problem).problem.optimal_values is None
+    assert np.all(play("greedy", problem, track="K")["error_r"] == 0)
+    unknown, known = (trained("greedy", problem, track).problem for track in ("U", "K"))
+    assert unknown.known_theta_r is None and np.array_equal(known.known_theta_r, problem.theta_r)
+    assert unknown.optimal_policy is None and unknown.optimal_values is None

@@ -37,54 +37,41 @@ def assert_same_bits(log, other):
         assert log[key].tobytes() == other[key].tobytes(), key
 
 
-@pytest.mark.parametrize("width", [1, 2, 5, 100])
-def test_a_group_has_all_settings_of_its_seeds_and_no_more_rows_than_asked_for(instance, width):
+def test_a_group_has_all_settings_of_its_seeds_and_no_more_rows_than_asked_for(instance):
     """As equal as can be; the groups are seeds in order, each once."""
     spec = RunSpec.of(instance, "river", "bef-rlsvi", settings("bef-rlsvi"), 15, SEEDS)
-    groups = spec.groups(width)
-    assert sum((group.seeds for group in groups), ()) == tuple(SEEDS)
-    assert all(group.settings == spec.settings for group in groups)
-    sizes = [group.rows for group in groups]
-    assert max(sizes) <= max(2, width)
-    assert max(sizes) - min(sizes) <= 2
-    assert len(groups) == {1: 7, 2: 7, 5: 4, 100: 1}[width]
-    assert sum(group.steps for group in groups) == spec.steps == 14 * 15 * instance.horizon
-
-
-@pytest.mark.parametrize("width", [1, 4, 9])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_groups_do_not_change_a_bit(instance, algorithm, width):
-    assert_same_bits(run(instance, algorithm, width=width)[0], run(instance, algorithm)[0])
+    for width, count in ((1, 7), (2, 7), (5, 4), (100, 1)):
+        groups = spec.groups(width)
+        assert len(groups) == count and sum((group.seeds for group in groups), ()) == tuple(SEEDS)
+        assert all(group.settings == spec.settings for group in groups)
+        sizes = [group.rows for group in groups]
+        assert max(sizes) <= max(2, width) and max(sizes) - min(sizes) <= 2
+        assert sum(group.steps for group in groups) == spec.steps == 14 * 15 * instance.horizon
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_seed_alone_is_the_seed_in_its_group(instance, algorithm):
-    group = run(instance, algorithm)[0]
-    alone = run(instance, algorithm, seeds=[4])[0]
-    assert_same_bits(alone, {key: group[key][:, 4:5] for key in (*LOGGED, *TRACED)})
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_log_is_by_settings_and_seeds(instance, algorithm):
-    """Each setting has the numbers of its own run, in its own place."""
+def test_a_row_has_the_same_bits_in_any_group_alone_and_in_other_processes(instance, algorithm):
     log, several = run(instance, algorithm)[0], settings(algorithm)
     assert all(log[key].shape == (len(several), 7, 15) for key in LOGGED)
     assert all(log[key].shape == (len(several), 7, len(marks(15))) for key in TRACED)
+    for width, threads in ((1, 1), (4, 1), (9, 1), (4, 2)):
+        assert_same_bits(run(instance, algorithm, width=width, threads=threads)[0], log)
+    alone = run(instance, algorithm, seeds=[4])[0]
+    assert_same_bits(alone, {key: log[key][:, 4:5] for key in (*LOGGED, *TRACED)})
+    # Each setting has the numbers of its own run, in its own place, and seeds differ.
     for i, values in enumerate(several):
         alone, _ = runs.run_rows(RunSpec.of(instance, "river", algorithm, values, 15, SEEDS, root_seed=11), width=7)
         assert_same_bits(alone, {key: log[key][i : i + 1] for key in (*LOGGED, *TRACED)})
+    assert algorithm == "random" or len({row.tobytes() for row in log["regret"][0]}) > 1
 
 
-def test_seeds_differ(instance):
-    regret = run(instance, "bef-rlsvi")[0]["regret"]
-    assert len({row.tobytes() for row in regret[0]}) > 1
-
-
-@pytest.mark.parametrize("width", [1, 4, 9])
-def test_threads_do_not_change_a_bit(instance, width):
-    for algorithm in ALGORITHMS:
-        two = run(instance, algorithm, width=width, threads=2)[0]
-        assert_same_bits(two, run(instance, algorithm, width=width)[0])
+def test_several_runs_together_are_those_alone(instance):
+    """In the order of the runs, whatever the number of processes."""
+    specs = [RunSpec.of(instance, "river", name, {}, 5, range(3), root_seed=11) for name in ("random", "greedy")]
+    for threads in (1, 2):
+        for spec, (log, seconds) in zip(specs, runs.run_all(specs, 2, threads), strict=True):
+            assert_same_bits(log, runs.run_rows(spec, width=2)[0])
+            assert seconds > 0
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -104,11 +91,8 @@ def test_the_description_is_enough_to_run_again(instance):
     meta = json.loads(json.dumps(runs.describe(spec, ["it@tuned", "it@worst"], seconds), allow_nan=False))
     assert set(meta) == set(META)
     made = instances.build(meta["family"], meta["instance_parameters"])
-    keys = {"values": "settings"} | {
-        key: key for key in ("algorithm", "episodes", "seeds", "track", "root_seed", "ties")
-    }
-    again = RunSpec.of(made, meta["instance"], **{key: meta[name] for key, name in keys.items()})
-    again, _ = runs.run_rows(again, width=14)
+    given = {key: meta[key] for key in ("algorithm", "episodes", "seeds", "track", "root_seed", "ties")}
+    again, _ = runs.run_rows(RunSpec.of(made, meta["instance"], values=meta["settings"], **given), width=14)
     assert_same_bits(again, log)
     assert meta["labels"] == ["it@tuned", "it@worst"]
     assert meta["steps_per_second"] * meta["seconds"] == pytest.approx(2 * len(SEEDS) * 15 * instance.horizon)
@@ -119,7 +103,7 @@ def test_the_description_is_enough_to_run_again(instance):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_regret_that_is_no_number_is_refused_with_its_seed_and_episode():
+def test_a_regret_that_is_not_a_number_is_rejected_with_its_seed_and_episode():
     """Rewards near the largest float: finite by themselves, but their sum over an episode is not."""
     instance = instances.build("riverswim", {"states": 3, "horizon": 20, "reward_sd": 1})
     broken = dataclasses.replace(instance, theta_r=instance.theta_r * 1.7e308)
@@ -127,11 +111,10 @@ def test_a_regret_that_is_no_number_is_refused_with_its_seed_and_episode():
         run(broken, "random", seeds=[5, 6])
 
 
-def test_the_first_bad_setting_seed_and_episode_are_named(instance):
+def test_the_first_bad_setting_seed_and_episode_are_named(instance, monkeypatch):
     spec = RunSpec.of(instance, "river", "greedy", [{}, {"eta": 2.5}], 4, [30, 31, 32])
-    regret = np.zeros((2, 3, 4))
-    regret[1, 1, 2] = np.nan
-    regret[1, 2, 0] = np.inf
+    log = runs.loop.run(spec)
+    log["regret"].reshape(2, 3, 4)[1, [1, 2], [2, 0]] = np.nan, np.inf
+    monkeypatch.setattr(runs.loop, "run", lambda *_: log)
     with pytest.raises(InputError, match=r"setting \{.*'eta': 2\.5.*seed 31, episode 3\b"):
-        runs._check(spec, regret)
-    assert runs._check(spec, np.zeros((2, 3, 4))) is None
+        runs.run_rows(spec, width=6)

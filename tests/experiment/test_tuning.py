@@ -1,4 +1,4 @@
-"""Tuning: the spread of the configurations, successive halving against a naive version of it, and what is refused."""
+"""Tuning: the spread of the configurations, successive halving against a naive version of it, and what is rejected."""
 
 import itertools
 import math
@@ -8,61 +8,48 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from befrl import instances
 from befrl.common.errors import InputError
 from befrl.experiment import loop, tuning
 from befrl.experiment.spec import RunSpec
 from befrl.experiment.tuning import Halving
+from helpers import instance
 
-fixed = settings(derandomize=True, deadline=None, database=None)
 # Ends of ranges, with at most three digits.
 ENDS = st.tuples(st.integers(1, 999), st.integers(-8, 4)).map(lambda pair: float(f"{pair[0]}e{pair[1]}"))
+TUNE = {"x": [0.1, 1000], "eta": [0.1, 10]}
+HALVING = Halving(7, (2, 5, 6), (4, 2))
 
 
-# The spread of the configurations.
+def test_the_lattice_has_every_value_once_in_each_coordinate_and_the_largest_distance():
+    """Of all Korobov lattices; opposite sides of the cube are identified."""
+
+    def nearest(points):
+        pairs = itertools.combinations(points, 2)
+        return min(sum(min(abs(x - y), count - abs(x - y)) ** 2 for x, y in zip(*pair, strict=True)) for pair in pairs)
+
+    for d, count in itertools.product((1, 2, 3), (1, 2, 3, 4, 7, 12, 24, 25)):
+        points = tuning.lattice(count, d)
+        assert points.shape == (count, d)
+        whole = (points * max(count - 1, 1)).round().astype(int)
+        assert np.allclose(points * max(count - 1, 1), whole, rtol=0, atol=1e-9)
+        assert all(sorted(column) == list(range(count)) for column in whole.T)
+        generators = [g for g in range(1, count) if math.gcd(g, count) == 1]
+        others = [[[i * g**j % count for j in range(d)] for i in range(count)] for g in generators]
+        assert count == 1 or nearest(whole.tolist()) == max(map(nearest, others))
+    # 24 points are about as far apart as those of a square grid.
+    pairs = itertools.combinations(tuning.lattice(24, 2), 2)
+    assert min(math.dist(*pair) for pair in pairs) > 0.9 / math.sqrt(24)
 
 
-def torus(points):
-    """The smallest distance of two points, opposite sides being identified."""
-    count = len(points)
-    pairs = itertools.combinations(points, 2)
-    return min(sum(min(abs(x - y), count - abs(x - y)) ** 2 for x, y in zip(*pair, strict=True)) for pair in pairs)
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 12, 24, 25])
-def test_the_lattice_has_every_value_once_in_each_coordinate_and_the_largest_distance(count, d):
-    points = tuning.lattice(count, d)
-    assert points.shape == (count, d)
-    whole = points * max(count - 1, 1)
-    assert np.allclose(whole, whole.round(), rtol=0, atol=1e-9)
-    for column in whole.round().astype(int).T:
-        assert sorted(column) == list(range(count))
-    if count > 1:
-        others = [
-            [[i * g**j % count for j in range(d)] for i in range(count)]
-            for g in range(1, count)
-            if math.gcd(g, count) == 1
-        ]
-        assert torus(whole.round().astype(int).tolist()) == max(map(torus, others))
-
-
-def test_no_two_of_24_configurations_are_close():
-    """A grid of 24 points in the square has two in line with each value; here any two differ in both parameters, and
-    their distance is at least that of a square grid of as many points, up to a tenth."""
-    points = tuning.lattice(24, 2)
-    nearest = min(math.dist(a, b) for a, b in itertools.combinations(points, 2))
-    assert nearest > 0.9 / math.sqrt(24)
-
-
-@fixed
+@settings(derandomize=True, deadline=None, database=None)
 @given(st.lists(st.tuples(ENDS, ENDS), min_size=1, max_size=3), st.integers(1, 30))
 def test_a_design_reaches_from_end_to_end_of_each_range_with_three_digits(ends, count):
     ranges = {f"p{i}": sorted(pair) for i, pair in enumerate(ends) if max(pair) >= 10 * min(pair)}
     if not ranges:
         return
-    found = tuning.design(ranges | {"held": 2.5}, count)
-    assert len(found) == count and all(list(each) == [*ranges, "held"] for each in found)
+    found = tuning.design({"held": 2.5} | ranges, count)
+    # A parameter keeps its place whether it is tuned or held.
+    assert len(found) == count and all(list(each) == ["held", *ranges] for each in found)
     assert {each["held"] for each in found} == {2.5}
     for key, (low, high) in ranges.items():
         values = sorted(each[key] for each in found)
@@ -72,47 +59,32 @@ def test_a_design_reaches_from_end_to_end_of_each_range_with_three_digits(ends, 
         assert np.allclose(np.diff(np.log(values)), math.log(high / low) / max(count - 1, 1), rtol=0, atol=0.011)
 
 
-def test_a_parameter_keeps_its_place_whether_it_is_tuned_or_held():
-    assert tuning.design({"a": 3, "b": [1, 100], "c": 0.5}, 3) == [
-        {"a": 3, "b": 1.0, "c": 0.5},
-        {"a": 3, "b": 10.0, "c": 0.5},
-        {"a": 3, "b": 100.0, "c": 0.5},
-    ]
-
-
 # Successive halving.
 
 
-TUNE = {"x": [0.1, 1000], "eta": [0.1, 10]}
-HALVING = Halving(7, (2, 5, 6), (4, 2))
+def run_spec(algorithm="bef-rlsvi", values=None, seeds=(77,), **options):
+    problem = instance("chain", bins=3, horizon=4)
+    return RunSpec.of(problem, "tiny", algorithm, values or {}, 10, seeds, root_seed=3, **options)
 
 
-@pytest.fixture(scope="module")
-def instance():
-    return instances.build("chain", {"bins": 3, "horizon": 4})
+def tuned(algorithm="bef-rlsvi", values=None, tune=TUNE, halving=HALVING, width=100, **options):
+    return tuning.halve(run_spec(algorithm, values, **options), values or {}, tune, halving, width)
 
 
-def tuned(instance, algorithm="bef-rlsvi", values=None, tune=TUNE, halving=HALVING, width=100, **options):
-    spec = RunSpec.of(instance, "tiny", algorithm, values or {}, 10, [77], root_seed=3, **options)
-    return tuning.halve(spec, values or {}, tune, halving, width)
-
-
-@pytest.fixture(scope="module")
-def outcome(instance):
-    return tuned(instance)
-
-
-def alone(instance, values, seed, **options):
+def alone(values, seed, **options):
     """The regret of one configuration and seed, played by itself."""
-    spec = RunSpec.of(instance, "tiny", "bef-rlsvi", values, 10, [seed], root_seed=3, **options)
-    return loop.run(spec)["regret"][0].sum()
+    return loop.run(run_spec(values=values, seeds=[seed], **options))["regret"][0].sum()
 
 
-def test_the_halving_is_that_of_its_definition(instance, outcome):
-    """Every configuration plays its seeds by itself; the best half goes on by its mean over all seeds so far."""
-    regret = {
-        (i, seed): alone(instance, each, seed) for i, each in enumerate(tuning.design(TUNE, 7)) for seed in range(6)
-    }
+@pytest.fixture(scope="module")
+def outcome():
+    return tuned()
+
+
+def test_halving_follows_its_definition(outcome):
+    """Every configuration plays its seeds by itself; the best half continues by its mean over all seeds so far."""
+    design = tuning.design(TUNE, 7)
+    regret = {(i, seed): alone(design[i], seed) for i in range(7) for seed in range(6)}
 
     def mean(i, seeds):
         return np.mean([regret[i, seed] for seed in range(seeds)])
@@ -124,82 +96,62 @@ def test_the_halving_is_that_of_its_definition(instance, outcome):
     for i, each in enumerate(outcome["configurations"]):
         rung = 3 if i in third else 2 if i in second else 1
         seeds = (2, 5, 6)[rung - 1]
-        assert (each["values"], each["rung"], each["seeds"]) == (tuning.design(TUNE, 7)[i], rung, seeds)
+        assert (each["values"], each["rung"], each["seeds"]) == (design[i], rung, seeds)
         # The same bits.
         assert each["mean"] == mean(i, seeds) and each["first_mean"] == mean(i, 2)
     assert outcome["regrets"] == {str(i): [regret[i, seed] for seed in range(6)] for i in sorted(third)}
     assert (outcome["tune"], outcome["seeds"]) == (TUNE, [2, 5, 6])
 
 
-def test_groups_track_and_ties(instance, outcome):
-    """The width of the lock step changes no bit; the track and the ties are those of the run."""
-    assert tuned(instance, width=3) == outcome
-    known = tuned(instance, track="K")
+def test_groups_do_not_change_a_bit_and_track_ties_and_values_are_those_of_the_run(outcome):
+    assert tuned(width=3) == outcome
+    known = tuned(track="K")
     assert known["regrets"] != outcome["regrets"]
     i = known["chosen"]["tuned"]
     values = known["configurations"][i]["values"]
-    assert known["regrets"][str(i)] == [alone(instance, values, seed, track="K") for seed in range(6)]
+    assert known["regrets"][str(i)] == [alone(values, seed, track="K") for seed in range(6)]
     # An agent whose bonus is at the cap ties.
     capped = {"algorithm": "lsvi-ucb", "tune": {"scale": [1, 10]}, "halving": Halving(2, (1,), ())}
-    first, random = (tuned(instance, ties=ties, **capped) for ties in ("first", "random"))
+    first, random = (tuned(ties=ties, **capped) for ties in ("first", "random"))
     assert first["regrets"] != random["regrets"]
-
-
-def test_given_values_hold_where_nothing_is_tuned(instance):
-    """The agent's own values go into every configuration, and numbers of `tune` take precedence."""
+    # The agent's own values go into every configuration, and numbers of `tune` take precedence.
     values, tune = {"noise": "step", "eta": 7.0}, {"x": [0.1, 1000], "eta": 2}
-    found = tuned(instance, values=values, tune=tune, halving=Halving(3, (1,), ()))
-    for each in found["configurations"]:
+    for each in tuned(values=values, tune=tune, halving=Halving(3, (1,), ()))["configurations"]:
         assert each["values"]["eta"] == 2
-        assert each["mean"] == alone(instance, values | each["values"], 0)
+        assert each["mean"] == alone(values | each["values"], 0)
 
 
-def test_of_equal_configurations_the_first_goes_on(instance):
+def test_of_equal_configurations_the_first_continues(monkeypatch):
     """All without regret: ranks, and with them the median and the worst, are by number."""
-    spec = RunSpec.of(instance, "tiny", "greedy", {}, 3, [0])
-    with pytest.MonkeyPatch.context() as patch:
-        flat = lambda part, *_: ({"regret": np.zeros((len(part.settings), len(part.seeds), 3))}, 0.0)  # noqa: E731
-        patch.setattr(tuning.runs, "run_rows", flat)
-        found = tuning.halve(spec, {}, {"eta": [0.1, 10]}, Halving(5, (1, 3), (2,)), 9)
+    monkeypatch.setattr(
+        tuning.runs, "run_rows", lambda part, *_: ({"regret": np.zeros((len(part.settings), len(part.seeds), 3))}, 0.0)
+    )
+    found = tuned("greedy", tune={"eta": [0.1, 10]}, halving=Halving(5, (1, 3), (2,)))
     assert found["chosen"] == {"tuned": 0, "median": 2, "worst": 4}
     assert sorted(found["regrets"]) == ["0", "1"]
 
 
-def test_steps_are_counted(instance):
+def test_steps_are_counted():
     """7 configurations on 2 seeds, 4 on 3 more, 2 on one more."""
     ticks = []
-    spec = RunSpec.of(instance, "tiny", "bef-rlsvi", {}, 10, [77], root_seed=3)
-    tuning.halve(spec, {}, TUNE, HALVING, 100, tick=ticks.append)
+    tuning.halve(run_spec(), {}, TUNE, HALVING, 100, tick=ticks.append)
     assert sum(ticks) == tuning.steps(HALVING, 10, 4) == (7 * 2 + 4 * 3 + 2 * 1) * 10 * 4
 
 
-def test_no_tuning_seed_is_an_evaluation_seed():
-    assert tuning.EVALUATION == 1000
-    Halving(24, (4, 12, 1000), (8, 3))
-    with pytest.raises(InputError, match="from 1 to 1000"):
-        Halving(24, (4, 12, 1001), (8, 3))
-
-
-# Edges.
-
-
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [
+def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried():
+    for values, found in (
         ({"x": 0.1, "eta": 1.0}, ["x low"]),
         ({"x": 1.0, "eta": 10.0}, ["eta high"]),
         ({"x": 10.0, "eta": 0.1}, ["x high", "eta low"]),
         ({"x": 1.0, "eta": 1.0}, []),
-    ],
-)
-def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried(values, found):
-    tried = [{"x": 0.1, "eta": 10.0}, {"x": 10.0, "eta": 0.1}, values]
-    outcome = {"tune": {"x": [0.1, 10], "eta": [0.1, 10], "kappa": 1}}
-    outcome["configurations"] = [{"values": each | {"kappa": 1}} for each in tried]
-    assert tuning.edges(outcome, 2) == found
+    ):
+        tried = [{"x": 0.1, "eta": 10.0}, {"x": 10.0, "eta": 0.1}, values]
+        outcome = {"tune": {"x": [0.1, 10], "eta": [0.1, 10], "kappa": 1}}
+        outcome["configurations"] = [{"values": each | {"kappa": 1}} for each in tried]
+        assert tuning.edges(outcome, 2) == found
 
 
-# What is refused.
+# What is rejected.
 
 
 @pytest.mark.parametrize(
@@ -209,6 +161,7 @@ def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried(values, fou
         ((0, 3), (2,), "tuning.seeds = [0, 3]"),
         ((3, 3), (2,), "tuning.seeds = [3, 3]"),
         ((4, 2), (2,), "tuning.seeds = [4, 2]"),
+        ((4, 1001), (2,), "from 1 to 1000"),  # seeds from 1000 on are for the evaluation
         ((2, 4), (), "tuning.kept = []"),
         ((2, 4), (3, 2), "tuning.kept = [3, 2]"),
         ((2, 4, 6), (2, 3), "tuning.kept = [2, 3]"),
@@ -216,7 +169,7 @@ def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried(values, fou
         ((2, 4), (0,), "tuning.kept = [0]"),
     ],
 )
-def test_a_halving_that_does_not_halve_is_refused(seeds, kept, words):
+def test_impossible_halvings_are_rejected(seeds, kept, words):
     with pytest.raises(InputError) as refusal:
         Halving(5, seeds, kept)
     assert words in str(refusal.value) and "it must be" in str(refusal.value) and "\n" not in str(refusal.value)
@@ -237,13 +190,11 @@ def test_a_halving_that_does_not_halve_is_refused(seeds, kept, words):
         ({"x": [1, math.inf]}, "x = inf is not allowed"),
         ({"x": [1, 2], "eta": [1, 1e9]}, "eta = 1000000000.0 is not allowed"),
         ({"x": [1, 2], "eta": "much"}, "eta = 'much' is not allowed"),
-        # Configurations between the ends are no whole numbers.
-        ({"x": [1, 2], "features": [10, 100]}, "features"),
-        # Both may be tuned, but not together.
-        ({"x": [1, 2], "scale": [0.1, 1]}, "either x or scale"),
+        ({"x": [1, 2], "features": [10, 100]}, "features"),  # between the ends not all are whole numbers
+        ({"x": [1, 2], "scale": [0.1, 1]}, "either x or scale"),  # both may be tuned, but not together
     ],
 )
-def test_a_bad_range_is_refused_with_its_name(tune, words):
+def test_impossible_ranges_are_rejected_with_their_name(tune, words):
     with pytest.raises(InputError) as refusal:
         tuning.check("bef-rlsvi", {}, tune, "agents.ours.tune")
     text = str(refusal.value)
@@ -251,6 +202,8 @@ def test_a_bad_range_is_refused_with_its_name(tune, words):
     assert text.startswith("agents.ours.tune: ") or "x or scale" in text
 
 
-def test_good_ranges_are_accepted():
+def test_possible_ranges_and_halvings_are_accepted():
     tuning.check("bef-rlsvi", {"noise": "step"}, {"x": [1, 100], "eta": 3}, "here")
     tuning.check("bef-rlsvi", {}, {"scale": [0.01, 1], "eta": [0.1, 10.0]}, "here")
+    assert Halving() == Halving(24, (4, 12, 40), (8, 3))
+    assert Halving(seeds=(4, 12, tuning.EVALUATION)).seeds[-1] == 1000

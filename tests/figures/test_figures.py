@@ -1,8 +1,8 @@
-"""Figures: the same bytes every time, captions that say what is drawn, and one look for each thing that is drawn."""
+"""Figures: the same bytes every time, captions that say what is drawn, and the numbers of the tables."""
 
 import functools
-import math
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,454 +11,310 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import befrl
-from befrl import agents, figures, instances
-from befrl.analysis import components, published, statistics, table1
+from befrl import figures
+from befrl.analysis import components
 from befrl.claims.toolbox import ledger
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
-from befrl.experiment.settings import setting_text
-from befrl.figures.support import newcomers, render, style
+from befrl.common.printed import PRINTED
+from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
 from befrl.learning import estimators
 from befrl.planning import planners
-from befrl.study import config, provenance
-from cases import Entry, play_all, write_tables
+from befrl.study import provenance
+from helpers import PROJECT
 
-SEEDS = 5
+KINDS = figures.registry.names()
+REFERENCE = PROJECT / "tests" / "reference" / "smoke"
+# In the second case nobody is tuned and nothing is swept.
+CASES = TUNED, UNTUNED = ("chain-3", "U"), ("riverswim-3", "K")
 # for processes that are to import the code that is tested
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(befrl.__file__).parents[1]), "PYTHONUTF8": "1"}
-# In the second case nobody is tuned and nothing is swept.
-CASES = {
-    ("tiny", "U"): {
-        "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 100], "eta": [0.1, 10]}, sweep={"x": [0.3, 3, 30]}),
-        "lsvi-ucb": Entry("lsvi-ucb", tune={"scale": [0.001, 0.1], "lam": [0.01, 1]}),
-        "greedy": Entry("greedy"),
-        "random": Entry("random"),
-        "oracle": Entry("oracle"),
-        "newcomer": Entry("greedy", {"eta": 5.0}),
-    },
-    ("tiny", "K"): {name: Entry(name) for name in ("exp-psrl", "greedy", "random")},
-}
+
+
+def write(path, table):
+    storage.write_text(path, tidy.text(table, table.columns))
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """The tables of a study, made of real runs; by their layout."""
+def layout(tmp_path_factory):
+    """The tables of the smoke study, with claims, seconds, and a second instance for each component study."""
     layout = Layout(tmp_path_factory.mktemp("study"))
-    instance = instances.build("chain", {"bins": 3, "horizon": 4})
-    for case, entries in CASES.items():
-        assert write_tables(layout, play_all(instance, entries, SEEDS, track=case[1], episodes=15)) == case
+    shutil.copytree(REFERENCE, layout.results)
+    rng = np.random.default_rng(20)
+    for study in ("estimators", "planners", "proof", "rates", "traps"):
+        (first,) = os.listdir(REFERENCE / "components" / study)
+        for name in set(components.tables(study)) - {"timings"}:
+            table = tidy.read(layout.component(study, name, first))
+            second = table.assign(instance="second")
+            for column in {"seeds", "repetitions"} & set(second):
+                second[column] += 2
+            if study == "planners" and name == "medians":  # beyond the limits of the axes
+                second["value_error"], second["regret"] = second["value_error"] * 1e20, second["regret"] * 1e-9
+            write(layout.component(study, name, "second"), second)
+            for each in (table, second) if name == "medians" else ():
+                timed = each.assign(seconds=rng.lognormal(size=len(each)))[list(components.tables(study)["timings"])]
+                write(layout.component_timings(study, each["instance"].iloc[0]), timed)
+    table = tidy.read(layout.table1())
+    powers = {"exponent_k": np.nan, "exponent_d": 1.26, "exponent_H": np.nan}
+    write(layout.table1_timings(), table[["instance", "track", "agent", "algorithm"]].assign(seconds=0.01, **powers))
+    table = tidy.read(layout.component("exploration", "shares", "chain-3"))
+    write(layout.component("exploration", "shares", "chain-3"), table.assign(matters=True, low=0.1))
+    table = tidy.read(layout.regret("summary", *TUNED))
+    write(layout.regret("summary", *TUNED), table.assign(edge_matters=table["variant"] == "bef-rlsvi@tuned"))
+    rest = {"grade": "search", "worst_case": 0.5, "instance": {}, "correction": "", "second": None}
+    verdicts = {"C37": "holds", "C39": "corrected", "C46": "fails", "C33": "open"}
+    storage.write_text(layout.ledger(), ledger.table([{"id": id, "verdict": verdicts[id]} | rest for id in verdicts]))
     return layout
 
 
 @pytest.fixture(scope="module")
-def case_tables(results):
-    """The paths of a figure's tables, of some cases or of all."""
-
-    def paths(kind, *cases):
-        return [Path(path) for path in figures.tables(results, kind, cases or CASES)]
-
-    return paths
-
-
-UNKNOWN, KNOWN = CASES
+def sources(layout):
+    """The paths of the tables of a figure by its kind."""
+    shown = [(study, name) for study in components.registry for name in os.listdir(REFERENCE / "components" / study)]
+    shown = sorted(shown) + [(study, "second") for study in ("estimators", "planners", "proof", "rates", "traps")]
+    wanted = figures.wanted([TUNED], shown, ["ayoub"]).values()
+    return {kind: figures.tables(layout, kind, CASES if figures.scope(kind) == "study" else s) for kind, s in wanted}
 
 
-def exploration_tables(seeds, rng, matters):
-    rows = []
-    for role, agent, share in (("greedy", "greedy", 0.16), ("best", "exp-ucrl", 0.06)):
-        ends = {"low": share * rng.uniform(), "high": share + rng.uniform()}
-        numbers = {"episodes": 20, "seeds": seeds, "share": share, "matters": matters}
-        rows.append({"role": role, "agent": agent} | ends | numbers)
-    return {"shares": rows}
-
-
-def density_tables(kind, curves, rng):
-    at = np.arange(4) if kind == "probability" else np.linspace(0, 1, 5)
-    rows = [
-        {"kind": kind, "transitions": 60, "curve": curve, "state": 0.5 * curve, "action": curve % 2, "next": x}
-        | {"true": rng.uniform(), "estimated": rng.uniform()}
-        for curve in range(curves)
-        for x in at
-    ]
-    return {"points": rows}
-
-
-def estimator_tables(names, repetitions, rng):
-    keys = [{"estimator": name, "transitions": n} for name in names for n in (100, 1000)]
-    points = [key | {"kl": rng.lognormal(), "error": 1.0} for key in keys for _ in range(repetitions)]
-    medians = statistics.spread(points, ("estimator", "transitions"), "repetitions", ("kl", "error"))
-    return {"medians": medians, "timings": [key | {"seconds": rng.lognormal()} for key in keys]}
-
-
-def planner_tables(names, repetitions, rng):
-    """Errors from 1e-16 to 1e16, about."""
-    keys = [
-        {"planner": name, "features": count} for name in names for count in ([None] if name == "exact" else [8, 64])
-    ]
-    points = [
-        key | {"value_error": rng.lognormal(sigma=20.0), "regret": rng.lognormal(sigma=5.0)}
-        for key in keys
-        for _ in range(repetitions)
-    ]
-    medians = statistics.spread(points, ("planner", "features"), "repetitions", ("value_error", "regret"))
-    return {"medians": medians, "timings": [key | {"seconds": rng.lognormal()} for key in keys]}
-
-
-def trap_tables(seeds, rng):
-    """Random shares and curves of all settings that the study runs."""
-    never, points = [], []
-    for agent, ties, several in components.registry.module("traps").RUNS:
-        for values in several:
-            key = {"agent": agent, "setting": setting_text(agent, values), "ties": ties, "seeds": seeds}
-            share = {"never": rng.uniform(0.3, 0.7), "low": 0.2, "high": 0.8}
-            never.append(key | share | {"episodes": 40, "x": values.get("scale")})
-            rise = rng.uniform(1, 3)
-            points += [key | {"episode": k, "regret": rise * k, "low": 0.9 * k, "high": 4 * k} for k in (1, 20, 40)]
-    return {"never": never, "points": points}
-
-
-def rate_tables(seeds, varied, rng):
-    """Envelopes with and without their maximum at an edge, and the slopes of them."""
-    envelopes, slopes = [], []
-    for what, values, count in varied:
-        for agent, setting in (("bef-rlsvi", "x=0"), ("bef-rlsvi", "x=10"), ("bef-rlsvi", ""), ("exp-psrl", "")):
-            head = {"agent": agent, "setting": setting, "varied": what, "episodes": count, "seeds": seeds}
-            for place, value in enumerate(values):
-                mean = value**0.5 * rng.uniform(1, 2)
-                ends = {"mean": mean, "low": 0.9 * mean, "high": 1.2 * mean}
-                envelopes.append(head | ends | {"value": value, "eps": 0.1, "edge": ("none", "large")[place % 2]})
-            slope = {"slope": 0.5, "low": 0.4, "high": 0.6, "first": 2.0, "last": 9.0, "inside": 0.5, "claimed": 0.5}
-            slopes.append(head | slope | {"edge": "large" if setting == "x=0" else "none"})
-    return {"envelopes": envelopes, "slopes": slopes}
-
-
-def published_tables():
-    """Values and curves of an experiment on two instances; the authors have a number for one of them."""
-    common = {"source": "ayoub", "seeds": 4, "algorithm": "ucrl-vtr", "variant": "ucrl-vtr", "role": "theory"}
-    values = [
-        {**common, "instance": "one", "quantity": "regret", "episode": 20, "ours": 9.0, "authors": 12.0},
-        {**common, "instance": "two", "quantity": "regret", "episode": 20, "ours": 8.0},
-    ]
-    curves = [
-        {
-            **common,
-            "instance": name,
-            "quantity": "cumulative regret",
-            "episode": k,
-            "ours": 2.0 * k,
-            "low": k,
-            "high": 3 * k,
-        }
-        for name in ("one", "two")
-        for k in (1, 10, 20)
-    ]
-    return values, curves
-
-
-def theorem_tables(first):
-    """A bound that falls as the root of K and is 1 at K = first."""
-    bound = [
-        {"K": 10.0**power, "term": term, "value": 1.0, "trivial": 2.0, "ratio": share * math.sqrt(first / 10.0**power)}
-        for power in range(13)
-        for term, share in (("noise", 0.25), ("all", 1.0))
-    ]
-    facts = {"first K, trivial": first, "first K, random": 8 * first, "share, noise": 0.25, "share, learning": 0.5}
-    facts |= {"x, theorem": 9e4, "x, lemma": 300.0, "x, sketch": 5e3, "K of x": 1000, "eta": 1.0, "delta": 0.05}
-    return {"bound": bound, "facts": [{"quantity": key, "value": value} for key, value in facts.items()]}
-
-
-REPETITIONS = 5
-
-
-def study_tables(kind, settings):
-    """The tables of a component study on a small chain."""
-    return components.run(kind, "chain-2", instances.build("chain", {"bins": 2, "horizon": 3}), 0, settings)
-
-
-@pytest.fixture(scope="module")
-def sources(results, case_tables, tmp_path_factory):
-    """By kind of figure, the paths of its tables: real ones of cases, made-up ones of two instances of components."""
-    rng = np.random.default_rng(20)
-    names, planned = estimators.registry.names(), planners.registry.names()
-    made = {
-        "exploration": [exploration_tables(9, rng, matters=True), exploration_tables(7, rng, matters=False)],
-        "densities": [density_tables("density", 3, rng), density_tables("probability", 2, rng)],
-        "estimators": [estimator_tables(names, 6, rng), estimator_tables(names[3:5], REPETITIONS, rng)],
-        "planners": [planner_tables(planned, REPETITIONS, rng), planner_tables(["exact", "rff"], 8, rng)],
-        "theorem": [theorem_tables(1e9), theorem_tables(1e7)],
-        "traps": [trap_tables(9, rng), trap_tables(6, rng)],
-        "rates": [
-            rate_tables(6, [("K", [2, 10, 20], 20), ("d", [4, 8], 7), ("H", [3, 6], 7)], rng),
-            rate_tables(8, [("K", [2, 10, 20], 20)], rng),
-        ],
-        "proof": [study_tables("proof", {"episodes": 5, "seeds": seeds}) for seeds in (3, 4)],
-        "repairs": [study_tables("repairs", {"horizons": [horizon]}) for horizon in (1, 2)],
-    }
-    layout = Layout(tmp_path_factory.mktemp("components"))
-    for study, both in made.items():
-        for instance, tables in zip(("first", "second"), both, strict=True):
-            for table, rows in tables.items():
-                timings = layout.component_timings(study, instance)
-                path = timings if table == "timings" else layout.component(study, table, instance)
-                text = tidy.text([row | {"instance": instance} for row in rows], components.tables(study)[table])
-                storage.write_text(path, text)
-    for name, rows in zip(("values", "curves"), published_tables(), strict=True):
-        storage.write_text(layout.published(name, "ayoub"), tidy.text(rows, published.COLUMNS))
-    cases = [UNKNOWN]
-    storage.write_text(layout.table1(), tidy.text(table1.rows(results, cases), table1.COLUMNS))
-    storage.write_text(layout.table1_timings(), tidy.text(table1.timings(results, cases, []), table1.TIMINGS))
-    storage.write_text(layout.ledger(), ledger.table(some_claims()))
-    shown = {"component": ["first", "second"], "published": ["ayoub"], "table": ["table1"]}
-    return {
-        kind: figures.tables(layout, kind, shown[figures.scope(kind)])
-        if figures.scope(kind) in shown
-        else case_tables(kind, *([UNKNOWN] if figures.scope(kind) == "case" else []))
-        for kind in figures.registry.names()
-    }
-
-
-def some_claims():
-    """Records of a few claims, one for each verdict."""
-    verdicts = {"C37": "holds", "C39": "corrected", "C46": "fails", "C33": "open"}
-    rest = {"grade": "search", "worst_case": 0.5, "instance": {}, "correction": "", "second": None}
-    return [{"id": id, "verdict": verdict} | rest for id, verdict in verdicts.items()]
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
+def described(layout, kind, case):
+    """The words of a figure of a case."""
+    return render.describe(kind, render.read_tables(kind, figures.tables(layout, kind, [case])))
 
 
 def drawn(kind, paths):
     """The figure itself."""
-    style.apply()
+    style.theme()
     return figures.registry.module(kind).draw(render.read_tables(kind, paths))
 
 
-def content(path):
-    return {suffix: path.with_name(f"{path.name}.{suffix}").read_bytes() for suffix in ("svg", "png", "json")}
-
-
 @pytest.fixture(scope="module")
-def rendered(sources, tmp_path_factory):
-    """Path of a figure's files by its kind; drawn once."""
+def drawing(sources):
+    """The figure and its tables by kind; drawn once."""
+    return functools.cache(lambda kind: (drawn(kind, sources[kind]), render.read_tables(kind, sources[kind])))
 
-    @functools.cache
-    def path(kind):
-        out = tmp_path_factory.mktemp("drawn") / kind
-        render.render(kind, sources[kind], out, "make reproduce", headline=True)
-        return out
 
-    return path
+def saved(kind, paths, folder):
+    """The bytes of a figure's files."""
+    render.render(kind, paths, folder / kind, "make reproduce", headline=True)
+    return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
 # Bytes.
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=() if kind in ("regret", "table1") else pytest.mark.slow)
-        for kind in figures.registry.names()
-    ],
+    "kind", [pytest.param(kind, marks=() if kind in ("regret", "cost") else pytest.mark.slow) for kind in KINDS]
 )
-def test_drawn_twice_a_figure_has_the_same_bytes(case_tables, sources, rendered, tmp_path, kind):
-    before = content(rendered(kind))
-    drawn("regret", case_tables("regret", KNOWN))  # what was drawn before must not matter
-    render.render(kind, sources[kind], tmp_path / kind, "make reproduce", headline=True)
-    assert content(tmp_path / kind) == before
+def test_a_figure_has_the_same_bytes_every_time(sources, tmp_path_factory, kind):
+    first = saved(kind, sources[kind], tmp_path_factory.mktemp("first"))
+    drawn("tuning", sources["tuning"])  # what was drawn before must not matter
+    assert saved(kind, sources[kind], tmp_path_factory.mktemp("second")) == first
+    assert sorted(first) == [".json", ".png", ".svg"]
+    assert ElementTree.fromstring(first[".svg"]).tag.endswith("svg") and b"dc:date" not in first[".svg"]
+    assert first[".png"].startswith(b"\x89PNG")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", figures.registry.names())
-def test_another_process_draws_the_same_bytes(sources, rendered, tmp_path, kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_process_draws_the_same_bytes(sources, tmp_path_factory, kind):
     call = [sys.executable, "-m", "befrl", "figure", kind, "--tables", *sources[kind]]
-    call += ["--out", tmp_path / kind, "--command", "make reproduce", "--headline", kind]
+    folder = tmp_path_factory.mktemp("other")
+    call += ["--out", folder / kind, "--command", "make reproduce", "--headline", kind]
     subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
-    assert content(tmp_path / kind) == content(rendered(kind))
-
-
-@pytest.mark.parametrize("kind", figures.registry.names())
-def test_files_are_what_their_names_say(rendered, kind):
-    path = rendered(kind)
-    files = content(path)
-    assert ElementTree.fromstring(files["svg"]).tag.endswith("svg")
-    assert b"dc:date" not in files["svg"]
-    assert files["png"].startswith(b"\x89PNG")
-    assert sorted(path.name for path in path.parent.iterdir()) == sorted(f"{kind}.{end}" for end in files)
+    other = {path.suffix: path.read_bytes() for path in folder.iterdir()}
+    assert other == saved(kind, sources[kind], tmp_path_factory.mktemp("own"))
 
 
 # Words.
 
 
-# By kind of figure: how many seeds its caption states and in which words, and what it says about bands and lines.
+# By kind of figure: the number of seeds, and what its caption says about them, about intervals and about lines.
 CAPTIONS = {
-    "exploration": (7, "7 seeds", "bars: intervals of the means"),
+    "ordering": (4, "4 seeds", "thick: interval of the mean, thin: 10 to 90 % of the seeds"),
+    "table1": (4, "4 seeds and 40 episodes", "thick: interval of the mean, thin: 10 to 90 % of the seeds"),
+    "regret": (4, "40 episodes, mean over 4 seeds", "shaded: interval of the mean"),
+    "regret-theory": (4, "40 episodes, mean over 4 seeds", "shaded: interval of the mean"),
+    "noise-scale": (4, "4 seeds and 40 episodes", "bars: interval of the mean; shaded: 10 to 90 % of the seeds"),
+    "optimism": (4, "4 seeds and 40 episodes", "bars: interval of the mean"),
+    "tuning": (4, "4 configurations of each agent, over 4 seeds", "with intervals"),
+    "exploration": (3, "3 seeds, 4 to 10 episodes", "bars: intervals of the means"),
     "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
-    "estimators": (REPETITIONS, f"{REPETITIONS} samples", "shaded: 10 to 90 % of the samples"),
-    "planners": (REPETITIONS, f"{REPETITIONS} draws", "Dashed: exact planning"),
-    "traps": (6, "6 to 9 seeds", "95 % interval (shaded)"),
-    "rates": (6, "6 to 8 seeds for each gap", "Shaded: bootstrap interval"),
-    "bad-rounds": (3, "3 seeds, K = 5", "shaded: interval of the mean"),
-    "coverage-regions": (3, "3 seeds, K = 5", "shaded: up to the 0.95 quantile"),
-    "optimism-episodes": (3, "3 seeds, K = 5", "shaded: interval of the mean"),
-    "repairs": (None, "All that the proof needs holds together on: no instance", "Circles: all red ones hold"),
-    "published": (4, "4 seeds", "Dashed: constants of the theory."),
-    "claims-map": (None, "85 claims", "Coloured lines"),
+    "estimators": (3, "3 samples", "shaded: 10 to 90 % of the samples"),
+    "planners": (3, "3 draws", "Dashed: exact planning"),
+    "traps": (3, "3 to 5 seeds", "95 % interval (shaded)"),
+    "rates": (4, "4 to 6 seeds for each gap, 20 episodes, and 6 against d and H", "Shaded: bootstrap interval"),
+    "bad-rounds": (3, "3 seeds, K = 6", "shaded: interval of the mean"),
+    "coverage-regions": (3, "3 seeds, K = 6", "shaded: up to the 0.95 quantile"),
+    "optimism-episodes": (3, "3 seeds, K = 6", "shaded: interval of the mean"),
+    "repairs": (None, "All that the proof needs holds together on: ", "Circles: all red ones hold"),
+    "published": (3, "3 seeds", "Dashed: constants of the theory."),
+    "claims-map": (None, "85 claims 4 were tried: 1 corrected, 1 fails, 1 holds, 1 open", "Coloured lines"),
     # Formulas alone.
-    "bound": (None, "No seeds", "from 1.0e+07 on second to 1.0e+09 on first"),
-    "noise-forms": (None, "No seeds", "3.0e+02 to 3.0e+02 times as large"),
+    "bound": (None, "No seeds", "on chain-3"),
+    "noise-forms": (None, "No seeds", "times as large"),
     # Measured seconds are of the machine, not of seeds.
     "estimators-cost": (None, "Seconds of one update", "Flat lines"),
     "planners-cost": (None, "Median seconds of one plan", "Dashed: exact planning"),
     "cost": (None, "Processor time", "seeds in lock step"),
 }
-# Figures with intervals: as thick and thin lines, or as bands or bars.
-THICK = {"ordering", "table1"}
-BANDS = {"regret", "regret-theory", "noise-scale", "optimism"}
 
 
-@pytest.mark.parametrize("kind", figures.registry.names())
-def test_the_sidecar_says_what_is_drawn(rendered, kind):
-    about = storage.read_json(f"{rendered(kind)}.json")
-    keys = {"name", "title", "caption", "command", "headline", "section", "seeds", "measured", "plotted"}
-    assert set(about) == keys
-    assert (about["name"], about["command"], about["headline"]) == (kind, "make reproduce", True)
-    with_intervals = "interval of the mean" if kind in THICK | BANDS else ""
-    seeds, words, bands = CAPTIONS.get(kind, (SEEDS, f"{SEEDS} seeds", with_intervals))
-    assert about["seeds"] == seeds
-    assert about["title"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_captions_state_seeds_and_intervals(drawing, kind):
+    figure, tables = drawing(kind)
+    assert contents(figure)["axes"]
+    about = render.describe(kind, tables)
+    seeds, words, bands = CAPTIONS[kind]
+    assert about["seeds"] == seeds and about["title"]
     assert words in about["caption"] and bands in about["caption"]
-    if kind not in CAPTIONS:
-        assert "15 episodes" in about["caption"]
-    if kind in THICK:
-        assert "thick: interval of the mean, thin: 10 to 90 % of the seeds" in about["caption"]
-    elif kind in BANDS:
-        assert "shaded: " in about["caption"] or "bars: " in about["caption"]
 
 
-@pytest.mark.parametrize("kind", figures.registry.names())
-def test_seconds_are_shown_by_figures_of_timings_alone(rendered, kind):
+def test_the_json_describes_the_figure(sources, drawing, tmp_path):
+    render.render("tuning", sources["tuning"], tmp_path / "a", "make reproduce", headline=True)
+    about, words = storage.read_json(tmp_path / "a.json"), render.describe("tuning", drawing("tuning")[1])
+    assert about.pop("plotted")["texts"] == [words.pop("heading")] != [""]
+    given = {"name": "a", "command": "make reproduce", "headline": True}
+    assert about == words | given | {"section": "", "measured": False}
+
+
+def test_only_figures_of_timings_show_seconds():
     """Committed figures must not change from run to run."""
-    about = storage.read_json(f"{rendered(kind)}.json")
-    tables = figures.registry.module(kind).TABLES
-    assert about["measured"] == figures.measured(kind) == (list(tables) == ["timings"])
-    columns = {column for columns in tables.values() for column in columns}
-    assert about["measured"] == bool(columns & {"seconds", "seconds_per_episode", "exponent_k"})
+    for kind in KINDS:
+        tables = figures.registry.module(kind).TABLES
+        assert figures.measured(kind) == (list(tables) == ["timings"])
+        columns = {column for columns in tables.values() for column in columns}
+        assert figures.measured(kind) == bool(columns & {"seconds", "seconds_per_episode", "exponent_k"})
+
+
+def test_figures_that_open_the_report():
+    assert {kind for kind in KINDS if figures.headline(kind)} == {"ordering", "regret", "table1"}
 
 
 def test_every_component_study_is_drawn():
-    kinds = [kind for kind in figures.registry.names() if figures.scope(kind) == "component"]
-    subjects = {figures.registry.module(kind).SUBJECT for kind in kinds}
+    modules = [figures.registry.module(kind) for kind in KINDS if figures.scope(kind) == "component"]
     # The exponents of scaling are part of the timings of Table 1.
-    assert sorted([*subjects, "scaling"]) == components.registry.names()
-    for kind in kinds:
-        module = figures.registry.module(kind)
+    assert sorted({*(module.SUBJECT for module in modules), "scaling"}) == components.registry.names()
+    for module in modules:
         for table, columns in module.TABLES.items():
             assert set(columns) <= set(components.tables(module.SUBJECT)[table])
 
 
-def test_a_figure_wants_all_its_tables(sources):
+def test_missing_tables_are_named(sources):
     with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
         render.read_tables("regret", sources["regret"][:1])
-    both = [*sources["regret"], *sources["tuning"]]
-    with pytest.raises(InputError, match="one file for each of its tables: summary, curves; summary, tuning"):
-        render.render_all(["regret", "tuning"], both[:3], ["a", "b"])
-    with pytest.raises(InputError, match="once for each of regret, tuning"):
-        render.render_all(["regret", "tuning"], both, ["a"])
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
     grids = components.registry.module("exploration").GRIDS
     assert [len(values) for _, values in grids.values()] == [4, 4, 4]
     page = Path(befrl.__file__).parent / "report" / "page.html.j2"
-    for text in (Path(figures.registry.module("exploration").__file__).read_text(), page.read_text()):
+    for text in (render.CAPTIONS["exploration"]["caption"], page.read_text()):
         assert "best of three agents with four settings each" in " ".join(text.split())
 
 
-def test_the_caption_says_which_track_and_family(case_tables):
-    unknown, known = (
-        figures.registry.module("regret").describe(render.read_tables("regret", case_tables("regret", case)))
-        for case in CASES
-    )
+def test_the_caption_says_which_track_and_family(layout):
+    unknown, known = (described(layout, "regret", case) for case in CASES)
+    theory = described(layout, "regret-theory", TUNED)
     assert "reward unknown" in unknown["title"] and "track U" in unknown["caption"]
     assert "reward known" in known["title"] and "track K" in known["caption"]
     assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
-    theory = figures.registry.module("regret-theory").describe(
-        render.read_tables("regret-theory", case_tables("regret-theory", UNKNOWN))
-    )
     assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
     assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [("noise-scale", "No sweep over x"), ("optimism", "No sweep over x"), ("tuning", "No agent was tuned")],
-)
-def test_a_study_without_a_sweep_or_tuning_has_its_figures_too(case_tables, tmp_path, kind, words):
-    render.render(kind, case_tables(kind, KNOWN), tmp_path / kind, "")
-    assert words in storage.read_json(tmp_path / f"{kind}.json")["caption"]
+def test_a_study_without_a_sweep_or_tuning_has_its_figures_too(layout):
+    words = {"noise-scale": "No sweep over x", "optimism": "No sweep over x", "tuning": "No agent was tuned"}
+    for kind, text in words.items():
+        assert text in described(layout, kind, UNTUNED)["caption"]
+        assert not drawn(kind, figures.tables(layout, kind, [UNTUNED])).axes[0].collections
+
+
+def test_published_captions_say_what_cannot_be_told_and_how_far_the_authors_are(drawing):
+    """Two agents on one instance: the second leaves uniform play between the two episodes."""
+    tables = drawing("published")[1][0]
+    row = {"source": "ayoub", "instance": "river", "quantity": "regret", "episode": 10, "told_from_uniform": "no"}
+    rows = [row | {"variant": name, "episode": k} for name in ("first", "second") for k in (10, 20)]
+    values = pd.DataFrame(rows, columns=tables["values"].columns)
+    values.loc[3, "told_from_uniform"] = "yes"
+
+    def caption(values):
+        shown = tables["curves"].assign(instance="river")
+        return render.describe("published", [{"values": values, "curves": shown}])["caption"]
+
+    assert "Not told from uniform play, which lies within their interval: first on river. " in caption(values)
+    assert "Stars" not in caption(values) and "Not told" not in caption(values.assign(told_from_uniform="yes"))
+    values = values.assign(authors=100.0, deviation=[0.01, -0.04, 0.02, 0.03], follows=["code", "code", "text", "text"])
+    words = "Stars: the authors' numbers, from which curves deviate by up to 4% as the code and 3% as the text. "
+    assert words in caption(values)
 
 
 # What is drawn.
 
 
 @pytest.mark.parametrize("kind", ["regret", "regret-theory"])
-def test_curves_are_those_of_the_table(sources, kind):
-    """Of each agent but the oracle: tuned where it is, or at its own constants."""
-    figure = drawn(kind, sources[kind])
-    (tables,) = render.read_tables(kind, sources[kind])
+def test_curves_are_those_of_the_table(drawing, kind):
+    """Of each agent but the oracle: tuned where it is, or at its own constants; nothing positive is cut off."""
+    figure, (tables,) = drawing(kind)
     summary, curves = tables["summary"].set_index("variant", drop=False), tables["curves"]
+    names = style.names(summary)
     best = "@tuned" if kind == "regret" else ""
     everywhere = {"bef-rlsvi" + best, "greedy", "random"}
-    members = {"least squares": {"lsvi-ucb" + best}, "baselines": {"newcomer"}}
+    members = {"exponential family": {"exp-ucrl", "exp-psrl", "ren-ts"}, "mixtures, factors and tables": {"ucrl-vtr"}}
+    members |= {"least squares": {"lsvi-ucb-shared" + best}}
     assert [axes.get_title() for axes in figure.axes if axes.get_title()] == list(members)
     for axes, others in zip(figure.axes, members.values(), strict=False):
         # In the order of drawing, the worst first.
         rows = summary.loc[sorted(everywhere | others)].sort_values("mean", ascending=False, kind="stable")
-        assert len(axes.collections) == len(axes.get_lines()) == len(rows)
-        bottom = axes.get_ylim()[0] / 0.9
+        low, high = axes.get_ylim()
         for line, band, row in zip(axes.get_lines(), axes.collections, rows.itertuples(), strict=True):
             curve = curves[curves["variant"] == row.variant]
-            assert np.allclose(line.get_ydata(), curve["mean"].clip(lower=bottom), rtol=1e-12)
-            assert line.get_label() == row.agent
+            assert np.allclose(line.get_ydata(), curve["mean"], rtol=1e-12)
+            assert low < curve["mean"].min() and curve["high"].max() < high
+            assert line.get_label() == names[row.agent]
             edge = band.get_paths()[0].vertices[:, 1]
             for name in ("low", "high"):
-                assert np.isclose(curve[name].clip(lower=bottom).to_numpy()[:, None], edge).any(1).all()
+                assert np.isclose(curve[name].clip(lower=low).to_numpy()[:, None], edge).any(1).all()
         labels = sorted(text.get_text() for text in axes.get_legend().get_texts())
-        assert labels == sorted(rows["agent"])
+        assert labels == sorted(names[agent] for agent in rows["agent"])
 
 
-def without_regret(tables, variant):
-    """The tables with a variant whose regret is zero from the first episode."""
+def without_regret(tables, variant, episodes=None):
+    """The tables with a variant whose regret is zero, or zero in the first episodes."""
     found = {name: table.copy() for name, table in tables.items()}
     for table in found.values():
         numbers = [name for name in ("mean", "low", "high", "q10", "q50", "q90") if name in table]
-        if "variant" in table:
-            table.loc[table["variant"] == variant, numbers] = 0.0
+        if "variant" in table and (episodes is None or "episode" in table):
+            early = True if episodes is None else table["episode"] <= episodes
+            table.loc[(table["variant"] == variant) & early, numbers] = 0.0
     return found
 
 
-def test_an_agent_without_regret_is_drawn_and_named(sources):
-    """Along the lower edge of the curves, with a word in the legend and the caption; in the order, at the left edge."""
-    module = figures.registry.module("regret")
-    tables = without_regret(render.read_tables("regret", sources["regret"])[0], "newcomer")
-    style.apply()
-    axes = next(axes for axes in module.draw([tables]).axes if axes.get_title() == "baselines")
-    (line,) = [line for line in axes.get_lines() if line.get_label() == "newcomer (zero)"]
+def test_what_lies_at_the_lower_edge_is_said(drawing):
+    """A curve without regret, one that has none at first, and a band that ends at zero."""
+    module, (tables,) = figures.registry.module("regret"), drawing("regret")[1]
+
+    def caption(tables):
+        return render.describe("regret", [tables])["caption"]
+
+    assert "edge" not in caption(tables | {"curves": tables["curves"].assign(low=tables["curves"]["mean"])})
+    zero = without_regret(tables, "exp-psrl")
+    axes = next(axes for axes in module.draw([zero]).axes if axes.get_title() == "exponential family")
+    (line,) = [line for line in axes.get_lines() if line.get_label() == "exp-psrl (zero)"]
     assert len(set(line.get_ydata())) == 1
-    assert line.get_ydata()[0] < min(other.get_ydata().max() for other in axes.get_lines() if other is not line)
-    assert "Along the lower edge: newcomer, with zero regret." in module.describe([tables])["caption"]
-    tables = without_regret(render.read_tables("ordering", sources["ordering"])[0], "newcomer")
-    left = figures.registry.module("ordering").draw([tables]).axes[0]
+    assert line.get_ydata()[0] < min(other.get_ydata().min() for other in axes.get_lines() if other is not line)
+    assert "Along the lower edge: exp-psrl, with zero regret." in caption(zero)
+    late = without_regret(tables, "exp-psrl", episodes=2)
+    assert "At the lower edge in the first episodes: exp-psrl, with zero regret until then." in caption(late)
+    touching = tables | {"curves": tables["curves"].assign(low=0.0)}
+    assert "Shading that touches the lower edge extends below it." in caption(touching)
+    # In the order of the agents, at the left edge.
+    left = figures.registry.module("ordering").draw([without_regret(drawing("ordering")[1][0], "exp-psrl")]).axes[0]
     arrows = [line for line in left.get_lines() if line.get_marker() == "<"]
     assert [line.get_xdata()[0] for line in arrows] == [pytest.approx(left.get_xlim()[0])]
 
@@ -471,17 +327,15 @@ def crowd(counts, baselines=("greedy",)):
 
 
 def test_many_agents_are_drawn_in_groups_with_the_references_in_each():
-    panels = figures.registry.module("regret").panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
+    module = figures.registry.module("regret")
+    panels = module.panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
     assert {title: list(rows["algorithm"]) for title, rows in panels.items()} == {
         "exponential family": ["exp-ucrl", "exp-ucrl", "greedy"],
         "mixtures, factors and tables": ["psrl", "greedy"],
         "others": ["mine", "greedy"],
     }
-    assert list(figures.registry.module("regret").panels(crowd({}))) == ["baselines"]
-
-
-def test_a_crowded_group_is_split_and_nobody_is_lost():
-    module = figures.registry.module("regret")
+    assert list(module.panels(crowd({}))) == ["baselines"]
+    # A crowded group is split, and nobody is lost.
     rows = crowd({"bef-rlsvi": 7, "exp-ucrl": 4}, baselines=("bef-rlsvi", "greedy", "random"))
     panels = module.panels(rows)
     assert list(panels) == [f"exponential family ({i})" for i in (1, 2, 3, 4)]
@@ -490,95 +344,114 @@ def test_a_crowded_group_is_split_and_nobody_is_lost():
     assert sorted(shown) == sorted(set(rows["agent"]) - set(module.REFERENCES))
 
 
-def test_the_order_the_letters_and_the_gaps_are_those_of_the_table(sources):
-    (tables,) = render.read_tables("ordering", sources["ordering"])
-    order, summary = tables["order"], tables["summary"].set_index("variant")
-    order = order[order["family"] == "tuned"]
-    left, letters, right = drawn("ordering", sources["ordering"]).axes
-    dots = [[line for line in axes.get_lines() if line.get_marker() == "o"] for axes in (left, right)]
-    assert [line.get_xdata()[0] for line in dots[0]] == [summary.loc[name, "mean"] for name in order["variant"]]
-    assert [line.get_xdata()[0] for line in dots[1]] == list(order["gap"][1:])
+def test_the_order_the_letters_and_the_gaps_are_those_of_the_table(drawing):
+    figure, (tables,) = drawing("ordering")
+    left, letters, right = figure.axes
+    order = tables["order"][tables["order"]["family"] == "tuned"]
+    rows = tables["summary"].set_index("variant").loc[order["variant"]]
+    dots = [[line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "o"] for axes in (left, right)]
+    assert dots == [list(rows["mean"]), list(order["gap"][1:])]
     assert [text.get_text() for text in letters.texts] == list(order["group"])
-    labels = [label.get_text() for label in left.get_yticklabels()]
-    rows = summary.loc[order["variant"]]
-    marks = [
-        "*" * star + " °" * (changed == 0) for star, changed in zip(rows["edge_matters"], rows["changed"], strict=True)
-    ]
-    assert any(marks) and labels == [agent + mark for agent, mark in zip(order["agent"], marks, strict=True)]
-    ends = [list(line.get_xdata()) for line in right.get_lines() if len(line.get_xdata()) == 2][:-1]
+    marks = ["*" * star + " °" * (same == 0) for star, same in zip(rows["edge_matters"], rows["changed"], strict=True)]
+    labels, names = [label.get_text() for label in left.get_yticklabels()], style.names(tables["summary"])
+    assert {"*", " °"} <= set(marks)
+    assert labels == [names[agent] + mark for agent, mark in zip(order["agent"], marks, strict=True)]
+    ends = [list(line.get_xdata()) for line in lines_of(right, 2)][:-1]
     assert ends == order[["gap_low", "gap_high"]][1:].to_numpy().tolist()
-    failed = [text.get_text() for text in left.texts]
-    assert failed == [f"{share:.1%}" if share > 0 else "" for share in summary.loc[order["variant"], "failed"]]
+    assert [text.get_text() for text in left.texts] == [f"{share:.1%}" if share > 0 else "" for share in rows["failed"]]
 
 
-def test_tuning_shows_all_configurations_and_those_that_were_evaluated(sources):
-    (tables,) = render.read_tables("tuning", sources["tuning"])
+def test_tuning_shows_all_configurations_and_those_that_were_evaluated(drawing):
+    figure, (tables,) = drawing("tuning")
+    (axes,) = figure.axes
     summary, tuning = tables["summary"].set_index("variant"), tables["tuning"]
-    (axes,) = drawn("tuning", sources["tuning"]).axes
-    agents_shown = [label.get_text() for label in axes.get_yticklabels()]
-    assert sorted(agents_shown) == ["bef-rlsvi", "lsvi-ucb"]
-    assert summary.loc[f"{agents_shown[0]}@tuned", "mean"] <= summary.loc[f"{agents_shown[1]}@tuned", "mean"]
+    shown = [label.get_text() for label in axes.get_yticklabels()]
+    assert sorted(shown) == ["bef-rlsvi", "lsvi-ucb-shared"]
+    assert summary.loc[f"{shown[0]}@tuned", "mean"] <= summary.loc[f"{shown[1]}@tuned", "mean"]
 
     def at(marker, line):
         found = [each for each in axes.get_lines() if each.get_marker() == marker and set(each.get_ydata()) == {line}]
         return [x for each in found for x in each.get_xdata()]
 
-    for line, agent in enumerate(agents_shown):
+    for line, agent in enumerate(shown):
         assert sorted(at(".", line)) == sorted(tuning[tuning["agent"] == agent]["first_mean"])
-        for role, marker in (("tuned", "o"), ("median", "|"), ("worst", "s")):
-            assert at(marker, line) == [summary.loc[f"{agent}@{role}", "mean"]]
-        assert at("x", line) == [summary.loc[agent, "mean"]]
+        for variant, marker in (("@tuned", "o"), ("@median", "|"), ("@worst", "s"), ("", "x")):
+            assert at(marker, line) == [summary.loc[f"{agent}{variant}", "mean"]]
 
 
-def test_the_authors_numbers_are_stars(sources):
-    figure = drawn("published", sources["published"])
-    stars = [line for axes in figure.axes for line in axes.get_lines() if line.get_marker() == "*"]
+@pytest.mark.parametrize(("kind", "column"), [("noise-scale", "mean"), ("optimism", "optimistic")])
+def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, column):
+    figure, tables = drawing(kind)
+    rows = tables[0]["summary"][tables[0]["summary"]["parameter"] == "x"].sort_values("value")
+    points = [line for line in figure.axes[0].get_lines() if line.get_marker() in ("o", "D")]
+    for line, role in zip(points, ("sweep", "theory"), strict=True):
+        part = rows[rows["role"] == role]
+        assert len(part) and list(line.get_xdata()) == list(part["value"])
+        assert list(line.get_ydata()) == list(part[column])
+
+
+def test_the_authors_numbers_are_stars(drawing):
+    module, (tables,) = figures.registry.module("published"), drawing("published")[1]
+    row = {"source": "ayoub", "instance": "riverswim-3", "algorithm": "ucrl-vtr", "episode": 20, "authors": 12.0}
+    values = pd.DataFrame([row], columns=tables["values"].columns)
+    (axes,) = module.draw([tables | {"values": values}]).axes
+    stars = [line for line in axes.get_lines() if line.get_marker() == "*"]
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(20, 12.0)]
-    assert [axes.get_title() for axes in figure.axes] == ["one", "two"]
+    # The title says whether the experiment follows the authors' code or their text.
+    assert axes.get_title() == "riverswim-3, as the code"
+    other = {"values": values, "curves": tables["curves"].assign(follows=np.nan)}
+    assert module.draw([other]).axes[0].get_title() == "riverswim-3"
 
 
-def test_table1_shows_both_scales_and_the_papers_marks(sources):
-    figure = drawn("table1", sources["table1"])
-    table = render.read_tables("table1", sources["table1"])[0]["table"]
-    words, regret = figure.axes[:2]
+def test_table1_shows_both_scales_and_the_papers_marks(drawing):
+    figure, (tables,) = drawing("table1")
+    table = figures.registry.module("table1").shown(tables["table"])
+    words, regret, letters, _ = figure.axes
     texts = [text.get_text() for text in words.texts]
-    assert "√(d³H³K)" in texts and texts.count("✓") == 3
-    means = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == "o"}
+    marks = table[["tractable_exploration", "tractable_planning", "free_of_clipping"]]
+    assert "√(d³H³K)" in texts and texts.count("✓") == (marks == "yes").sum(axis=None) > 3
+    assert [name for name in PRINTED if name in set(table["algorithm"])] == [*table["algorithm"][table["rate"].notna()]]
     rows = table[table["theory_mean"] > 1e-6]
-    assert means == {*rows["theory_mean"], *rows["tuned_mean"].dropna()}
-    for marker, column in (("|", "median_mean"), ("x", "worst_mean")):
+    expected = {"o": {*rows["theory_mean"], *rows["tuned_mean"].dropna()}, "<": {regret.get_xlim()[0]}}  # < for zero
+    expected |= {"|": set(rows["median_mean"].dropna()), "x": set(rows["worst_mean"].dropna())}
+    for marker, places in expected.items():
         found = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == marker}
-        assert found == set(rows[column].dropna()) and found
-    # The oracle's regret is zero: a triangle at the edge.
-    assert [line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == "<"] == [regret.get_xlim()[0]]
-    shown = figures.registry.module("table1").shown(table)
-    assert shown["agent"].iloc[0] == "bef-rlsvi"
-
-
-def test_table1_says_who_cannot_be_told_apart_and_who_ties(sources):
-    figure = drawn("table1", sources["table1"])
-    table = figures.registry.module("table1").shown(render.read_tables("table1", sources["table1"])[0]["table"])
-    # The oracle has none.
-    letters = ["theory_group", "tuned_group"]
-    assert table.loc[table["agent"] == "oracle", letters].isna().all(axis=None)
-    table[letters] = table[letters].fillna("")
-    texts = [text.get_text() for text in figure.axes[2].texts]
+        assert found == places and found
+    # The oracle, which is not compared, has no letters.
+    groups = ["theory_group", "tuned_group"]
+    assert table.loc[table["agent"] == "oracle", groups].isna().all(axis=None)
     expected = []
-    for row in table.itertuples():
+    for row in table.fillna(dict.fromkeys(groups, "")).itertuples():
         expected.append("tie" if row.theory_tied > 0.99 else row.theory_group)
         expected += [row.tuned_group] if row.tuned_mean == row.tuned_mean else []
-    assert texts == expected and "tie" in texts
+    assert [text.get_text() for text in letters.texts] == expected and "tie" in expected
 
 
-def test_cost_shows_the_time_of_an_episode_and_its_growth(sources):
-    figure = drawn("cost", sources["cost"])
-    table = render.read_tables("cost", sources["cost"])[0]["timings"]
-    rows = figures.registry.module("table1").shown(table)
+def test_cost_shows_the_time_of_an_episode_and_its_growth(drawing):
+    figure, (tables,) = drawing("cost")
+    rows = figures.registry.module("table1").shown(tables["timings"])
     names, cost, growth = figure.axes
     assert [text.get_text() for text in names.texts] == list(rows["agent"])
     assert [line.get_xdata()[0] for line in cost.get_lines()] == list(1000 * rows["seconds"])
-    # With 15 episodes no exponent in k is measured, and without a scaling study none in d and H.
-    assert [text.get_text() for text in growth.texts] == ["k", "d", "H"]
+    # Powers that were not measured are left out.
+    assert [text.get_text() for text in growth.texts] == ["1.3"] * len(rows) + ["k", "d", "H"]
+
+
+def test_the_map_of_claims_leads_to_the_theorem(drawing):
+    figure, (tables,) = drawing("claims-map")
+    module, table = figures.registry.module("claims-map"), tables["table"].set_index("id")
+    uses = {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
+    layers = module.layers(uses)
+    level = {id: number for number, layer in enumerate(layers) for id in layer}
+    assert layers[-1] == [module.THEOREM] and len(layers) > 3
+    for user in level:
+        assert all(level[used] < level[user] for used in uses[user])
+    drawn_lines = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) == 30]
+    assert len(drawn_lines) == sum(len(uses[id]) for id in level)
+    assert {text.get_text().split()[0] for text in figure.axes[0].texts} == {*level, "Theorem"} - {module.THEOREM}
+    for damage, words in (({"verdict": "maybe"}, "the verdict 'maybe'"), ({"uses": "C999"}, "no row of 'C999'")):
+        with pytest.raises(InputError, match=f"the ledger has {words}"):
+            module.draw([{"table": tables["table"].assign(**damage)}])
 
 
 def test_marks_are_those_of_the_agent_and_are_explained():
@@ -609,64 +482,34 @@ def test_line_styles_are_explained_where_they_are_used():
     assert style.LINES["surrogate"] == style.LINES["theory"]
 
 
-def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(sources, tmp_path):
-    paths = []
-    for path in sources["regret-theory"]:
-        paths.append(tmp_path / path.name)
-        storage.write_text(paths[-1], path.read_text().replace(",theory,", ",surrogate,"))
-    both = drawn("regret-theory", paths), drawn("regret-theory", sources["regret-theory"])
-    looks = [
-        [(line.get_linestyle(), line.get_zorder()) for axes in figure.axes for line in axes.get_lines()]
-        for figure in both
-    ]
-    assert looks[0] == looks[1]
-    assert "bef-rlsvi ‡" in [text.get_text() for text in both[0].axes[0].get_legend().get_texts()]
-    caption = figures.registry.module("regret").describe(render.read_tables("regret", paths))["caption"]
-    assert "‡: surrogate constants; the source's are not known." in caption
-
-
-def colours(kind, paths):
-    """Colours of the lines of a figure."""
-    return {to_hex(line.get_color()) for axes in drawn(kind, paths).axes for line in axes.get_lines()}
-
-
-def test_an_agent_has_the_same_colour_in_all_figures(sources, case_tables):
-    own, other, ucb, greedy, random = (
-        to_hex(style.colour(name)) for name in ("bef-rlsvi", "exp-psrl", "lsvi-ucb", "greedy", "random")
+def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(drawing):
+    figure, (tables,) = drawing("regret-theory")
+    changed = [{name: table.replace({"role": {"theory": "surrogate"}}) for name, table in tables.items()}]
+    other = figures.registry.module("regret-theory").draw(changed)
+    first, second = (
+        [(line.get_linestyle(), line.get_zorder()) for axes in each.axes for line in axes.get_lines()]
+        for each in (figure, other)
     )
-    # The newcomer runs greedy's algorithm and has its colour.
-    assert style.colour("newcomer", "greedy") == style.colour("greedy")
-    assert colours("regret", sources["regret"]) == {own, ucb, greedy, random}
-    assert colours("regret", case_tables("regret", KNOWN)) == {other, greedy, random}
-    assert colours("ordering", sources["ordering"]) == {own, ucb, greedy, random, to_hex("black")}
-    assert colours("noise-scale", sources["noise-scale"]) == {own, greedy, random, to_hex("black")}
-    assert own in colours("optimism", sources["optimism"])
+    assert first == second
+    assert "bef-rlsvi ‡" in [text.get_text() for text in other.axes[0].get_legend().get_texts()]
+    assert "‡: surrogate constants; the source's are not known." in render.describe("regret", changed)["caption"]
 
 
-def test_known_agents_have_looks_of_their_own():
-    assert set(style.LOOKS) <= set(agents.registry.names())
-    looks = {(to_hex(colour), marker) for colour, marker in style.LOOKS.values()}
-    assert len(looks) == len(style.LOOKS)
-    assert not {colour for colour, _ in looks} & {to_hex(colour) for colour in newcomers.COLOURS}
+def test_an_agent_has_the_same_colour_in_all_figures(drawing, layout):
+    def colours(figure):
+        return {to_hex(line.get_color()) for axes in figure.axes for line in axes.get_lines()}
 
-
-@pytest.mark.parametrize("name", ["config", "full", "smoke"])
-def test_agents_of_a_panel_look_different(name):
-    """In the studies that come with the project: colour and marker tell the agents of each panel apart."""
-    study = config.load(config.SCHEMA.parent / f"{name}.yaml", config.SCHEMA)
-    for instance, _ in study.compared_cases():
-        rows = [(agent, study.agent(instance, agent)["algorithm"]) for agent in study["study"][instance]["agents"]]
-        panels = figures.registry.module("regret").panels(pd.DataFrame(rows, columns=["agent", "algorithm"]))
-        for title, part in panels.items():
-            looks = [tuple(sorted(style.look(row.agent, row.algorithm).items())) for row in part.itertuples()]
-            assert len(set(looks)) == len(looks), (instance, title)
+    known = ("bef-rlsvi", "exp-psrl", "ucrl-vtr", "lsvi-ucb", "greedy", "random", "oracle")
+    own, other, vtr, ucb, greedy, random, black = (to_hex(style.colour(name)) for name in known)
+    # lsvi-ucb-shared is a variant of lsvi-ucb and has its colour.
+    assert colours(drawing("regret")[0]) > {own, other, ucb, greedy, random}
+    assert colours(drawn("regret", figures.tables(layout, "regret", [UNTUNED]))) == {vtr, greedy}
+    assert colours(drawing("ordering")[0]) == colours(drawing("regret")[0]) | {black}
+    assert colours(drawing("noise-scale")[0]) == {own, greedy, random, black}
+    assert own in colours(drawing("optimism")[0])
 
 
 # What is drawn of components.
-
-
-def frames(paths):
-    return [pd.read_csv(path) for path in paths]
 
 
 def lines_of(axes, points=None):
@@ -674,89 +517,95 @@ def lines_of(axes, points=None):
     return [line for line in axes.get_lines() if points in (None, len(line.get_xdata()))]
 
 
-def test_exploration_shows_shares_of_the_regret_of_random_play(sources):
-    (axes,) = drawn("exploration", sources["exploration"]).axes
-    expected = [row for table in frames(sources["exploration"]) for row in table.itertuples()]
+def test_exploration_shows_shares_of_the_regret_of_random_play(drawing):
+    figure, tables = drawing("exploration")
+    (axes,) = figure.axes
+    expected = [row for table in tables for row in table["shares"].itertuples()]
     intervals = [line for line in lines_of(axes, 2) if line.get_xdata()[0] != line.get_xdata()[1]]
-    means = lines_of(axes, 1)
-    for line, point, row in zip(intervals, means, expected, strict=True):
-        assert list(line.get_xdata()) == [row.low, row.high]
+    for line, point, row in zip(intervals, lines_of(axes, 1), expected, strict=True):
+        assert list(line.get_xdata()) == [max(row.low, 3e-4), row.high]
         assert list(point.get_xdata()) == [row.share]
         assert point.get_ydata()[0] == line.get_ydata()[0]
         assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
         assert (to_hex(point.get_markerfacecolor()) == "#ffffff") == (row.agent == "greedy")
     # Exploration matters on the first instance alone.
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second (no)"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["chain-3", "circle-4 (no)"]
 
 
-def test_the_bound_of_theorem_1_is_that_of_the_table(sources):
-    """In the order of the first K, with a dot where the curve meets the line at 1."""
-    (axes,) = drawn("bound", sources["bound"]).axes
-    bounds = [table for table in frames(sources["bound"]) if "ratio" in table]
-    curves, dots = lines_of(axes, 13), lines_of(axes, 1)
-    assert [line.get_label() for line in curves] == ["second: 1.0e+07", "first: 1.0e+09"]
-    for line, dot, table in zip(curves, dots, reversed(bounds), strict=True):
-        whole = table[table["term"] == "all"]
+def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
+    """Bounds in the order of the first K, with a dot there."""
+    figure, tables = drawing("bound")
+    facts = {table["bound"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
+    tables = sorted(tables, key=lambda table: facts[table["bound"]["instance"].iloc[0]]["first K, trivial"])
+    wholes = [table["bound"][table["bound"]["term"] == "all"] for table in tables]
+    curves = lines_of(figure.axes[0], len(wholes[0]))
+    for line, dot, whole in zip(curves, lines_of(figure.axes[0], 1), wholes, strict=True):
+        first = facts[whole["instance"].iloc[0]]["first K, trivial"]
+        assert line.get_label() == f"{whole['instance'].iloc[0]}: {first:.1e}"
         assert np.array_equal(line.get_xdata(), whole["K"]) and np.array_equal(line.get_ydata(), whole["ratio"])
-        assert np.interp(math.log(dot.get_xdata()[0]), np.log(whole["K"]), whole["ratio"]) == dot.get_ydata()[0] == 1.0
-
-
-def test_the_forms_of_the_noise_scale_are_those_of_the_table(sources):
-    (axes,) = drawn("noise-forms", sources["noise-forms"]).axes
+        assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (first, 1.0)
+    (axes,) = drawing("noise-forms")[0].axes
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
-    assert shown == {"theorem": [9e4, 9e4], "sketch": [5e3, 5e3], "lemma": [300.0, 300.0]}
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
+    forms = ("theorem", "sketch", "lemma")
+    assert shown == {form: [fact[f"x, {form}"] for fact in facts.values()] for form in forms}
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(facts)
 
 
-def test_traps_show_every_share_and_at_most_six_curves(sources):
-    axes = drawn("traps", sources["traps"]).axes
-    tables = frames(sources["traps"])
-    for number, (never, points) in enumerate(zip(tables[::2], tables[1::2], strict=True)):
-        shares, curves = axes[2 * number : 2 * number + 2]
+def test_traps_show_every_share_and_at_most_six_curves(drawing):
+    figure, tables = drawing("traps")
+    for shares, curves, table in zip(figure.axes[::2], figure.axes[1::2], tables, strict=True):
+        never, points = table["never"], table["points"]
         for row, line, point in zip(never.itertuples(), lines_of(shares, 2), lines_of(shares, 1), strict=True):
             assert (list(line.get_xdata()), list(point.get_xdata())) == ([row.low, row.high], [row.never])
             assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
         labels = [label.get_text() for label in shares.get_yticklabels()]
-        assert len(set(labels)) == len(never) and "bef-rlsvi, x = 1e0 (theory)" in labels
+        assert len(set(labels)) == len(never) and "bef-rlsvi, x = 4e3 (theory)" in labels
         assert len(curves.get_lines()) <= 6
         for line in curves.get_lines():
-            row = never[labels.index(line.get_label()) :].iloc[0]
-            same = points["setting"].fillna("").eq(row.fillna("")["setting"]) & (points["ties"] == row["ties"])
+            row = never.fillna({"setting": ""}).iloc[labels.index(line.get_label())]
+            same = points["setting"].fillna("").eq(row["setting"]) & (points["ties"] == row["ties"])
             assert list(line.get_ydata()) == list(points[same & (points["agent"] == row["agent"])]["regret"])
 
 
-def test_rates_show_envelopes_with_their_slopes_and_edges(sources):
-    axes = drawn("rates", sources["rates"]).axes
-    titles = [axis.get_title() for axis in axes]
-    ours, others, *grown = (
-        f"first: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")
-    )
-    assert titles == [ours, others, *grown, "second: bef-rlsvi", "second: other agents"]
-    words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in axes]
-    slope = "0.50 [0.40, 0.60]"
-    greedy, both, theory = f"x=0 (greedy): {slope}, edge", f"x=10: {slope}", f"theory: {slope}"
-    assert words[0] == [f"bef-rlsvi {each}" for each in (greedy, both, theory)]
-    assert words[1] == [f"bef-rlsvi {both}", f"exp-psrl {theory}"] and len(words[2]) == 4
-    table = tidy.read(sources["rates"][0])
-    part = table[(table["varied"] == "K") & (table["setting"] == "x=0")]
-    line, inside, edge = axes[0].get_lines()[:3]
+def test_rates_show_envelopes_with_their_slopes_and_edges(drawing):
+    figure, (first, _) = drawing("rates")
+    titles = [f"jao-3: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")]
+    assert [axis.get_title() for axis in figure.axes[:4]] == titles
+    words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in figure.axes]
+    slopes = first["slopes"][first["slopes"]["varied"] == "K"]
+    names = {"x=0": "x=0 (greedy)", "": "theory"}
+    expected = {
+        (row.agent, row.setting): f"{row.agent} {names.get(row.setting, row.setting)}: {row.slope:.2f} "
+        f"[{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
+        for row in slopes.fillna({"setting": ""}).itertuples()
+    }
+    both = expected["bef-rlsvi", "x=10"]
+    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"] and both in words[0]
+    assert words[1] == [both, *(text for (agent, _), text in expected.items() if agent != "bef-rlsvi")]
+    part = first["envelopes"][(first["envelopes"]["varied"] == "K") & (first["envelopes"]["setting"] == "x=0.1")]
+    line, inside, edge = figure.axes[0].get_lines()[4:7]
     assert list(line.get_ydata()) == list(part["mean"])
-    assert to_hex(line.get_color()) == to_hex(style.colour("greedy"))
-    assert list(inside.get_xdata()) == [2, 20] and list(edge.get_xdata()) == [10]
+    at_edge = part["edge"] != "none"
+    assert (list(inside.get_xdata()), list(edge.get_xdata())) == (
+        list(part["value"][~at_edge]), list(part["value"][at_edge])
+    ) and 0 < at_edge.sum() < len(part)  # fmt: skip
     assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
 
 
-def test_densities_are_those_of_the_table(sources):
-    continuous, finite = drawn("densities", sources["densities"]).axes
-    density, probability = frames(sources["densities"])
-    assert (continuous.get_title(), finite.get_title()) == ("first", "second")
+def test_densities_are_those_of_the_table(drawing):
+    figure, tables = drawing("densities")
+    by_kind = {
+        table["points"]["kind"].iloc[0]: (axes, table["points"])
+        for axes, table in zip(figure.axes, tables, strict=True)
+    }
+    (continuous, density), (finite, probability) = by_kind["density"], by_kind["probability"]
+    assert (continuous.get_title(), finite.get_title()) == ("circle-4", "riverswim-3")
     lines = lines_of(continuous)
     assert len(lines) == 2 * 3
     for curve, part in density.groupby("curve"):
         for line, column in zip(lines[2 * curve : 2 * curve + 2], ("true", "estimated"), strict=True):
             assert np.array_equal(line.get_xdata(), part["next"]) and np.array_equal(line.get_ydata(), part[column])
-    heights = [bar.get_height() for bar in finite.patches]
-    assert heights == list(probability["true"])
+    assert [bar.get_height() for bar in finite.patches] == list(probability["true"])
     dots = np.concatenate([line.get_ydata() for line in lines_of(finite)])
     assert list(dots) == list(probability["estimated"])
     # Bars of one next state stand side by side around it.
@@ -769,26 +618,27 @@ def by_name(table, key, size, column):
     return {name: (list(part[size]), list(part[column])) for name, part in table.groupby(key, sort=False)}
 
 
-def test_bad_rounds_and_optimism_are_shown_by_the_numbers_of_the_tables(sources):
-    for kind, names, column in (
-        ("bad-rounds", ["multiple", "rounds"], "mean"),
-        ("optimism-episodes", "multiple", "share"),
-    ):
-        figure = drawn(kind, sources[kind])
-        for axes, table in zip(figure.axes, frames(sources[kind]), strict=True):
-            curves = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
-            for line, (_, rows) in zip(curves, table.groupby(names, sort=False), strict=True):
-                assert list(line.get_xdata()) == list(rows["k"]) and list(line.get_ydata()) == list(rows[column])
-            levels = {
-                line.get_ydata()[0] for line in axes.get_lines() if line.get_label() in ("Φ(-1)", "printed bound")
-            }
-            assert levels == {table["promised" if kind == "optimism-episodes" else "printed"].iloc[0]}
-            assert len(axes.collections) == len(curves) <= 6
+@pytest.mark.parametrize(
+    ("kind", "table", "names", "column", "level"),
+    [
+        ("bad-rounds", "bad_rounds", ["multiple", "rounds"], "mean", ("printed bound", "printed")),
+        ("optimism-episodes", "optimism", "multiple", "share", ("Φ(-1)", "promised")),
+    ],
+)
+def test_bad_rounds_and_optimism_are_those_of_the_tables(drawing, kind, table, names, column, level):
+    figure, tables = drawing(kind)
+    for axes, each in zip(figure.axes, tables, strict=True):
+        curves = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
+        for line, (_, rows) in zip(curves, each[table].groupby(names, sort=False), strict=True):
+            assert list(line.get_xdata()) == list(rows["k"]) and list(line.get_ydata()) == list(rows[column])
+        levels = {line.get_ydata()[0] for line in axes.get_lines() if line.get_label() == level[0]}
+        assert levels == {each[table][level[1]].iloc[0]}
+        assert len(axes.collections) == len(curves) <= 6
 
 
-def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_coverage(sources):
-    figure = drawn("coverage-regions", sources["coverage-regions"])
-    tables = frames(sources["coverage-regions"])
+def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_coverage(drawing):
+    figure, tables = drawing("coverage-regions")
+    tables = [table["regions"] for table in tables]
     shown = [table[table["eta"] == eta] for table in tables for eta in (table["eta"].min(), table["eta"].max())]
     for axes, table in zip(figure.axes, shown, strict=True):
         *curves, one = axes.get_lines()
@@ -800,86 +650,77 @@ def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_c
         assert [text.get_text() for text in axes.texts] == [f"covered: {shares} %"]
 
 
-def test_a_filled_square_is_a_hypothesis_that_holds(sources):
-    (axes,) = drawn("repairs", sources["repairs"]).axes
-    tables = render.read_tables("repairs", sources["repairs"])
+def test_a_filled_square_is_a_hypothesis_that_holds(drawing):
+    figure, tables = drawing("repairs")
+    (axes,) = figure.axes
     filled = {
         (line.get_xdata()[0], line.get_ydata()[0]): to_hex(line.get_markerfacecolor()) != "#ffffff"
         for line in axes.get_lines()
     }
-    column = 0
-    for table in tables:
-        for _, answer in table["answers"].iterrows():
-            rows = table["hypotheses"][table["hypotheses"]["H"] == answer["H"]]
-            last = len(rows) + 1
-            assert [filled[column, line] for line in range(len(rows))] == list(rows["holds"])
-            assert (filled[column, last], filled[column, last + 1]) == (answer["proof"], answer["printed"])
-            column += 1
-    assert len(axes.get_xticklabels()) == column == 4 and len(set(filled.values())) == 2
+    cases = [(table["hypotheses"], answer) for table in tables for _, answer in table["answers"].iterrows()]
+    for column, (hypotheses, answer) in enumerate(cases):
+        rows = hypotheses[hypotheses["H"] == answer["H"]]
+        last = len(rows) + 1
+        assert [filled[column, line] for line in range(len(rows))] == list(rows["holds"])
+        assert (filled[column, last], filled[column, last + 1]) == (answer["proof"], answer["printed"])
+    assert len(axes.get_xticklabels()) == len(cases) >= 4 and len(set(filled.values())) == 2
 
 
-@pytest.mark.parametrize(("kind", "column"), [("estimators", "kl"), ("estimators-cost", "seconds")])
-def test_estimators_are_shown_by_the_numbers_of_the_table(sources, kind, column):
-    figure = drawn(kind, sources[kind])
-    looks = figures.registry.module("estimators").LOOKS
-    for axes, table in zip(figure.axes, frames(sources[kind]), strict=True):
-        expected = by_name(table, "estimator", "transitions", column)
+@pytest.mark.parametrize(
+    ("kind", "table", "column"), [("estimators", "medians", "kl"), ("estimators-cost", "timings", "seconds")]
+)
+def test_estimators_are_shown_by_the_numbers_of_the_table(drawing, kind, table, column):
+    figure, tables = drawing(kind)
+    styles = figures.registry.module("estimators").STYLES
+    for axes, rows in zip(figure.axes, (each[table] for each in tables), strict=True):
+        expected = by_name(rows, "estimator", "transitions", column)
         for (name, numbers), line in zip(expected.items(), axes.get_lines(), strict=True):
             assert (list(line.get_xdata()), list(line.get_ydata())) == numbers
-            assert (line.get_color(), line.get_marker()) == (looks.get(name) or newcomers.look(name))
+            assert (line.get_color(), line.get_marker()) == styles[name]
         assert len(axes.collections) == (len(expected) if column == "kl" else 0)
         for name, band in zip(expected, axes.collections, strict=False):
             (shape,) = band.get_paths()
-            for row in table[table["estimator"] == name].itertuples():
+            for row in rows[rows["estimator"] == name].itertuples():
                 edge = shape.vertices[shape.vertices[:, 0] == row.transitions][:, 1]
                 assert [edge.min(), edge.max()] == [row.kl_low, row.kl_high]
-        assert axes.get_title() == table["instance"][0]
+        assert axes.get_title() == rows["instance"].iloc[0]
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == estimators.registry.names()
+    assert [text.get_text() for text in legend.get_texts()] == [
+        name for name in estimators.registry if name in expected
+    ]
 
 
-@pytest.mark.parametrize("kind", ["planners", "planners-cost"])
-def test_planners_are_shown_by_the_numbers_of_the_table(sources, kind):
-    figure, module = drawn(kind, sources[kind]), figures.registry.module("planners")
-    columns = list(module.NAMES) if kind == "planners" else ["seconds"]
-    at_rim = 0
-    for axes, (table, column) in zip(
-        figure.axes, [(table, column) for table in frames(sources[kind]) for column in columns], strict=True
-    ):
-        expected = by_name(table[table["planner"] != "exact"], "planner", "features", column)
-        low, high = module.RIMS.get(column, (0.0, np.inf))
-        exact = table[table["planner"] == "exact"][column].iloc[0]
+@pytest.mark.parametrize(("kind", "table"), [("planners", "medians"), ("planners-cost", "timings")])
+def test_planners_are_shown_by_the_numbers_of_the_table(drawing, kind, table):
+    (figure, tables), module = drawing(kind), figures.registry.module("planners")
+    columns = module.ERRORS if kind == "planners" else {"seconds": ("", (0.0, np.inf))}
+    shown = [(each[table], column, limits) for each in tables for column, (_, limits) in columns.items()]
+    at_limit = 0
+    for axes, (rows, column, (low, high)) in zip(figure.axes, shown, strict=True):
+        expected = by_name(rows[rows["planner"] != "exact"], "planner", "features", column)
         lines = axes.get_lines()
         # The value error of exact planning is zero, which has no place on a logarithmic axis.
         assert len(lines) == len(expected) + (column != "value_error")
         if column != "value_error":
+            exact = rows[rows["planner"] == "exact"][column].iloc[0]
             assert list(lines[-1].get_ydata()) == [min(max(exact, low), high)] * 2
         for (name, (sizes, values)), line in zip(expected.items(), lines, strict=False):
-            shown = [min(max(value, low), high) for value in values]
-            at_rim += shown != values
-            assert (list(line.get_xdata()), list(line.get_ydata())) == (sizes, shown)
-            assert (line.get_color(), line.get_marker()) == (module.LOOKS.get(name) or newcomers.look(name))
-    assert bool(at_rim) == (kind == "planners")
+            clipped = [min(max(value, low), high) for value in values]
+            at_limit += clipped != values
+            assert (list(line.get_xdata()), list(line.get_ydata())) == (sizes, clipped)
+            assert (line.get_color(), line.get_marker()) == module.STYLES[name]
+    assert bool(at_limit) == (kind == "planners")
     (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == set(planners.registry.names())
+    assert {text.get_text() for text in legend.get_texts()} == {*expected, "exact"} <= set(planners.registry)
 
 
-@pytest.mark.parametrize(("kind", "known"), [("estimators", estimators.registry), ("planners", planners.registry)])
-def test_estimators_and_planners_have_looks_of_their_own(kind, known):
-    """Those that are new have the colours of newcomers, which nothing known has."""
-    looks = figures.registry.module(kind).LOOKS
-    assert set(looks) <= set(known.names())
-    assert len(set(looks.values())) == len(looks)
-    assert not {colour for colour, _ in looks.values()} & set(newcomers.COLOURS)
-
-
-@pytest.mark.parametrize("kind", figures.registry.names())
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_figure_computes_no_regret(kind):
     """It depends on no code that makes numbers: editing an agent must not redraw figures by itself."""
     modules = provenance.closure("befrl.figures.support.render", figures.registry.module_name(kind))
     forbidden = ("experiment", "planning", "learning", "instances", "agents", "numerics", "model")
     forbidden += ("analysis.components", "analysis.aggregation", "analysis.table1")
-    assert not [name for name in modules if name.startswith(tuple(f"befrl.{room}" for room in forbidden))]
+    assert not [name for name in modules if name.startswith(tuple(f"befrl.{layer}" for layer in forbidden))]
 
 
 # Contents.
@@ -909,12 +750,8 @@ def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
     line, band, markers, bar = axes["artists"]
     assert (line["kind"], line["label"], line["points"]) == ("line", "curve", 101)
     assert line["x"] == "0 12 25 38 50 62 75 88 100" and line["y"].endswith("7744 10000")
-    assert set(zip(band["x"].split(), band["y"].split(), strict=True)) >= {
-        ("0", "1"),
-        ("0", "3"),
-        ("1", "2"),
-        ("1", "4"),
-    }
+    corners = set(zip(band["x"].split(), band["y"].split(), strict=True))
+    assert corners >= {("0", "1"), ("0", "3"), ("1", "2"), ("1", "4")}
     assert (markers["x"], markers["y"]) == ("1 2", "5 0.333333")
     assert set(bar["x"].split()) == {"0", "7"} and set(bar["y"].split()) == {"0", "1"}
     assert made(size=5) == first and made(shift=1.0) != first
@@ -924,27 +761,18 @@ def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
 
 
 def test_figures_of_a_study_are_found_by_name():
-    cases = [("a", "U"), ("b", "K")]
-    wanted = figures.wanted(cases)
-    assert wanted["regret_a_U"] == ("regret", [("a", "U")])
-    assert wanted["regret_b_K"] == ("regret", [("b", "K")])
-    assert "regret_a_K" not in wanted
-    assert wanted["noise-scale"] == ("noise-scale", cases)
+    cases, components = [("a", "U"), ("b", "K")], [("planners", "b"), ("densities", "a"), ("planners", "a")]
+    few, wanted = figures.wanted(cases), figures.wanted(cases, components, ["li", "cho"])
+    assert few["regret_a_U"] == ("regret", [("a", "U")]) and few["regret_b_K"] == ("regret", [("b", "K")])
+    assert "regret_a_K" not in few and few["noise-scale"] == ("noise-scale", cases)
+    assert few["table1"] == ("table1", ["table1"]) and few["cost"] == ("cost", ["table1"])
+    # Component studies and published experiments without instances have no figure.
+    assert {name: wanted[name] for name in set(wanted) - set(few)} == {
+        "published_li": ("published", ["li"]),
+        "published_cho": ("published", ["cho"]),
+        "planners": ("planners", ["b", "a"]),
+        "planners-cost": ("planners-cost", ["b", "a"]),
+        "densities": ("densities", ["a"]),
+    }
     with pytest.raises(InputError, match=r"unknown figure 'pie': choose one of .*noise-scale"):
         figures.registry.module("pie")
-
-
-def test_published_experiments_have_a_figure_each_and_table1_has_two():
-    wanted = figures.wanted([("a", "U")], published=["li", "cho"])
-    assert wanted["published_li"] == ("published", ["li"])
-    assert wanted["published_cho"] == ("published", ["cho"])
-    assert wanted["table1"] == ("table1", ["table1"]) and wanted["cost"] == ("cost", ["table1"])
-
-
-def test_figures_of_components_show_the_instances_of_their_study():
-    cases = [("a", "U")]
-    wanted = figures.wanted(cases, [("planners", "b"), ("densities", "a"), ("planners", "a")])
-    assert wanted["planners"] == ("planners", ["b", "a"]) and wanted["planners-cost"] == ("planners-cost", ["b", "a"])
-    assert wanted["densities"] == ("densities", ["a"])
-    # A study without instances has no figure.
-    assert set(wanted) - set(figures.wanted(cases)) == {"planners", "planners-cost", "densities"}

@@ -1,7 +1,5 @@
 """Statistics on anchors: plain sums where cells have one anchor, Lagrange weights elsewhere."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -36,69 +34,38 @@ def test_sums_over_visits_by_loops(name):
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-def test_visits_touch_the_anchors_of_their_cell_alone(name):
-    problem = instance(name)
-    data, played = gathered(problem)
-    per_cell = problem.model.space.per_cell
-    for i in range(len(SEEDS)):
-        states, actions, rewards, next_states = samples(played, i)
-        cells = problem.model.space.cell(states)
-        visits = np.zeros((problem.model.n_cells, problem.model.n_actions))
-        np.add.at(visits, (cells, actions), 1)
-        near = data.counts[i].reshape(problem.model.n_cells, per_cell, -1)
-        assert np.allclose(near.sum(1), visits, rtol=0, atol=1e-11)
-        assert np.all(near[np.broadcast_to(visits[:, None], near.shape) == 0] == 0)
-        assert data.sum_reward[i].sum() == pytest.approx(rewards.sum(), abs=1e-9)
-        assert data.sum_psi[i].sum((0, 1)) == pytest.approx(
-            problem.model.family.statistic(next_states).sum(0), abs=1e-9
-        )
+def test_sums_of_polynomials_of_the_state_are_exact_in_each_cell(name):
+    """sum_x N(x, a) f(x) = sum over visits of f(s), and with rewards and psi: for f of less degree than the order.
 
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_sums_of_polynomials_of_the_state_are_exact(name):
-    """sum_x N(x, a) f(x) = sum over visits of f(s), and with rewards and psi: for f of less degree than the order."""
+    Over the anchors and the visits of a cell, which determines all weights.
+    """
     problem = instance(name)
-    space = problem.model.space
-    assert space.dim == 1
+    space, shape = problem.model.space, (problem.model.n_cells, problem.model.space.per_cell)
     data, played = gathered(problem)
     half = space.high[0]  # powers of s/half stay within [-1, 1] but for the few states outside the box
     for i in range(len(SEEDS)):
         states, actions, rewards, next_states = samples(played, i)
-        psi = problem.model.family.statistic(next_states)
-        for degree in range(space.order):
-            there, here = (space.nodes / half) ** degree, (states / half) ** degree
-            for a in range(problem.model.n_actions):
-                taken = actions == a
-                assert there @ data.counts[i, :, a] == pytest.approx(here[taken].sum(), abs=1e-10)
-                assert there @ data.sum_reward[i, :, a] == pytest.approx((here * rewards)[taken].sum(), abs=1e-10)
-                assert there @ data.sum_psi[i, :, a] == pytest.approx(here[taken] @ psi[taken], abs=1e-10)
+        cells, psi = space.cell(states), problem.model.family.statistic(next_states)
+        for degree, a in np.ndindex(space.order, problem.model.n_actions):
+            there, here, taken = (space.nodes / half) ** degree, (states / half) ** degree, actions == a
+            for found, values in (
+                (data.counts[i, :, a, None], here[:, None]),
+                (data.sum_reward[i, :, a, None], (here * rewards)[:, None]),
+                (data.sum_psi[i, :, a], here[:, None] * psi),
+            ):
+                expected = np.zeros((shape[0], values.shape[1]))
+                np.add.at(expected, cells[taken], values[taken])
+                assert (there[:, None] * found).reshape(*shape, -1).sum(1) == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_episodes_add_up_in_any_order_and_a_seed_counts_alone(name):
-    problem = instance(name)
-    data, played = gathered(problem)
-    backwards, alone = Data(problem.model, len(SEEDS)), Data(problem.model, 1)
-    for episode in played[::-1]:
-        backwards.add(episode)
-    for episode in played:
-        one = {field.name: getattr(episode, field.name)[1:2] for field in dataclasses.fields(episode)}
-        alone.add(type(episode)(**one))
-    for key in ("counts", "sum_psi", "sum_reward"):
-        assert np.allclose(getattr(data, key), getattr(backwards, key), rtol=1e-12, atol=1e-12)
-        assert np.array_equal(getattr(data, key)[1], getattr(alone, key)[0])
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_totals_have_the_shape_of_what_is_summed(name, rng):
-    """`total` also sums matrices, as score matching needs them."""
+def test_totals_of_matrices_are_those_of_their_entries(name, rng):
     problem = instance(name)
     data, played = gathered(problem, episodes=1)
     visits = Visits(problem.model, played[0])
     values = rng.standard_normal((*played[0].actions.shape, 2, 3))
     whole = visits.total(values)
     assert whole.shape == (*data.counts.shape, 2, 3)
-    for j in range(2):
-        for k in range(3):
-            assert np.array_equal(whole[..., j, k], visits.total(values[..., j, k]))
+    for j, k in np.ndindex(2, 3):
+        assert np.array_equal(whole[..., j, k], visits.total(values[..., j, k]))
     assert np.allclose(whole.sum((1, 2)), values.sum(1), rtol=0, atol=1e-11)

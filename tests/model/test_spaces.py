@@ -7,36 +7,34 @@ from befrl.common.errors import InputError
 from befrl.model.spaces import BinnedInterval, FiniteSpace, SmoothBox
 
 
-@pytest.mark.parametrize("bins", [1, 2, 7, 8, 40])
-def test_quadrature_is_exact_for_polynomials_in_every_bin(bins):
-    space = BinnedInterval(bins, nodes_per_cell=5)
-    weights = np.exp(space.log_weights)
-    for degree in range(10):  # 5 Gauss-Legendre nodes: exact up to degree 9
-        pieces = np.bincount(space.node_anchor, weights * space.nodes**degree)
-        assert pieces == pytest.approx(np.diff(space.edges ** (degree + 1)) / (degree + 1), rel=1e-12)
-
-
-def test_quadrature_is_not_exact_beyond_its_degree():
-    space = BinnedInterval(1, nodes_per_cell=5)
-    assert abs(np.exp(space.log_weights) @ space.nodes**10 - 1 / 11) > 1e-8
-
-
-@pytest.mark.parametrize("bins", [1, 2, 7, 8, 40])
-def test_cell_is_the_bin_that_holds_the_point(bins, rng):
-    space = BinnedInterval(bins)
-    s = rng.random(10_000)
-    assert np.array_equal(space.cell(s), np.searchsorted(space.edges, s, side="right") - 1)
-    assert np.array_equal(space.cell(space.nodes), space.node_anchor)
-    assert space.cell(np.array([0.0, 1.0])).tolist() == [0, bins - 1]
+def test_bins_have_an_exact_rule_and_hold_their_points(rng):
+    """Five Gauss-Legendre nodes are exact up to degree 9, and not beyond."""
+    for bins in (1, 2, 7, 40):
+        space = BinnedInterval(bins, nodes_per_cell=5)
+        weights = np.exp(space.log_weights)
+        for degree in range(10):
+            pieces = np.bincount(space.node_anchor, weights * space.nodes**degree)
+            assert pieces == pytest.approx(integral(space.edges, degree), rel=1e-12)
+        assert bins > 1 or abs(weights @ space.nodes**10 - 1 / 11) > 1e-8
+        s = rng.random(10_000)
+        assert np.array_equal(space.cell(s), np.searchsorted(space.edges, s, side="right") - 1)
+        assert np.array_equal(space.cell(space.nodes), space.node_anchor)
+        assert space.cell(np.array([0.0, 1.0])).tolist() == [0, bins - 1]
 
 
 def test_a_finite_state_is_its_own_node_and_cell():
-    space = FiniteSpace(4)
-    states = np.arange(4)
-    assert np.array_equal(space.nodes, states)
-    assert np.array_equal(space.cell(states), states)
-    assert np.array_equal(space.node_anchor, states)
+    space, states = FiniteSpace(4), np.arange(4)
+    for found in (space.nodes, space.cell(states), space.node_anchor):
+        assert np.array_equal(found, states)
     assert np.array_equal(np.exp(space.log_weights), np.ones(4))
+
+
+def test_first_states_of_constant_cells(rng):
+    """A fixed state, or uniform on a bin."""
+    u = rng.random(50)
+    fixed, bin = FiniteSpace(4).first(2), BinnedInterval(5).first(3)
+    assert fixed["start"](u).tolist() == [2] * 50 and fixed["start_masses"].tolist() == [0, 0, 1, 0]
+    assert bin["start"](u) == pytest.approx(0.6 + u / 5) and bin["start_masses"].tolist() == [0, 0, 0, 1, 0]
 
 
 # Smooth boxes: cells of different widths, one and two dimensions.
@@ -65,36 +63,35 @@ def integral(edges, degree):
     return np.diff(edges ** (degree + 1)) / (degree + 1)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_rule_of_a_smooth_line_is_exact_to_degree_2_order_minus_1_in_every_cell(order):
-    space = line(order)
-    weights = np.exp(space.log_weights).reshape(space.n_cells, order)
-    for degree in range(2 * order):
-        cells = (weights * space.nodes.reshape(weights.shape) ** degree).sum(1)
-        assert cells == pytest.approx(integral(EDGES, degree), rel=1e-12, abs=1e-14)
-    beyond = (weights * space.nodes.reshape(weights.shape) ** (2 * order)).sum(1)
-    assert not np.allclose(beyond, integral(EDGES, 2 * order), rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("order", [1, 2, 4])
-def test_the_rule_of_a_smooth_plane_is_exact_in_every_cell(order):
-    space = plane(order)
-    weights = np.exp(space.log_weights).reshape(space.n_cells, -1)
-    x, y = np.moveaxis(space.nodes.reshape(*weights.shape, 2), -1, 0)
-    for j in range(2 * order):
-        for k in range(2 * order):
+def test_the_rule_of_a_smooth_box_is_exact_to_degree_2_order_minus_1_in_every_cell():
+    for order in ORDERS:
+        space = line(order)
+        weights = np.exp(space.log_weights).reshape(space.n_cells, order)
+        for degree in range(2 * order):
+            cells = (weights * space.nodes.reshape(weights.shape) ** degree).sum(1)
+            assert cells == pytest.approx(integral(EDGES, degree), rel=1e-12, abs=1e-14)
+        beyond = (weights * space.nodes.reshape(weights.shape) ** (2 * order)).sum(1)
+        assert not np.allclose(beyond, integral(EDGES, 2 * order), rtol=1e-12, atol=1e-14)
+    for order in (1, 2, 4):
+        space = plane(order)
+        weights = np.exp(space.log_weights).reshape(space.n_cells, -1)
+        x, y = np.moveaxis(space.nodes.reshape(*weights.shape, 2), -1, 0)
+        for j, k in np.ndindex(2 * order, 2 * order):
             exact = np.multiply.outer(integral(EDGES, j), integral(OTHER, k)).ravel()
             assert (weights * x**j * y**k).sum(1) == pytest.approx(exact, rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("make", [line, plane])
-def test_anchors_come_cell_by_cell_and_are_the_nodes(make):
+def test_anchors_are_the_nodes_cell_by_cell_and_interpolate_themselves(make):
     space = make()
     assert (space.n_cells, space.per_cell) == ((4, 4) if make is line else (8, 9))
     assert space.n_anchors == len(space.nodes) == space.n_cells * space.per_cell
     assert np.array_equal(space.node_anchor, np.arange(space.n_anchors))
     assert np.array_equal(space.cell(space.nodes), np.repeat(np.arange(space.n_cells), space.per_cell))
-    assert np.array_equal(space.interpolation(space.nodes).argmax(-1), np.arange(space.n_anchors) % space.per_cell)
+    unit = np.eye(space.per_cell)[np.arange(space.n_anchors) % space.per_cell]
+    assert np.allclose(space.interpolation(space.nodes), unit, rtol=0, atol=1e-13)
+    weights = np.exp(space.log_weights).reshape(space.n_cells, -1)
+    assert np.allclose(weights / weights.sum(1, keepdims=True), space.cell_shares, rtol=0, atol=1e-14)
 
 
 def test_the_last_dimension_runs_fastest_among_cells_and_among_the_anchors_of_one():
@@ -107,39 +104,20 @@ def test_the_last_dimension_runs_fastest_among_cells_and_among_the_anchors_of_on
             assert np.all(x[0] < x[1]) and np.all(y[:, 0] < y[:, 1])
 
 
-@pytest.mark.parametrize("make", [line, plane])
-def test_shares_of_the_anchors_are_their_weights_within_any_cell(make):
-    space = make()
-    weights = np.exp(space.log_weights).reshape(space.n_cells, -1)
-    assert np.allclose(weights / weights.sum(1, keepdims=True), space.cell_shares, rtol=0, atol=1e-14)
-    assert space.cell_shares.sum() == pytest.approx(1.0, abs=1e-14)
-
-
-@pytest.mark.parametrize("space", [FiniteSpace(3), BinnedInterval(3)])
-def test_a_cell_with_one_anchor_gives_it_all(space):
-    assert (space.per_cell, space.n_anchors, space.cell_shares.tolist()) == (1, 3, [1.0])
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_interpolation_reproduces_polynomials_below_its_order_and_no_others(order, rng):
-    space = line(order)
-    s = points(space, rng)
-    weights, near = space.interpolation(s), space.nodes.reshape(space.n_cells, order)[space.cell(s)]
-    assert weights.shape == (len(s), order)
-    assert np.allclose(weights.sum(-1), 1.0, rtol=0, atol=1e-12)
-    for degree in range(order):
-        assert np.allclose((weights * near**degree).sum(-1), s**degree, rtol=0, atol=1e-11)
-    assert np.abs((weights * near**order).sum(-1) - s**order).max() > 1e-6
-
-
-@pytest.mark.parametrize("order", [1, 2, 4])
-def test_interpolation_in_the_plane_reproduces_products(order, rng):
-    space = plane(order)
-    s = points(space, rng)
-    weights, near = space.interpolation(s), space.nodes.reshape(space.n_cells, order**2, 2)[space.cell(s)]
-    assert np.allclose(weights.sum(-1), 1.0, rtol=0, atol=1e-12)
-    for j in range(order):
-        for k in range(order):
+def test_interpolation_reproduces_polynomials_below_its_order_and_no_others(rng):
+    for order in ORDERS:
+        space = line(order)
+        s = points(space, rng)
+        weights, near = space.interpolation(s), space.nodes.reshape(space.n_cells, order)[space.cell(s)]
+        assert weights.shape == (len(s), order)
+        for degree in range(order):
+            assert np.allclose((weights * near**degree).sum(-1), s**degree, rtol=0, atol=1e-11)
+        assert np.abs((weights * near**order).sum(-1) - s**order).max() > 1e-6
+    for order in (1, 2, 4):
+        space = plane(order)
+        s = points(space, rng)
+        weights, near = space.interpolation(s), space.nodes.reshape(space.n_cells, order**2, 2)[space.cell(s)]
+        for j, k in np.ndindex(order, order):
             values = (weights * near[..., 0] ** j * near[..., 1] ** k).sum(-1)
             assert np.allclose(values, s[:, 0] ** j * s[:, 1] ** k, rtol=0, atol=1e-10)
 
@@ -156,14 +134,7 @@ def test_interpolation_of_an_entire_function_converges_geometrically(rng):
 
 
 @pytest.mark.parametrize("make", [line, plane])
-def test_interpolation_at_an_anchor_is_its_own_value(make):
-    space = make()
-    unit = np.eye(space.per_cell)[np.arange(space.n_anchors) % space.per_cell]
-    assert np.allclose(space.interpolation(space.nodes), unit, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("make", [line, plane])
-def test_a_state_has_the_same_weights_in_any_company(make, rng):
+def test_a_state_has_the_same_weights_alone(make, rng):
     space = make()
     s = points(space, rng, 30)
     together, table = space.interpolation(s), space.interpolation(s.reshape(4, 8, *s.shape[1:]))
@@ -181,7 +152,7 @@ def test_cells_of_the_line_and_of_the_plane_by_search(rng):
         assert np.array_equal(space.cell(s if space.dim > 1 else s[:, 0]), expected)
 
 
-def test_what_lies_outside_the_box_counts_as_on_its_edge():
+def test_states_outside_the_box_count_as_on_its_edge():
     space = line(unbounded=True)
     assert space.cell(np.array([-7.0, -1.0, 2.0, 99.0])).tolist() == [0, 0, 3, 3]
     far, edge = space.interpolation(np.array([-7.0, 99.0])), space.interpolation(np.array([-1.0, 2.0]))
@@ -190,7 +161,10 @@ def test_what_lies_outside_the_box_counts_as_on_its_edge():
     assert flat.cell(np.array([[-7.0, 9.0], [1.0, -2.0]])).tolist() == [1, 6]
 
 
-def test_outermost_anchors_are_those_of_cells_at_a_face():
+def test_corners_and_outermost_anchors():
+    assert np.array_equal(line().corners, EDGES)
+    assert plane().corners.tolist() == [[x, y] for x in EDGES for y in OTHER]
+    assert plane().low.tolist() == [-1.0, 0.0] and plane().high.tolist() == [2.0, 3.0]
     assert np.array_equal(line().outermost, np.repeat([True, False, False, True], 4))
     space = SmoothBox([EDGES, np.arange(4.0)], 2)
     grid = np.ones((4, 3), dtype=bool)
@@ -198,13 +172,7 @@ def test_outermost_anchors_are_those_of_cells_at_a_face():
     assert np.array_equal(space.outermost, np.repeat(grid.ravel(), 4))
 
 
-def test_corners_are_all_pairs_of_edges():
-    assert np.array_equal(line().corners, EDGES)
-    assert plane().corners.tolist() == [[x, y] for x in EDGES for y in OTHER]
-    assert plane().low.tolist() == [-1.0, 0.0] and plane().high.tolist() == [2.0, 3.0]
-
-
-def test_a_uniform_first_state_integrates_polynomials_and_refuses_ends_within_cells(rng):
+def test_a_uniform_first_state_integrates_polynomials_and_ends_at_cell_edges(rng):
     space = line()
     uniform = space.uniform(-0.4, 0.2)
     u = rng.random(100)
@@ -212,23 +180,19 @@ def test_a_uniform_first_state_integrates_polynomials_and_refuses_ends_within_ce
     for degree in range(8):
         exact = (0.2 ** (degree + 1) - (-0.4) ** (degree + 1)) / (degree + 1) / 0.6
         assert uniform["start_masses"] @ space.nodes**degree == pytest.approx(exact, abs=1e-14)
-    with pytest.raises(InputError, match=r"and 0\.3 is none"):
+    with pytest.raises(InputError, match=r"0\.3 is not a cell edge"):
         space.uniform(-0.4, 0.3)
 
 
-@pytest.mark.parametrize("space", [FiniteSpace(4), BinnedInterval(3), SmoothBox([np.array([0.0, 0.5, 2.0])], 4)])
-def test_cell_means_undo_the_spread_to_anchors(space, rng):
-    """Constants on cells are their own means, and come back."""
-    values = rng.normal(size=(2, space.n_cells, 3))
-    spread = np.moveaxis(space.on_anchors(np.moveaxis(values, 1, -1)), -1, 1)
-    assert spread.shape == (2, space.n_anchors, 3)
-    assert np.allclose(space.cell_means(spread), values, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("dim", [1, 2])
-def test_cell_means_are_integrals_over_cells(dim):
-    space = SmoothBox([np.array([-1.0, 0.0, 2.0])] * dim, 3)
-    x = space.nodes.reshape(-1, dim)
-    means = space.cell_means((x**2).sum(-1)[:, None])[:, 0]
-    along = np.diff(space.edges[0] ** 3) / 3 / np.diff(space.edges[0])
-    assert np.allclose(means, along if dim == 1 else np.add.outer(along, along).ravel(), rtol=1e-13)
+def test_cell_means_are_integrals_over_cells_and_undo_the_spread_to_anchors(rng):
+    for space in (FiniteSpace(4), BinnedInterval(3), SmoothBox([np.array([0.0, 0.5, 2.0])], 4)):
+        values = rng.normal(size=(2, space.n_cells, 3))
+        spread = np.moveaxis(space.on_anchors(np.moveaxis(values, 1, -1)), -1, 1)
+        assert spread.shape == (2, space.n_anchors, 3)
+        assert np.allclose(space.cell_means(spread), values, rtol=0, atol=1e-13)
+    for dim in (1, 2):
+        space = SmoothBox([np.array([-1.0, 0.0, 2.0])] * dim, 3)
+        x = space.nodes.reshape(-1, dim)
+        means = space.cell_means((x**2).sum(-1)[:, None])[:, 0]
+        along = np.diff(space.edges[0] ** 3) / 3 / np.diff(space.edges[0])
+        assert np.allclose(means, along if dim == 1 else np.add.outer(along, along).ravel(), rtol=1e-13)

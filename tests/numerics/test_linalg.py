@@ -16,17 +16,11 @@ def stack(rng, m, n=3, blocks=4):
 
 
 @pytest.mark.parametrize("m", SIZES)
-def test_cholesky_is_the_lower_factor(m, rng):
-    blocks, _ = stack(rng, m)
-    L = linalg.cholesky(blocks)
-    assert np.allclose(L @ np.swapaxes(L, -1, -2), blocks, rtol=1e-13, atol=1e-13)
-    assert np.array_equal(L, np.tril(L))
-
-
-@pytest.mark.parametrize("m", SIZES)
 def test_block_operations_are_those_of_the_full_matrix(m, rng):
     blocks, vectors = stack(rng, m)
     L = linalg.cholesky(blocks)
+    assert np.allclose(L @ np.swapaxes(L, -1, -2), blocks, rtol=1e-13, atol=1e-13)
+    assert np.array_equal(L, np.tril(L))
     for i in range(len(blocks)):
         matrix, factor, v = full(blocks[i]), full(L[i]), vectors[i]
         assert linalg.solve(blocks, vectors)[i] == pytest.approx(np.linalg.solve(matrix, v))
@@ -37,7 +31,7 @@ def test_block_operations_are_those_of_the_full_matrix(m, rng):
         assert linalg.quadratic(blocks, vectors)[i] == pytest.approx(v @ matrix @ v)
 
 
-@pytest.mark.parametrize("condition", [1e2, 1e8, 1e12])
+@pytest.mark.parametrize("condition", [1e2, 1e12])
 @pytest.mark.parametrize("m", range(2, linalg.SMALL + 1))
 def test_small_blocks_are_as_accurate_as_lapack(m, condition, rng):
     """Residuals are of the order of rounding and errors of its order times the condition number, as with LAPACK."""
@@ -46,15 +40,10 @@ def test_small_blocks_are_as_accurate_as_lapack(m, condition, rng):
     matrix = (rotation * np.geomspace(1.0, 1.0 / condition, m)) @ np.swapaxes(rotation, -1, -2)
     matrix = (matrix + np.swapaxes(matrix, -1, -2)) / 2
     v = rng.standard_normal((n, blocks * m))
-    x, x_lapack = (
-        part.reshape(n, blocks, m)
-        for part in (linalg.solve(matrix, v), np.linalg.solve(matrix, v.reshape(n, blocks, m, 1)))
-    )
+    x, x_lapack = linalg.solve(matrix, v), np.linalg.solve(matrix, v.reshape(n, blocks, m, 1))[..., 0]
     size = np.linalg.norm(x_lapack, axis=-1)
-    assert np.all(
-        np.linalg.norm(linalg.product(matrix, linalg.solve(matrix, v)) - v, axis=-1) <= rounding * size.sum(-1)
-    )
-    assert np.all(np.linalg.norm(x - x_lapack, axis=-1) <= rounding * condition * size)
+    assert np.all(np.linalg.norm(linalg.product(matrix, x) - v, axis=-1) <= rounding * size.sum(-1))
+    assert np.all(np.linalg.norm(x.reshape(n, blocks, m) - x_lapack, axis=-1) <= rounding * condition * size)
     L, L_lapack = linalg.cholesky(matrix), np.linalg.cholesky(matrix)
     assert np.abs(L @ np.swapaxes(L, -1, -2) - matrix).max() <= rounding
     assert np.abs(L - L_lapack).max() <= rounding * np.sqrt(condition) * 10
@@ -62,17 +51,13 @@ def test_small_blocks_are_as_accurate_as_lapack(m, condition, rng):
     assert np.abs(unit - np.eye(m)).max() <= rounding * np.sqrt(condition)
 
 
-@pytest.mark.parametrize("m", [2, 3, 5, 7])
-def test_a_matrix_that_is_not_positive_definite_has_no_factor(m, rng):
-    blocks, _ = stack(rng, m)
-    blocks[1, 2] -= 100 * np.eye(m)
-    with pytest.raises(np.linalg.LinAlgError):
-        linalg.cholesky(blocks)
-
-
 @pytest.mark.parametrize("m", SIZES)
-def test_positive_keeps_what_is_and_turns_what_is_not(m, rng):
+def test_positive_replaces_negative_eigenvalues_by_their_moduli(m, rng):
+    """And leaves definite matrices as they are; others have no Cholesky factor."""
     blocks, vectors = stack(rng, m)
+    if m > 1:
+        with pytest.raises(np.linalg.LinAlgError):
+            linalg.cholesky(blocks - 100 * np.eye(m) * (np.arange(3) == 1)[:, None, None, None])
     assert linalg.positive(blocks) is blocks
     spectrum = rng.uniform(0.5, 2.0, (4, m)) * rng.choice([-1, 1], (4, m))
     spectrum[0, 0] = -1.0

@@ -39,7 +39,7 @@ def test_the_chosen_action_is_one_of_the_best(breaker, actions, rng):
     assert actions == 1 or np.any(good.sum(-1) > 1)
 
 
-def test_what_is_more_than_rounding_is_a_preference():
+def test_differences_beyond_rounding_break_ties():
     """The tolerance is 1e-12 (1 + |best|), at both signs."""
     for at in (-1e3, -1.0, 0.0, 1.0, 1e3):
         step = 1e-12 * (1 + abs(at))
@@ -52,18 +52,13 @@ def test_what_is_more_than_rounding_is_a_preference():
         assert np.all(ties.share == 0.0)
 
 
-def test_the_first_is_the_first(rng):
+def test_first_ties_and_untied_values_are_argmax(rng):
     Q = rng.integers(0, 3, (6, 5, 4)).astype(float)
-    assert np.array_equal(FirstTies(6).greedy(Q), Q.argmax(-1))
-    assert np.array_equal(FirstTies(6).greedy(Q), bellman.greedy(Q))
     rounded = Q + 1e-14 * rng.standard_normal(Q.shape)
-    assert np.array_equal(FirstTies(6).greedy(rounded), Q.argmax(-1))
-
-
-def test_without_ties_there_is_nothing_to_choose(rng):
-    Q = rng.standard_normal((200, 5, 3))
-    ties = RandomTies(KEYS)
-    assert np.array_equal(ties.greedy(Q), Q.argmax(-1))
+    for found in (FirstTies(6).greedy(Q), FirstTies(6).greedy(rounded), bellman.greedy(Q)):
+        assert np.array_equal(found, Q.argmax(-1))
+    untied, ties = rng.standard_normal((200, 5, 3)), RandomTies(KEYS)
+    assert np.array_equal(ties.greedy(untied), untied.argmax(-1))
     assert np.all(ties.share == 0.0)
 
 
@@ -77,24 +72,22 @@ def test_the_share_of_tied_entries_by_hand():
         assert list(ties.share) == [1.0, 0.0]
 
 
-# 12 tests at the level 1e-4 each: 1.2e-3 of all keys would fail; the keys are fixed.
 @pytest.mark.parametrize("equal", [(0, 1), (1, 2), (0, 2, 3), (0, 1, 2, 3, 4)])
-@pytest.mark.parametrize("over", ["places", "plans", "keys"])
-def test_equal_actions_are_equally_frequent(equal, over):
-    """Chi-square with m - 1 degrees of freedom, over 2,000 choices that differ in places, plans or keys alone."""
-    values = np.zeros(5)
-    values[list(equal)] = 1.0
-    count = 2_000
-    if over == "places":
-        drawn = RandomTies(KEYS[:1]).greedy(np.tile(values, (1, count, 1)))
-    elif over == "keys":  # keys that are neighbours
-        drawn = RandomTies(np.arange(count, dtype=np.uint64)).greedy(np.tile(values, (count, 1, 1)))
-    else:
-        ties = RandomTies(KEYS[:1])
-        drawn = np.array([ties.greedy(values[None, None]) for _ in range(count)])
-    frequency = np.bincount(drawn.ravel(), minlength=5)
-    assert frequency.sum() == frequency[list(equal)].sum() == count
-    assert stats.chisquare(frequency[list(equal)]).pvalue > 1e-4
+def test_equal_actions_are_equally_frequent(equal):
+    """Chi-square with m - 1 degrees of freedom, over 2,000 choices that differ in places, plans or keys alone.
+
+    12 tests at the level 1e-4 each: 1.2e-3 of all keys would fail; the keys are fixed.
+    """
+    values, count, ties = np.isin(np.arange(5), equal).astype(float), 2_000, RandomTies(KEYS[:1])
+    neighbours = RandomTies(np.arange(count, dtype=np.uint64))
+    for drawn in (
+        RandomTies(KEYS[:1]).greedy(np.tile(values, (1, count, 1))),
+        neighbours.greedy(np.tile(values, (count, 1, 1))),
+        np.array([ties.greedy(values[None, None]) for _ in range(count)]),
+    ):
+        frequency = np.bincount(drawn.ravel(), minlength=5)
+        assert frequency.sum() == frequency[list(equal)].sum() == count
+        assert stats.chisquare(frequency[list(equal)]).pvalue > 1e-4
 
 
 def test_choices_are_independent_over_keys_plans_and_places():

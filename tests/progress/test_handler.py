@@ -1,7 +1,9 @@
-"""Snakemake with the progress plugin, on a workflow of a second: what a person sees and the exit code."""
+"""Snakemake with the progress plugin on a workflow of a second: output and exit code."""
 
+import contextlib
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from helpers import PROJECT
+
 SNAKEFILE = """
 import sys
 
@@ -40,14 +43,12 @@ rule job:
 
 @pytest.fixture
 def command(tmp_path):
+    """The arguments of a process that runs Snakemake: command(words)."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     words = [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy"]
     words += ["--logger", "progress", "--logger-progress-seconds", "elsewhere/study.csv"]
-    return lambda *more: {
-        "args": [*words, *more],
-        "cwd": tmp_path,
-        "env": os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm"},
-    }
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "src"), "TERM": "xterm"}
+    return lambda *more: {"args": [*words, *more], "cwd": tmp_path, "env": environment}
 
 
 @pytest.fixture
@@ -61,27 +62,22 @@ def call(command):
     return called
 
 
-def log_file(folder):
-    (path,) = (folder / ".snakemake" / "log").iterdir()
-    return path.read_text()
-
-
-def test_a_run_and_then_nothing_to_be_done(call, tmp_path):
+def test_run_has_a_line_for_every_tenth_of_the_jobs_and_then_nothing_to_be_done(call, tmp_path):
     code, lines, printed = call()
     assert (code, printed) == (0, [])
     assert lines[1] == "4 jobs; Snakemake's own lines go to .snakemake/log/"
-    # a tenth of the jobs is less than one, so that every job has its line
     assert [line.split(" | ")[0] for line in lines[2:-1]] == [f"{n}/4 jobs" for n in range(5)]
     assert "| now job " in lines[2]
     assert lines[-1].startswith("4 jobs done in ")
-    assert "rule job:" in log_file(tmp_path) and not any("rule job:" in line for line in lines)
+    (log,) = (tmp_path / ".snakemake" / "log").iterdir()
+    assert "rule job:" in log.read_text() and not any("rule job:" in line for line in lines)
     rows = (tmp_path / ".snakemake" / "seconds" / "study.csv").read_text().splitlines()
     assert [row.rpartition(",")[0] for row in rows] == ["rule,output", "all,all", *(f"job,{n}.txt" for n in range(3))]
     code, lines, _ = call()
     assert code == 0 and len(lines) == 2 and lines[1].startswith("Nothing to be done")
 
 
-def test_a_failing_job_shows_the_end_of_its_log(call, tmp_path):
+def test_failed_job_is_shown_once_with_the_end_of_its_log(call):
     code, lines, _ = call("--config", "bad=1")
     assert code == 1
     start = lines.index("FAILED: job 1")
@@ -92,18 +88,18 @@ def test_a_failing_job_shows_the_end_of_its_log(call, tmp_path):
     assert Path(lines[-1].rpartition(": ")[2]).is_file()
 
 
-def test_a_refused_config_is_one_sentence_and_exit_code_2(call):
+def test_bad_config_is_one_error_message_and_exit_code_2(call):
     assert call("--config", "wrong=1") == (2, ["befrl: wrong = 1 is not allowed"], [])
 
 
-def test_a_dry_run_is_snakemakes_own(call, tmp_path):
+def test_output_of_a_dry_run_is_snakemakes_own(call, tmp_path):
     code, _, printed = call("-n")
     assert code == 0 and not (tmp_path / "0.txt").exists()
     assert sum(line.startswith("rule job:") for line in printed) == 3 and "    output: 0.txt" in printed
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_an_interruption_lets_the_running_job_end_and_leaves_no_lock(command, call, tmp_path, number):
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGINT])
+def test_run_resumes_after_an_interruption_and_on_a_terminal_has_one_line(command, tmp_path, number):
     def heard():
         # Processes that a shell starts in the background ignore interrupts, and their children inherit that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -121,25 +117,16 @@ def test_an_interruption_lets_the_running_job_end_and_leaves_no_lock(command, ca
     assert shown.splitlines()[-1].startswith("stopped after ")
     assert "Will exit after finishing" in shown or "Terminating processes on user request" in shown
     assert len(list(tmp_path.glob("*.txt"))) < 3
-    assert call("--rerun-incomplete")[0] == 0
-
-
-def test_on_a_terminal_one_line_moves(command, tmp_path):
+    # No lock is left, and nothing but text above the line starts a new line.
     ours, theirs = pty.openpty()
-    run = subprocess.Popen(**command(), stdout=theirs, stderr=theirs)
+    run = subprocess.Popen(**command("--rerun-incomplete", "--config", "wait=1"), stdout=theirs, stderr=theirs)
     os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
+    pieces = []
+    with contextlib.suppress(OSError):  # the other end is closed
+        while pieces[-1:] != [b""]:
+            pieces.append(os.read(ours, 4096))
     os.close(ours)
     assert run.wait() == 0
-    *_, last = [line for line in shown.decode().split("\r\n") if line]
-    assert last.startswith("\r\x1b[K") and last.rpartition("\x1b[K")[2].startswith("4 jobs done in ")
-    # Between the first jobs and the last nothing starts a new line.
-    assert [f"{n}/4 jobs" in last for n in range(5)] == 5 * [True]
+    *_, last = [text for text in b"".join(pieces).decode().split("\r\n") if text]
+    total = int(re.fullmatch(r"\r\x1b\[K.*\r\x1b\[K(\d) jobs done in [\d:]+", last).group(1))
+    assert total > 1 and all(f"{n}/{total} jobs" in last for n in range(total + 1))

@@ -3,30 +3,38 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from snakemake_logger_plugin_progress import seconds
-from snakemake_logger_plugin_progress.run import WEIGHT_OF_EXPECTATION, Job, Run, clock, in_words
-from snakemake_logger_plugin_progress.screen import CLEAR, Lines, Terminal
+from snakemake_logger_plugin_progress.run import PRIOR_SECONDS, Job, Run, clock, line, read_seconds, write_seconds
+from snakemake_logger_plugin_progress.screen import CLEAR, Screen
 
 
-def started(run, number, rule, now):
+def start(run, number, rule, now):
     run.start(number, Job(rule, f"{rule} {number}", f"{rule}/{number}", now))
 
 
-def test_rules_of_unequal_length_are_not_taken_for_equal():
-    """One of four long jobs and all six short ones done: in proportion to jobs 3/7 of the time would be left."""
-    run = Run({"long": 4, "short": 6})
-    now = 0.0
-    for number, rule in enumerate(["long"] + 6 * ["short"]):
-        started(run, number, rule, now)
-        now += 100.0 if rule == "long" else 1.0
+def play(run, rules, lengths, now=0.0):
+    """Jobs of the rules, one after the other; return the time of the last end."""
+    for number, rule in enumerate(rules):
+        start(run, number, rule, now)
+        now += lengths[rule]
         run.finish(number, now)
+    return now
+
+
+def test_time_left_takes_the_mean_of_each_rule_and_of_all_jobs_for_an_unknown_rule():
+    """One of four long jobs and six short ones done: in proportion to jobs 3/7 of the time would be left."""
+    run = Run({"long": 4, "short": 6})
+    now = play(run, ["long", *6 * ["short"]], {"long": 100.0, "short": 1.0})
     assert (run.done, run.total) == (7, 10)
     assert run.time_left(now) == pytest.approx(300.0)
+    run = Run({"a": 3, "report": 1})
+    assert run.time_left(play(run, 3 * ["a"], {"a": 20.0})) == pytest.approx(20.0)
 
 
-def test_the_time_left_is_that_of_an_exact_table_from_the_first_job_to_the_last():
-    """Two jobs side by side, as in the earlier run: the estimate is the truth all the time."""
+def test_time_left_is_exact_if_jobs_take_as_long_as_before():
+    """Two jobs in parallel, as in the earlier run."""
     lengths = {("a", f"a/{n}"): 10.0 for n in range(4)} | {("b", f"b/{n}"): 30.0 for n in range(4)}
     run, now = Run({"a": 4, "b": 4}, lengths), 0.0
     for rule, length in (("a", 10.0), ("b", 30.0)):
@@ -41,91 +49,79 @@ def test_the_time_left_is_that_of_an_exact_table_from_the_first_job_to_the_last(
     assert (now, run.time_left(now)) == (80.0, 0.0)
 
 
-def test_a_slower_machine_stretches_the_table():
-    """Jobs take three times as long as elsewhere: the pace approaches 3 and bends to the table only by its weight."""
-    table = {("a", f"a/{n}"): 100.0 for n in range(10)}
-    run = Run({"a": 10}, table)
-    for n in range(5):
-        started(run, n, "a", 300.0 * n)
-        run.finish(n, 300.0 * (n + 1))
-    pace = (1500.0 + WEIGHT_OF_EXPECTATION) / (500.0 + WEIGHT_OF_EXPECTATION)
-    assert run.time_left(1500.0) == pytest.approx(5 * 100.0 * pace)
+def test_time_left_is_scaled_on_a_slower_machine():
+    """Jobs take three times as long as elsewhere: the ratio approaches 3."""
+    run = Run({"a": 10}, {("a", f"a/{n}"): 100.0 for n in range(10)})
+    now = play(run, 5 * ["a"], {"a": 300.0})
+    pace = (1500.0 + PRIOR_SECONDS) / (500.0 + PRIOR_SECONDS)
+    assert run.time_left(now) == pytest.approx(5 * 100.0 * pace)
     assert 2.9 < pace < 3.0
 
 
-def test_at_the_end_the_longest_job_decides():
+def test_time_left_is_at_least_that_of_the_longest_job():
     run = Run({"a": 3}, {("a", "a/0"): 1000.0, ("a", "a/1"): 10.0, ("a", "a/2"): 10.0})
     for n in range(3):
-        started(run, n, "a", 0.0)
+        start(run, n, "a", 0.0)
     assert run.time_left(0.0) == pytest.approx(1000.0)
 
 
-def test_nothing_known_is_not_zero():
+def test_time_left_is_unknown_until_half_of_the_jobs_have_an_example():
     run = Run({"long": 5, "short": 1})
     assert run.time_left(0.0) is None
-    started(run, 0, "short", 0.0)
+    start(run, 0, "short", 0.0)
     run.finish(0, 1.0)
-    started(run, 1, "long", 1.0)
-    # Of four waiting jobs none has an example.
-    assert run.time_left(5.0) is None and "time left not known yet" in in_words(run, 5.0)
+    start(run, 1, "long", 1.0)
+    assert run.time_left(5.0) is None and "time left not known yet" in line(run, 5.0)
     run.finish(1, 21.0)
     assert run.time_left(21.0) == pytest.approx(80.0)
 
 
-def test_a_last_job_of_unknown_length_is_taken_for_a_mean_one():
-    run = Run({"a": 3, "report": 1})
-    for n in range(3):
-        started(run, n, "a", 20.0 * n)
-        run.finish(n, 20.0 * (n + 1))
-    assert run.time_left(60.0) == pytest.approx(20.0)
-
-
-def test_a_failure_is_told_once():
-    run = Run({"a": 2})
-    started(run, 0, "a", 0.0)
-    assert run.fail(0).name == "a 0" and run.fail(0) is None
-    assert in_words(run, 7.0) == "0/2 jobs | 1 FAILED | 0:07 elapsed"
-
-
-def test_the_line_is_cut_to_the_width():
+def test_line_has_failures_and_is_cut_to_the_width():
     run = Run({"a": 9}, {("a", f"a/{n}"): 60.0 for n in range(9)})
     for n in range(9):
-        started(run, n, "a", 0.0)
-    whole = in_words(run, 5.0)
+        start(run, n, "a", 0.0)
+    whole = line(run, 5.0)
     assert whole == "0/9 jobs | 0:05 elapsed | about 0:55 left | now " + ", ".join(f"a {n}" for n in range(9))
-    assert in_words(run, 5.0, width=40) == whole[:37] + "..."
+    assert line(run, 5.0, width=40) == whole[:37] + "..."
+    run = Run({"a": 2})
+    start(run, 0, "a", 0.0)
+    assert run.fail(0).name == "a 0" and run.fail(0) is None
+    assert line(run, 7.0) == "0/2 jobs | 1 FAILED | 0:07 elapsed"
 
 
-@pytest.mark.parametrize(("given", "text"), [(0.4, "0:00"), (59.6, "1:00"), (754, "12:34"), (3723, "1:02:03")])
-def test_durations(given, text):
-    assert clock(given) == text
+def test_clock():
+    assert [clock(x) for x in (0.4, 59.6, 754, 3723)] == ["0:00", "1:00", "12:34", "1:02:03"]
 
 
-def test_elsewhere_than_on_a_terminal_there_is_a_line_for_a_tenth_or_for_half_a_minute():
-    stream = io.StringIO()
-    lines = Lines(stream)
+def test_plain_lines_are_shown_after_a_tenth_of_the_jobs_or_half_a_minute():
+    screen = Screen(io.StringIO())
     for n in range(101):  # a job a second
-        lines.show(lambda width, n=n: f"{n}", n / 100, float(n))
-    assert stream.getvalue().split() == [str(n) for n in range(0, 101, 10)]
+        screen.show(lambda width, n=n: f"{n}", n / 100, float(n))
     for n in range(100):  # and then nothing for 100 seconds
-        lines.show(lambda width, n=n: f"+{n}", 1.0, 100.0 + n)
-    assert stream.getvalue().split()[11:] == ["+30", "+60", "+90"]
+        screen.show(lambda width, n=n: f"+{n}", 1.0, 100.0 + n)
+    assert screen.stream.getvalue().split() == [*map(str, range(0, 101, 10)), "+30", "+60", "+90"]
 
 
-def test_on_a_terminal_text_goes_above_the_line():
+def test_text_is_printed_above_the_line_of_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     stream = io.StringIO()
-    terminal = Terminal(stream)
-    terminal.show(lambda width: "line", 0.0, 0.0)
-    terminal.say("text")
-    terminal.show(lambda width: "line again", 0.0, 0.0)
-    assert stream.getvalue() == f"{CLEAR}line{CLEAR}text\n{CLEAR}line again"
+    stream.isatty = lambda: True
+    screen = Screen(stream)
+    screen.show(lambda width: "line", 0.0, 0.0)
+    screen.say("text")
+    screen.show(lambda width: f"{width} wide", 0.0, 0.0)
+    assert stream.getvalue() == f"{CLEAR}line{CLEAR}text\n{CLEAR}79 wide"
 
 
-def test_seconds_are_read_back_and_a_damaged_table_is_none(tmp_path):
-    path = tmp_path / "new" / "study.csv"
-    table = {("run", "a,b/c.npz"): 12.5, ("all", "all"): 0.0}
-    assert seconds.read(path) == {}
-    seconds.write(path, table)
-    assert seconds.read(path) == table
-    path.write_text(path.read_text().replace("12.5", "soon"))
-    assert seconds.read(path) == {}
+def test_table_of_seconds_is_read_as_written(tmp_path):
+    path, table = tmp_path / "new" / "study.csv", {("run", "a,b/c.npz"): 12.5, ("all", "all"): 0.0}
+    assert read_seconds(path) == {}
+    write_seconds(path, table)
+    assert read_seconds(path) == table
+
+
+@given(content=st.binary(max_size=200) | st.text("rule,output,seconds\n1.\"'", max_size=200).map(str.encode))
+def test_damaged_table_of_seconds_is_empty_or_has_numbers(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "damaged.csv"
+    path.write_bytes(b"rule,output,seconds\nrun,a,1.0\n" + content)
+    assert all(isinstance(seconds, float) for seconds in read_seconds(path).values())

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from befrl.analysis import components
-from befrl.common.sentences import quoted
+from befrl.common.errors import quoted
 from befrl.study import schema_text
 from helpers import PROJECT
 from small_study import BASE, changed, error_of

@@ -1,10 +1,11 @@
-"""Measure befrl against rlberry-scool and against a naive BEF-RLSVI, on one MDP and in one run (`make bench-peers`).
+"""Compare the speed of befrl with rlberry-scool and with a naive BEF-RLSVI on one MDP (`make bench-peers`).
 
 python tools/bench_peers/measure.py --out results/timings/peers.csv     measure, write the table and print the page
 python tools/bench_peers/measure.py --page results/timings/peers.csv    print the page docs/peers.md of a table
 
-The MDP is the chain with 8 bins and 40 steps. The peers play it through `befrl.gym`, one seed at a time; those of
-rlberry-scool see the bin of the state, as they need finitely many states. befrl runs 1, 50 and 480 rows in lock step.
+The MDP is the chain with 8 bins and 40 steps. The peers play it through `befrl.gym`, one seed at a time. Those of
+rlberry-scool observe the bin of the state, since they need finitely many states. befrl runs 1, 50 and 480 rows in lock
+step. All seconds are processor time.
 """
 
 import argparse
@@ -29,9 +30,9 @@ from befrl.gym import BefEnv
 NAME, FAMILY, VALUES = "chain-8", "chain", {"bins": 8, "horizon": 40}
 EPISODES, ROWS = 100, (1, 50, 480)
 X = 3.0
-# A run counts by the best of some repeats, on both sides; one that takes longer than LONG seconds is not repeated.
+# The shortest of REPEATS runs counts; a run of more than LONG seconds is not repeated.
 REPEATS, LONG = 3, 20.0
-# The naive BEF-RLSVI must plan the same values as befrl's, up to the tolerance of Newton's method.
+# Episodes over which the naive BEF-RLSVI must plan the same values as befrl's, up to the tolerance of Newton's method.
 CHECKED, TOLERANCE = 30, 1e-8
 COLUMNS = {
     "algorithm": "the algorithm",
@@ -48,7 +49,7 @@ COLUMNS = {
 
 
 class Chain(BefEnv):
-    """The chain as a Gymnasium environment that notes when its episodes start, in processor seconds."""
+    """The chain as a Gymnasium environment that records when its episodes start."""
 
     def __init__(self):
         super().__init__(FAMILY, name=NAME, **VALUES)
@@ -72,12 +73,11 @@ class Cells(gymnasium.ObservationWrapper):
         return int(self.space.cell(observation)[0])
 
 
-def best(make):
-    """The smallest number of processor seconds in which the work that `make()` returns is done."""
+def shortest(make):
+    """The seconds of the shortest run of the function that `make()` returns."""
     least = np.inf
     for _ in range(REPEATS):
-        work = make()
-        start = time.process_time()
+        work, start = make(), time.process_time()
         work()
         least = min(least, time.process_time() - start)
         if least > LONG:
@@ -124,38 +124,26 @@ def scool(algorithm, env, episodes):
     return lambda: agent.fit(episodes)
 
 
-class Naive:
-    """The naive BEF-RLSVI in its environment, with the random numbers that befrl's has for a seed."""
-
-    def __init__(self, instance, env, seed):
-        normals = Stream(ROOT_SEED, NAME, [seed], AGENT_NORMAL)
-        constants = (instance.parameters["sigma"], instance.constants["alpha_p"], X)
-        self.agent = NaiveBefRlsvi(VALUES["bins"], VALUES["horizon"], *constants, lambda d: normals.take(d)[0])
-        self.env, self.seed = env, seed
-
-    def episode(self):
-        """Play and learn: V_1 and the actions."""
-        policy, V = self.agent.plan()
-        actions = self.agent.play(self.env, policy, self.seed)
-        self.agent.refit()
-        self.seed = None
-        return V, actions
+def naive_agent(instance, seed):
+    """The naive BEF-RLSVI with the random numbers that befrl's has for a seed."""
+    normals = Stream(ROOT_SEED, NAME, [seed], AGENT_NORMAL)
+    constants = (instance.parameters["sigma"], instance.constants["alpha_p"], X)
+    return NaiveBefRlsvi(VALUES["bins"], VALUES["horizon"], *constants, lambda d: normals.take(d)[0])
 
 
-def naive(instance, env, episodes):
+def naive(instance, env, episodes, seed=0):
     """A run of the naive BEF-RLSVI."""
-    peer = Naive(instance, env, seed=0)
-    return lambda: [peer.episode() for _ in range(episodes)]
+    agent = naive_agent(instance, seed)
+    return lambda: [agent.episode(env, None if k else seed) for k in range(episodes)]
 
 
 def disagreement(instance, episodes, seed=0):
     """The largest difference of V_1 between the naive BEF-RLSVI and befrl's; infinite if they act differently."""
     spec = RunSpec.of(instance, NAME, "bef-rlsvi", {"x": X}, episodes, [seed])
     ours, environment = loop.make_agent(spec), Environment(instance, ROOT_SEED, NAME, [seed])
-    peer = Naive(instance, Chain(), seed)
-    largest = 0.0
+    peer, chain, largest = naive_agent(instance, seed), Chain(), 0.0
     for k in range(episodes):
-        plan, (V, actions) = ours.plan(k), peer.episode()
+        plan, (V, actions) = ours.plan(k), peer.episode(chain, None if k else seed)
         trajectory = environment.rollout(ours, plan.policy)
         if not np.array_equal(trajectory.actions[0], actions):
             return np.inf
@@ -177,14 +165,14 @@ def measure():
         ("bef-rlsvi", {"x": X}, "naive, all history", partial(naive, instance), difference),
     )
     steps, table = EPISODES * instance.horizon, []
-    playing = best(lambda: random_play(Chain(), EPISODES))
+    playing = shortest(lambda: random_play(Chain(), EPISODES))
     for algorithm, values, peer, make, difference in contests:
         env = Chain()
-        taken = best(lambda make=make, env=env: make(env, EPISODES))
+        taken = shortest(partial(make, env, EPISODES))
         theirs = (peer, steps / taken, growth(env.stamps[-EPISODES:]), playing / taken)
         for rows in ROWS:
             spec = RunSpec.of(instance, NAME, algorithm, values, EPISODES, range(rows))
-            speed = rows * steps / best(lambda spec=spec: partial(loop.run, spec))
+            speed = rows * steps / shortest(lambda spec=spec: partial(loop.run, spec))
             measured = (algorithm, *theirs, rows, speed, speed * taken / steps, EPISODES, difference)
             table.append(dict(zip(COLUMNS, measured, strict=True)))
     return table

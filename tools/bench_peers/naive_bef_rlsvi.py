@@ -1,8 +1,8 @@
-"""BEF-RLSVI on the chain, written from Algorithm 1 of the paper as one would write it first: one seed, all history.
+"""BEF-RLSVI on the chain, a direct transcription of Algorithm 1 of the paper: one seed, all history.
 
 Every transition (phi(s,a), psi(s'), r) is kept, and both penalised maximum likelihood estimates are refitted to all of
 them after each episode, so that episode k costs O(k). Nothing of befrl is imported: formulas, data and planning are
-independent of `befrl.agents.bef_rlsvi`, and the comparison of both is one of the same algorithm.
+independent of `befrl.agents.bef_rlsvi`.
 """
 
 import numpy as np
@@ -39,11 +39,9 @@ class NaiveBefRlsvi:
             policy[h], V = Q.argmax(1), Q.max(1)
         return policy, V
 
-    def play(self, env, policy, seed=None):
-        """One episode in a Gymnasium environment; its transitions go to the history. Return the actions.
-
-        A seed is for the first episode.
-        """
+    def episode(self, env, seed=None):
+        """Plan, play an episode in a Gymnasium environment, and refit both estimates; return V_1 and the actions."""
+        policy, V = self.plan()
         s, _ = env.reset(seed=seed)
         phi, psi, rewards, actions = [], [], [], []
         for h in range(self.horizon):
@@ -56,13 +54,10 @@ class NaiveBefRlsvi:
         self.phi = np.concatenate([self.phi, phi])
         self.psi = np.concatenate([self.psi, psi])
         self.rewards = np.concatenate([self.rewards, rewards])
-        return actions
-
-    def refit(self):
-        """Both estimates from all history."""
         half = 0.5 / self.sigma
         self.theta_p = fit(lambda c: truncated_normal(c, half), self.phi, self.psi, self.eta, self.theta_p)
         self.theta_r = fit(bernoulli, self.phi, self.rewards, self.eta, self.theta_r)
+        return V, actions
 
 
 def fit(law, phi, targets, eta, theta):

@@ -1,8 +1,8 @@
-"""Attack befrl in every way that has broken it, and count what became of the attacks: `make torture`.
+"""Fault injection: damaged configs, command lines and files, other processors, and kills (`make torture`).
 
 PYTHONPATH=tools python tools/torture [--parts config,commands,files,kernels,kills] [--share 0.1]
 
-All attacks have fixed seeds. Exit code 1 if an attack failed, that is ended in anything but a result or one sentence.
+All faults have fixed seeds. Exit code 1 if a case failed, that is ended in anything but a result or one error message.
 """
 
 import argparse
@@ -15,38 +15,46 @@ import configs
 import files
 import kernels
 import kills
-import tally
+import outcomes
+from stock import study_in_a_folder
 
+
+def inject_commands(number):
+    with study_in_a_folder():
+        return commands.inject(number)
+
+
+def inject_files(number):
+    with study_in_a_folder() as made:
+        return files.inject(*made, number)
+
+
+# The function of each part, and the number of its cases.
 PARTS = {
-    "config": lambda share: configs.attack(count(10_000, share), runs=count(40, share)),
-    "commands": lambda share: commands.attack(count(5_000, share)),
-    "files": lambda share: files.attack(count(3_000, share)),
-    "kernels": lambda share: kernels.attack(tuple(kernels.KERNELS)[: count(len(kernels.KERNELS), share)]),
-    "kills": lambda share: kills.attack(count(100, share)),
+    "config": (configs.inject, 10_000, 40),
+    "commands": (inject_commands, 5_000),
+    "files": (inject_files, 3_000),
+    "kernels": (kernels.inject, len(kernels.KERNELS)),
+    "kills": (kills.inject, 100),
 }
-
-
-def count(number, share):
-    return max(1, round(number * share))
 
 
 def main():
     parser = argparse.ArgumentParser(prog="torture", description=__doc__.splitlines()[0])
     parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}, with commas")
-    parser.add_argument("--share", type=float, default=1.0, help="share of the attacks, for a first look (default 1)")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the cases, for a first look (default 1)")
     args = parser.parse_args()
-    unknown = [part for part in args.parts.split(",") if part not in PARTS]
-    if unknown:
+    parts = args.parts.split(",")
+    if unknown := [part for part in parts if part not in PARTS]:
         parser.error(f"unknown part '{unknown[0]}': choose some of {', '.join(PARTS)}")
-    # Of damaged numbers; what counts is how a command ends.
-    warnings.simplefilter("ignore")
-    tallies = []
-    for part in args.parts.split(","):
-        begun = time.monotonic()
-        tallies += PARTS[part](args.share)
+    warnings.simplefilter("ignore")  # of damaged numbers
+    found = []
+    for part in parts:
+        begun, (inject, *numbers) = time.monotonic(), PARTS[part]
+        found += inject(*(max(1, round(number * args.share)) for number in numbers))
         print(f"{part}: {time.monotonic() - begun:.0f} s", file=sys.stderr)
-    print(tally.table(tallies))
-    sys.exit(any(found.failures for found in tallies))
+    print(outcomes.table(found))
+    sys.exit(any(each.failures for each in found))
 
 
 if __name__ == "__main__":

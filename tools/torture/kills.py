@@ -1,9 +1,10 @@
-"""Attacks by signals: Snakemake or a job of the smoke study is killed at a random time, and the study started again.
+"""Kills: Snakemake or a job of the smoke study is killed at a random time, and the study is started again.
 
-Every start is the plain command of `make smoke`, in a copy of the project. After some kills it is left to its end: it
-must succeed, make the same tables and figures as a run that nobody disturbed, and have finished no job twice.
+Every start is the command of `make smoke`, in a copy of the project. After some kills it runs to its end: it must
+succeed, make the same tables and figures as an undisturbed run, and have finished no job twice.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,18 +18,18 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 import run_study
-import tally
+from outcomes import Outcomes
 
 PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "src", "tools", "environment.yml", "requirements.lock")
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 KILLS_PER_RUN = 20
-# A whole run, on a machine that does other things too.
-SECONDS = 900
+SECONDS = 900  # for a whole run, on a busy machine
 OUTPUT = "build/smoke"
 
 
@@ -38,10 +39,10 @@ class Copy:
     def __init__(self, folder):
         self.folder = Path(folder) / "project"
         self.folder.mkdir()
-        for name in COPIED:
-            source = PROJECT / name
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        for source in (PROJECT / name for name in COPIED):
             if source.is_dir():
-                shutil.copytree(source, self.folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+                shutil.copytree(source, self.folder / source.name, ignore=ignored)
             else:
                 shutil.copy2(source, self.folder)
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -53,27 +54,19 @@ class Copy:
             return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=log)
 
     def finish(self):
-        code = self.start().wait()
-        assert code == 0, f"exit code {code}: {self.said()}"
+        self.succeeded(self.start().wait())
 
-    def said(self):
-        return (self.folder / "log").read_text(errors="replace")[-3000:]
-
-    def jobs(self):
-        """The running processes of the study's jobs."""
-        return [process for process, words in processes(self.folder) if "befrl" in words]
+    def succeeded(self, code):
+        assert code == 0, f"exit code {code}: {(self.folder / 'log').read_text(errors='replace')[-3000:]}"
 
     def results(self):
         """The hashes of all tables and drawings that code and config determine."""
         output = self.folder / OUTPUT
-        measured = {p.stem for p in output.glob("figures/*.json") if json.loads(p.read_text())["measured"]}
-        tables = [p for p in output.rglob("*.csv") if "timings" not in p.parts]
-        drawings = [p for p in output.glob("figures/*") if p.suffix in (".svg", ".png") and p.stem not in measured]
-        paths = sorted([*tables, *drawings])
-        return {str(p.relative_to(output)): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
-
-    def leftovers(self):
-        return [str(path) for path in (self.folder / OUTPUT).rglob("*.part")]
+        measured = {path.stem for path in output.glob("figures/*.json") if json.loads(path.read_text())["measured"]}
+        paths = [path for path in output.rglob("*.csv") if "timings" not in path.parts]
+        for ending in ("svg", "png"):
+            paths += [path for path in output.glob(f"figures/*.{ending}") if path.stem not in measured]
+        return {str(path.relative_to(output)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
     def forget(self):
         """Make the next start one from nothing, with logs of its own."""
@@ -81,21 +74,30 @@ class Copy:
         shutil.rmtree(self.folder / run_study.STATE / "log")
 
 
-def processes(folder):
-    """The processes of the run in a folder, with the words of their command lines: Snakemake, its jobs, their parts."""
+def processes(folder, word=None):
+    """The processes of the run in a folder, or those with a word in their command line: `snakemake` or `befrl`."""
     found = []
     for process in psutil.process_iter():
-        try:
+        with contextlib.suppress(psutil.Error):
             if process.environ().get(run_study.VARIABLE) == str(folder):
-                found.append((process, process.cmdline()))
-        except psutil.Error:
-            continue
+                if word is None or word in process.cmdline():
+                    found.append(process)
     return found
+
+
+def send(number, alive):
+    """Send a signal to processes; return how many it has reached."""
+    reached = 0
+    for process in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+            reached += 1
+    return reached
 
 
 @dataclass
 class Start:
-    """What the log of one start of Snakemake tells: the number of jobs planned, and the jobs started and finished."""
+    """The number of jobs that one start of Snakemake planned, and the jobs that it started and finished."""
 
     planned: int
     started: list[str]
@@ -103,7 +105,7 @@ class Start:
 
 
 def starts(folder):
-    """Every start of Snakemake in a folder; a job is known by its rule and its outputs."""
+    """Every start of Snakemake in a folder, from its logs; a job is identified by its rule and its outputs."""
     logs = sorted((Path(folder) / run_study.STATE / "log").glob("*.snakemake.log"))
     return [start_of(log.read_text(errors="replace")) for log in logs]
 
@@ -120,11 +122,11 @@ def start_of(text):
     return Start(int(planned[1]) if planned else 0, list(jobs.values()), [jobs[number] for number in finished])
 
 
-def attack(number, seed=0):
-    """A tally of `number` kills, and one of the completed runs."""
+def inject(number, seed=0):
+    """Outcomes of `number` kills, and of the completed runs."""
     rng = random.Random(seed)
-    kills = tally.Tally("kills of Snakemake and its jobs", seconds=SECONDS)
-    runs = tally.Tally("completed after kills", seconds=SECONDS)
+    kills = Outcomes("kills of Snakemake and its jobs", seconds=SECONDS)
+    runs = Outcomes("completed after kills", seconds=SECONDS)
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(folder)
         copy.finish()
@@ -132,31 +134,26 @@ def attack(number, seed=0):
         while kills.tried < number:
             copy.forget()
             for _ in range(min(KILLS_PER_RUN, number - kills.tried)):
-                kills.judge(kills.tried + 1, lambda: kill(rng, copy))
-            runs.judge(runs.tried + 1, lambda: complete(copy, undisturbed))
+                kills.count(kills.tried + 1, partial(kill, rng, copy))
+            runs.count(runs.tried + 1, partial(complete, copy, undisturbed))
     return [kills, runs]
 
 
 def kill(rng, copy):
-    """Start the study and hit Snakemake or one of its jobs; it must live until then, or have finished."""
-    started = copy.start()
+    """Start the study and kill Snakemake or one of its jobs; it must live until then, or have finished."""
+    run = copy.start()
     time.sleep(rng.uniform(1, 10))
-    number, jobs = rng.choice(SIGNALS), copy.jobs()
-    if started.poll() is None:
-        if jobs and rng.random() < 0.4:
-            victim = rng.choice(jobs)
-            try:
-                victim.kill()
-            except psutil.NoSuchProcess:
-                pass
-            # Snakemake ends by itself once the other jobs are done; not waiting for that is one attack more.
-            if rng.random() < 0.5:
-                started.kill()
-        else:
-            started.send_signal(number)
-        started.wait()
+    number, jobs = rng.choice(SIGNALS), processes(copy.folder, "befrl")
+    if run.poll() is not None:
+        return copy.succeeded(run.returncode)
+    if jobs and rng.random() < 0.4:
+        send(signal.SIGKILL, [rng.choice(jobs)])
+        # Snakemake ends by itself once the other jobs are done, unless it is killed, too.
+        if rng.random() < 0.5:
+            run.kill()
     else:
-        assert started.returncode == 0, f"exit code {started.returncode}: {copy.said()}"
+        run.send_signal(number)
+    run.wait()
 
 
 def complete(copy, undisturbed):
@@ -164,10 +161,11 @@ def complete(copy, undisturbed):
     made = copy.results()
     different = sorted(name for name in {*made, *undisturbed} if made.get(name) != undisturbed.get(name))
     assert not different, f"{len(different)} files differ from those of the undisturbed run: {different[:5]}"
-    assert not copy.leftovers(), f"temporary files are left: {copy.leftovers()[:5]}"
+    left = sorted((copy.folder / OUTPUT).rglob("*.part"))
+    assert not left, f"temporary files are left: {left[:5]}"
     seen = starts(copy.folder)
     planned, finished = max(start.planned for start in seen), Counter(job for start in seen for job in start.finished)
     twice = [job for job, times in finished.items() if times > 1]
     assert not twice, f"{len(twice)} jobs were lost, and finished twice: {twice[:5]}"
-    # Fewer, if a Snakemake died between storing a job and telling so.
+    # Fewer, if Snakemake died between storing a job and logging it.
     assert 0 < len(finished) <= planned, f"{len(finished)} jobs were finished, of {planned}"

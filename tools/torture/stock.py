@@ -1,4 +1,4 @@
-"""A complete tiny study in a folder, made by the command line itself: the files that attacks start from."""
+"""A complete tiny study, made by the command line itself in this process: the files that faults are injected into."""
 
 import contextlib
 import io
@@ -53,65 +53,55 @@ def made(*words):
 
 
 @contextlib.contextmanager
-def made_in_a_folder():
+def study_in_a_folder(study=STUDY):
     """A folder with the study, which is the working directory in the block; yields its config and layout."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            yield make()
-        finally:
-            os.chdir(before)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("study.json").write_text(json.dumps(study))
+        yield make(config.check(study, read_yaml(config.SCHEMA)), Layout())
 
 
-def make():
+def settings(values):
+    return [f"{key}={json.dumps(value)}" for key, value in values.items()]
+
+
+def make(study, layout):
     """Make the study in the working directory; return its config and layout."""
-    study, layout = config.check(STUDY, read_yaml(config.SCHEMA)), Layout()
-    Path("study.json").write_text(json.dumps(STUDY))
     for name, entry in study["instances"].items():
-        values = [f"{key}={value}" for key, value in entry["set"].items()]
-        made("instance", entry["family"], "--set", *values, "--name", name, "--out", layout.instance(name))
-    for instance, track in study.cases():
-        _runs(study, layout, instance, track)
+        words = ["--set", *settings(entry["set"]), "--name", name, "--out", layout.instance(name)]
+        made("instance", entry["family"], *words)
+    for case in study.cases():
+        make_case(study, layout, *case)
     for claim in study.claim_ids():
         made("claim", claim, "--trials", 2, "--out", layout.claim(claim))
     made("ledger", *map(layout.claim, study.claim_ids()), "--out", layout.ledger(), "--errata", layout.errata())
     explored = study.component("exploration")
-    for name, settings in explored.items():
-        words = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
-        out = Path(layout.component("exploration", "points", name)).parent
-        timings = layout.component_timings("exploration", name)
-        instance = layout.instance(name)
-        made(
-            *("components", "exploration", "--instance", instance, "--set", *words),
-            *("--out", out, "--timings", timings),
-        )
+    for name, values in explored.items():
+        words = ["--instance", layout.instance(name), "--set", *settings(values)]
+        words += ["--out", os.path.dirname(layout.component("exploration", "points", name))]
+        made("components", "exploration", *words, "--timings", layout.component_timings("exploration", name))
     made("instances", "--names", *study["instances"], "--explored", *explored, "--out", layout.instances())
-    cases = [f"{instance}_{track}" for instance, track in study.compared_cases()]
+    cases = ["_".join(case) for case in study.compared_cases()]
     made("table1", "--cases", *cases, "--out", layout.table1(), "--timings", layout.table1_timings())
     for name, (kind, things) in study.figures().items():
-        paths = figures.tables(layout, kind, things)
-        made("figure", kind, "--tables", *paths, "--out", Path(layout.figures) / name)
+        made("figure", kind, "--tables", *figures.tables(layout, kind, things), "--out", f"{layout.figures}/{name}")
     made("report", "--study", "study.json", "--out", layout.report())
     return study, layout
 
 
-def _runs(study, layout, instance, track):
+def make_case(study, layout, instance, track):
     """Tune and run the agents of a case, and make its tables."""
-    entry = study["study"][instance]
+    entry, case, tuned = study["study"][instance], (instance, track), []
     play = ["--instance", layout.instance(instance), "--track", track, "--episodes", entry["episodes"], "--quiet"]
-    tuned = []
     for agent in entry["agents"]:
-        about = study["agents"][agent]
-        words = [*play, "--agent", about["algorithm"]]
-        more = ["--label", agent, "--seeds", BATCH, "--out", layout.run(instance, track, agent, BATCH)]
-        if "tune" in about:
+        words = [*play, "--agent", study["agents"][agent]["algorithm"]]
+        more = ["--label", agent, "--seeds", BATCH, "--out", layout.run(*case, agent, BATCH)]
+        if ranges := study["agents"][agent].get("tune"):
             tuned.append(agent)
-            out = layout.tuned(instance, track, agent)
-            ranges = [f"{key}={json.dumps(value)}" for key, value in about["tune"].items()]
-            made("tune", *words, "--tune", *ranges, "--configurations", 2, "--seeds", 1, "--kept", "--out", out)
+            out = layout.tuned(*case, agent)
+            tune = ["--tune", *settings(ranges), "--configurations", 2, "--seeds", 1, "--kept", "--out", out]
+            made("tune", *words, *tune)
             more += ["--tuned", out]
         made("run", *words, *more)
-    out = Path(layout.regret("summary", instance, track)).parent
-    words = ["--runs", layout.runs(instance, track), "--agents", *entry["agents"], "--tuned", *tuned]
-    made("aggregate", *words, "--batches", BATCH, "--out", out, "--timings", layout.regret_timings(instance, track))
+    words = ["--runs", layout.runs(*case), "--agents", *entry["agents"], "--tuned", *tuned, "--batches", BATCH]
+    out = os.path.dirname(layout.regret("summary", *case))
+    made("aggregate", *words, "--out", out, "--timings", layout.regret_timings(*case))

@@ -3,9 +3,8 @@ import sys
 
 from befrl import figures, jobs
 from befrl.analysis import components
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, one_line
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES
-from befrl.common.sentences import one_line
 from befrl.study.config import of_workflow
 
 

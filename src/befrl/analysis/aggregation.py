@@ -1,7 +1,6 @@
 """The tables of a case, that is of an instance and a track, from its run files and the outcomes of its tuning.
 
-All numbers are of the evaluation seeds, but for those of the tuning table. Measured seconds have a table of their own:
-every other table depends on code and config alone.
+All numbers are of the evaluation seeds, but for those of the tuning table. Measured seconds have a table of their own.
 """
 
 from pathlib import Path
@@ -15,7 +14,7 @@ from befrl.experiment import run_file, settings, tuning
 
 # Keys of the meta that all runs of a case share.
 CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")
-# Variants of an agent in the comparison of tuned agents, and in that of agents at the constants of their theory.
+# The comparison of tuned agents, and that of agents with their theoretical constants.
 FAMILIES = ("tuned", "theory")
 
 
@@ -65,16 +64,6 @@ def _check_name(path, meta):
         raise InputError(f"{path}: it is not a run of the seeds {path.stem}: delete it and run again")
 
 
-def _check_outcome(agent, outcome, meta):
-    """Raise if the outcome of tuning is that of another agent or case."""
-    for key in ("algorithm", "instance", "track"):
-        if outcome[key] != meta[key]:
-            raise InputError(
-                f"the runs of '{agent}' have {key} '{meta[key]}' and its tuning has '{outcome[key]}': "
-                "delete both and run again"
-            )
-
-
 def _same(meta, other, keys, advice):
     for key in keys:
         if meta[key] != other[key]:
@@ -95,8 +84,10 @@ def tables(variants, outcomes, level):
     for label, (meta, log) in variants:
         agent = settings.split(label)[0]
         outcome = outcomes.get(agent)
-        if outcome:
-            _check_outcome(agent, outcome, meta)
+        for key in ("algorithm", "instance", "track") if outcome else ():
+            if outcome[key] != meta[key]:
+                wrong = f"the runs of '{agent}' have {key} '{meta[key]}' and its tuning has '{outcome[key]}'"
+                raise InputError(f"{wrong}: delete both and run again")
         if seeds is not None and not np.array_equal(log["seeds"], seeds):
             raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
         seeds, metas[label] = log["seeds"], meta
@@ -104,7 +95,7 @@ def tables(variants, outcomes, level):
         # A copy, since a view would keep all episodes in memory.
         finals[label] = cumulative[:, -1].copy()
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label}
-        names |= _role(label, meta, _swept(meta["labels"]), outcome, level)
+        names |= _role(label, meta, outcome, level)
         row = names | _summary(meta, log, cumulative, level)
         row["remarks"] = remarks.of(row, meta, outcome)
         rows.append(row)
@@ -121,19 +112,13 @@ def tables(variants, outcomes, level):
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
     tuned = [names | row for row in _tuning(metas, outcomes)]
-    return {
-        "summary": rows, "curves": curves, "paired": paired, "order": order, "tuning": tuned, "timings": timings
-    }  # fmt: skip
+    return dict(summary=rows, curves=curves, paired=paired, order=order, tuning=tuned, timings=timings)
 
 
-def _swept(labels):
-    """The parameter over which the variants of an agent are swept, if there is one."""
-    return next((settings.split(label)[2] for label in reversed(labels) if "=" in label), None)
-
-
-def _role(label, meta, swept, outcome, level):
+def _role(label, meta, outcome, level):
     """Agent, setting, role, the parameter that is swept, and the edges of a tuned variant."""
     agent, role, _ = settings.split(label)
+    swept = next((settings.split(other)[2] for other in reversed(meta["labels"]) if "=" in other), None)
     # The agent's own value of a swept parameter may be one that its theory gives; the scale of the theory is 1.
     value = meta["facts"].get(swept, meta["settings"].get(swept)) if role in ("", "sweep") else None
     value = 1.0 if value == "theory" else value
@@ -154,42 +139,34 @@ def _role(label, meta, swept, outcome, level):
         entry["tuning_mean"] = outcome["configurations"][number]["mean"]
         if role == "tuned":
             entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
-            entry["edge_matters"] = bool(entry["at_edge"]) and _edge_matters(outcome, level)
+            # An edge matters if no configuration inside the ranges is as good, up to what the tuning seeds can tell.
+            regrets = {int(key): np.array(each) for key, each in outcome["regrets"].items()}
+            worse = [each - regrets[number] for key, each in regrets.items() if not tuning.edges(outcome, key)]
+            clear = (intervals.mean_interval(each, level)[0] > 0 for each in worse)
+            entry["edge_matters"] = bool(entry["at_edge"]) and all(clear)
     return entry
 
 
-def _edge_matters(outcome, level):
-    """Whether the tuned configuration is better than all others of the last rung that are not at an edge.
-
-    If one inside the ranges is as good, up to what the tuning seeds can tell, wider ranges would change little.
-    """
-    best = np.array(outcome["regrets"][str(outcome["chosen"]["tuned"])])
-    inside = [regrets for number, regrets in outcome["regrets"].items() if not tuning.edges(outcome, int(number))]
-    return all(intervals.mean_interval(np.array(regrets) - best, level)[0] > 0 for regrets in inside)
+def _over_seeds(values, level):
+    """Mean with its interval, and quantiles, of regrets (seeds, ...)."""
+    quantiles = zip(("q10", "q50", "q90"), np.quantile(values, [0.1, 0.5, 0.9], axis=0), strict=True)
+    return intervals.mean_with_interval(values, level, least=0.0) | dict(quantiles)
 
 
 def _summary(meta, log, cumulative, level):
-    final = cumulative[:, -1]
-    low, high = intervals.mean_interval(final, level, least=0.0)
-    q10, q50, q90 = np.quantile(final, [0.1, 0.5, 0.9])
-    row = {"optimistic": np.nan, "optimistic_low": np.nan, "optimistic_high": np.nan, "saturated": np.nan}
+    names = ("optimistic", "optimistic_low", "optimistic_high")
+    row = dict.fromkeys((*names, "saturated"), np.nan)
     if np.isfinite(log["optimism"]).all():
-        share = (log["optimism"] >= 0).mean(1)
-        bounds = intervals.mean_interval(share, level, least=0.0, most=1.0)
-        row |= {"optimistic": share.mean(), "optimistic_low": bounds[0], "optimistic_high": bounds[1]}
+        shares = (log["optimism"] >= 0).mean(1)
+        row |= intervals.mean_with_interval(shares, level, names, least=0.0, most=1.0)
     if np.isfinite(log["saturated"]).all():
         row["saturated"] = log["saturated"].mean(dtype=float)
     failed = statistics.failed(log["regret"], meta["optimal_value"] - meta["uniform_value"])
     failed_low, failed_high = intervals.clopper_pearson(failed.sum(), len(failed), level)
     return row | {
-        "seeds": len(final),
+        "seeds": len(cumulative),
         "episodes": meta["episodes"],
-        "mean": final.mean(),
-        "low": low,
-        "high": high,
-        "q10": q10,
-        "q50": q50,
-        "q90": q90,
+        **_over_seeds(cumulative[:, -1], level),
         "failed": failed.mean(),
         "failed_low": failed_low,
         "failed_high": failed_high,
@@ -217,28 +194,20 @@ def _cost(meta, log):
 def _curve(cumulative, optimal_value, level):
     k = run_file.marks(cumulative.shape[1])
     values = cumulative[:, k - 1]
-    low, high = intervals.mean_interval(values, level, least=0.0)
-    q10, q50, q90 = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
-    columns = {"episode": k, "mean": values.mean(0), "low": low, "high": high, "q10": q10, "q50": q50, "q90": q90}
     returns = optimal_value - np.diff(values, axis=1, prepend=0.0) / np.diff(k, prepend=0)
-    low, high = intervals.mean_interval(returns, level)
-    columns |= {"return": returns.mean(0), "return_low": low, "return_high": high}
+    columns = {"episode": k} | _over_seeds(values, level)
+    columns |= intervals.mean_with_interval(returns, level, ("return", "return_low", "return_high"))
     return [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
 
 
 def _compared(rows, family):
-    """One row for each agent but the oracle, best mean first: the tuned variant, or by the theory the agent's own."""
-    tuned = {row["agent"] for row in rows if row["role"] == "tuned"} if family == "tuned" else set()
-    shown = [row for row in rows if row["role"] == "tuned" and row["agent"] in tuned]
+    """One row for each agent but the oracle, best mean first: in the family "tuned" the tuned variant, if any."""
+    shown = [row for row in rows if row["role"] == family == "tuned"]
+    tuned = {row["agent"] for row in shown}
     shown += [row for row in rows if row["variant"] == row["agent"] and row["agent"] not in tuned]
     shown = [row for row in shown if row["algorithm"] != "oracle"]
     # Means that differ by rounding only keep the order of the config.
     return sorted(shown, key=lambda row: float(f"{row['mean']:.10g}"))
-
-
-def _difference(difference, level):
-    low, high = intervals.mean_interval(difference, level)
-    return {"difference": difference.mean(), "low": low, "high": high}
 
 
 def _pairs(compared, finals, adjusted, level):
@@ -246,7 +215,8 @@ def _pairs(compared, finals, adjusted, level):
     for i, row in enumerate(compared):
         for j in range(i + 1, len(compared)):
             difference = finals[row["variant"]] - finals[compared[j]["variant"]]
-            entry = {"first": row["variant"], "second": compared[j]["variant"]} | _difference(difference, level)
+            entry = {"first": row["variant"], "second": compared[j]["variant"]}
+            entry |= intervals.mean_with_interval(difference, level, ("difference", "low", "high"))
             yield entry | {"share_first_better": (difference < 0).mean(), "p": adjusted[i, j]}
 
 
@@ -257,11 +227,9 @@ def _order(compared, finals, adjusted, level):
         entry = {"place": i + 1, "agent": row["agent"], "variant": row["variant"], "group": letters[i]}
         if i:
             better = compared[i - 1]["variant"]
-            difference = _difference(finals[row["variant"]] - finals[better], level)
-            scale = max(row["mean"], statistics.NO_REGRET)
-            gaps = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
-            entry |= {"better": better} | {gap: difference[key] / scale for gap, key in gaps.items()}
-            entry["p"] = adjusted[i - 1, i]
+            difference, scale = finals[row["variant"]] - finals[better], max(row["mean"], statistics.NO_REGRET)
+            gaps = intervals.mean_with_interval(difference, level, ("gap", "gap_low", "gap_high"))
+            entry |= {"better": better, **{gap: value / scale for gap, value in gaps.items()}, "p": adjusted[i - 1, i]}
         yield entry
 
 

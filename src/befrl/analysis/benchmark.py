@@ -12,22 +12,17 @@ import numpy as np
 import pandas as pd
 
 from befrl import agents, instances
+from befrl.analysis import columns
+from befrl.analysis.components.scaling import applies
 from befrl.common.errors import InputError, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.experiment.spec import RunSpec
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-COLUMNS = {
-    "measure": "speed (steps per second), growth (cost of a late episode over that of an early one) or memory (MB)",
-    "instance": "the instance",
-    "name": "agent, or estimator; all: the whole benchmark",
-    "rows": "number of seeds that run in lock step",
-    "episodes": "number of episodes; the late episode of a growth",
-    "value": "the number: speeds are the best of the repeats",
-}
+COLUMNS = columns.TABLES["bench"]
 KEY = [name for name in COLUMNS if name != "value"]
 INSTANCES = {
     "chain-8": ("chain", {"bins": 8, "horizon": 40}),
@@ -47,9 +42,8 @@ EARLY, LATE, LATE_UPDATE, WINDOW = 100, 3000, 1000, 100
 
 def measure(quick=False, repeats=1, report=lambda row: None):
     """The measurements as a list of rows; `report` is called with each of them when it is done."""
-    shrink = 10 if quick else 1
     rows = []
-    for row in _measurements(shrink, repeats):
+    for row in _measurements(10 if quick else 1, repeats):
         rows.append(row)
         report(row)
     return rows
@@ -57,12 +51,12 @@ def measure(quick=False, repeats=1, report=lambda row: None):
 
 def _measurements(shrink, repeats):
     built = {name: instances.build(*family) for name, family in INSTANCES.items()}
-    wanted = [
-        *((name, agent, WIDE, K) for name, K in EVERY_AGENT.items() for agent in agents_on(built[name])),
-        *((name, "bef-rlsvi", rows, K) for (name, rows), K in ONLY_BEF_RLSVI.items()),
-    ]
-    for name, agent, rows, episodes in wanted:
-        yield speed(built[name], name, agent, rows, episodes // shrink, repeats)
+    for name, episodes in EVERY_AGENT.items():
+        for agent in agents.registry.names():
+            if applies(built[name].model, agent, {}):
+                yield speed(built[name], name, agent, WIDE, episodes // shrink, repeats)
+    for (name, rows), episodes in ONLY_BEF_RLSVI.items():
+        yield speed(built[name], name, "bef-rlsvi", rows, episodes // shrink, repeats)
     yield growth_of_episodes(built["chain-8"], "chain-8", 50, LATE // shrink)
     for estimator in estimators.registry.names():
         yield growth_of_updates(estimator, 10, LATE_UPDATE // shrink)
@@ -71,19 +65,6 @@ def _measurements(shrink, repeats):
 
 def _row(*values):
     return dict(zip(COLUMNS, values, strict=True))
-
-
-def agents_on(instance):
-    """The agents that run on the instance with their default parameters."""
-
-    def runs(name):
-        try:
-            agents.specification(instance.model, name, agents.parameters(name, {}))
-        except Refused:
-            return False
-        return True
-
-    return [name for name in agents.registry.names() if runs(name)]
 
 
 def timed_run(instance, name, agent, rows, episodes):
@@ -132,41 +113,30 @@ def growth_of_updates(name, rows, late):
     return _row("growth", family, name, rows, late, value)
 
 
-def compared(before, after):
-    """Both values of each number that is in both tables, and their ratio after/before."""
+def page(before, after):
+    """The page `docs/speed.md`: both values of each number that is in both tables, and their ratio."""
     table = before.merge(after, on=KEY, suffixes=("_before", "_after"))
     if table.empty:
         raise InputError("the two tables have no measurement in common: measure both with or without --quick")
-    return table.assign(ratio=table["value_after"] / table["value_before"])
-
-
-def page(before, after):
-    """The page `docs/speed.md`: what two tables have in common."""
-    table = compared(before, after)
-    parts = [
+    table["ratio"] = table["value_after"] / table["value_before"]
+    head = [
         "# Speed before and after",
         "Made by `befrl bench --compare docs/speed/before.csv docs/speed/after.csv`; docs/speed/README.md says what"
         " made the two tables. Both are from one machine: the ratios are what counts. Seconds are processor time on one"
         " core, with exact regret, logging and the set-up of the run included. A row is a seed in lock step with the"
         " others.",
     ]
-    for title, digits, part in _sections(table):
-        numbers = {"before": _shown(part["value_before"], digits), "after": _shown(part["value_after"], digits)}
-        numbers["after/before"] = _shown(part["ratio"], 2)
-        parts += [f"## {title}", markdown({**_labels(part), **numbers})]
-    return "\n\n".join(parts) + "\n"
+    shown = {"before": "value_before", "after": "value_after", "after/before": "ratio"}
+    return "\n\n".join([*head, *_sections(table, "## ", shown)]) + "\n"
 
 
 def text(rows):
     """The measurements as a table to read."""
-    parts = []
-    for title, digits, part in _sections(pd.DataFrame(rows)):
-        parts += [title, markdown({**_labels(part), "value": _shown(part["value"], digits)})]
-    return "\n\n".join(parts)
+    return "\n\n".join(_sections(pd.DataFrame(rows), "", {"value": "value"}))
 
 
-def _sections(table):
-    """Title, digits and rows of each measure that is in a table."""
+def _sections(table, mark, shown):
+    """Title and Markdown table of each measure that is in a table; `shown` are {title of a column: its name}."""
     for measure, title, digits in (
         ("speed", "Steps per second", 0),
         ("growth", "Cost of a late episode over that of an early one", 2),
@@ -174,31 +144,17 @@ def _sections(table):
     ):
         part = table[table["measure"] == measure]
         if len(part):
-            yield title, digits, part
+            cells = {name: [str(value) for value in part[name]] for name in ("instance", "name", "rows")}
+            for head, name in shown.items():
+                cells[head] = [f"{value:,.{2 if name == 'ratio' else digits}f}" for value in part[name]]
+            yield mark + title
+            yield markdown(cells)
 
 
-def _labels(part):
-    return {name: [str(value) for value in part[name]] for name in ("instance", "name", "rows")}
-
-
-def _shown(values, digits):
-    return [f"{value:,.{digits}f}" for value in values]
-
-
-def markdown(columns):
-    """A Markdown table of columns {title: texts}, padded to be read as it stands; numbers are on the right."""
-    widths = {title: max(map(len, (title, *texts))) for title, texts in columns.items()}
-    right = {title: all(text[:1].isdigit() for text in texts) for title, texts in columns.items()}
-
-    def line(texts):
-        cells = (
-            text.rjust(width) if right[title] else text.ljust(width)
-            for text, (title, width) in zip(texts, widths.items(), strict=True)
-        )
-        return f"| {' | '.join(cells)} |"
-
-    rule = "|".join("-" * (width + 1) + (":" if right[title] else "-") for title, width in widths.items())
-    return "\n".join([line(columns), f"|{rule}|", *map(line, zip(*columns.values(), strict=True))])
+def markdown(cells):
+    """A Markdown table of columns {title: texts}; numbers are on the right."""
+    sides = ["right" if all(text[:1].isdigit() for text in texts) else "left" for texts in cells.values()]
+    return pd.DataFrame(cells).to_markdown(index=False, disable_numparse=True, colalign=sides)
 
 
 def _peak() -> float:

@@ -1,4 +1,6 @@
-"""Which agents can be told apart: paired p-values, Holm's correction for many pairs, and groups by letters."""
+"""Which agents differ significantly: paired p-values, Holm's correction for multiplicity, and groups by letters."""
+
+from string import ascii_letters
 
 import numpy as np
 
@@ -14,15 +16,14 @@ def adjusted_p_values(regrets):
     m = regrets.shape[1]
     first, second = np.triu_indices(m, k=1)
     differences = regrets[:, first] - regrets[:, second]
+    p = p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
     adjusted = np.ones((m, m))
-    adjusted[first, second] = adjusted[second, first] = holm(
-        p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
-    )
+    adjusted[first, second] = adjusted[second, first] = holm(p)
     return adjusted
 
 
 def holm(p_values):
-    """Holm's adjusted p-values: those up to alpha are rejected, with any wrong rejection at most alpha likely."""
+    """Holm's adjusted p-values: rejecting those up to alpha keeps the family-wise error rate at alpha."""
     p_values = np.asarray(p_values, dtype=float)
     order = np.argsort(p_values, kind="stable")
     factors = np.arange(len(p_values), 0, -1)
@@ -32,17 +33,18 @@ def holm(p_values):
 
 
 def groups(adjusted, level) -> list[str]:
-    """Letters of agents in the order of `adjusted` (m, m): two agents share one if and only if they are not told apart.
-
-    A letter stands for a largest set of agents no two of which are told apart.
+    """Letters of agents in the order of `adjusted` (m, m): two agents share one if and only if they do not differ
+    significantly. A letter stands for a largest set of agents no two of which do.
     """
     alike = adjusted > 1 - level
     np.fill_diagonal(alike, False)
     neighbours = [set(np.flatnonzero(row).tolist()) for row in alike]
     letters = [""] * len(adjusted)
-    for number, clique in enumerate(sorted(map(sorted, _cliques(neighbours, set(), set(range(len(adjusted))), set())))):
+    cliques = _cliques(neighbours, set(), set(range(len(adjusted))), set())
+    for number, clique in enumerate(sorted(map(sorted, cliques))):
         for agent in clique:
-            letters[agent] += _letter(number)
+            # a, ..., z, A, ..., Z, then (53), (54), ...
+            letters[agent] += ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
     return letters
 
 
@@ -58,9 +60,3 @@ def _cliques(neighbours, chosen, open_, closed):
         near = neighbours[agent]
         yield from _cliques(neighbours, chosen | {agent}, open_ & near, closed & near)
         open_, closed = open_ - {agent}, closed | {agent}
-
-
-def _letter(number):
-    """a, ..., z, A, ..., Z, then (53), (54), ..."""
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return alphabet[number] if number < len(alphabet) else f"({number + 1})"

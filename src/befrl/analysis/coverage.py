@@ -1,131 +1,86 @@
 """How often intervals of a mean contain it: a simulation on populations like the regret of many seeds.
 
-A population is a mixture of log-normal parts, or another law with the same interface. Its last part are failed seeds,
-where there are any. A sample without a failure says nothing about them, and no interval without a known bound can cover
-then; so coverage is also given among the samples that contain a failure.
+A sample without a failed seed says nothing about failures, and no interval without a known bound can cover then; so
+coverage is also given among the samples that contain a failure.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
-from befrl.analysis import intervals, other_intervals
+from befrl.analysis import columns, intervals, other_intervals
 
+COLUMNS = columns.TABLES["coverage"]
 SIZES = (10, 30, 50, 100, 200, 500)
 LEVELS = (0.90, 0.95)
 # Samples that share their bootstrap weights.
 BATCH = 500
 CHOSEN, BOUNDED = "chosen", "chosen, bounded"
-METHODS = {
-    "student": "Student's t",
-    "johnson": "Johnson's shifted t",
-    "hall": "Hall's transformed t",
-    "percentile": "percentile bootstrap",
-    "bca": "BCa bootstrap",
-    "bootstrap-t": "bootstrap-t",
-    "sign flips": "test by random signs: coverage is how often it accepts the mean",
-    "split": "Clopper-Pearson for the share of failures, t for the means of the two parts, with a known bound",
-    CHOSEN: "the wider of Student's t and Gaffke's bound with the largest value seen",
-    BOUNDED: "the same with a known bound",
-}
-COLUMNS = {
-    "population": "law of a seed's value, see docs/statistics.md",
-    "n": "number of seeds in a sample",
-    "method": "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items()),
-    "level": "nominal coverage of the interval",
-    "repetitions": "number of samples",
-    "coverage": "share of the samples whose interval contains the mean",
-    "standard_error": "Monte-Carlo standard error of the coverage",
-    "missed_above": "share of the samples whose interval lies below the mean; empty for a test",
-    "width": "median width, divided by that of a normal interval with known standard deviation; empty for a test",
-    "seen": "share of the samples with a failure among their seeds; empty if the population has none",
-    "coverage_seen": "coverage among these samples; empty if there are none",
-}
+METHODS = ("student", "johnson", "hall", "percentile", "bca", "bootstrap-t", "sign flips", "split", CHOSEN, BOUNDED)
 
 
 @dataclass(frozen=True)
-class Mixture:
-    """Log-normal parts, each (share, mean, standard deviation of the logarithm); `most` bounds all values."""
+class Population:
+    """A law with its mean and standard deviation; `draw(rng, shape)` gives values, and which of them are failures.
 
-    parts: tuple
-    most: float | None = None
+    Where failures can be bounded, `most` is a bound of all values.
+    """
 
-    @property
-    def mean(self):
-        return sum(share * mean for share, mean, _ in self.parts)
-
-    @property
-    def sd(self):
-        square = sum(share * mean**2 * np.exp(log_sd**2) for share, mean, log_sd in self.parts)
-        return np.sqrt(square - self.mean**2)
-
-    @property
-    def fails(self):
-        return self.most is not None
-
-    def draw(self, rng, shape):
-        """Values, and which of them are of the last part."""
-        shares, means, log_sds = (np.array(column) for column in zip(*self.parts, strict=True))
-        part = np.searchsorted(np.cumsum(shares)[:-1], rng.random(shape), side="right")
-        log_sd = log_sds[part]
-        return means[part] * np.exp(log_sd * rng.standard_normal(shape) - log_sd**2 / 2), part == len(shares) - 1
-
-
-@dataclass(frozen=True)
-class Law:
-    """A population without failures, from a function of the generator and the shape."""
-
-    function: object
+    draw: Callable
     mean: float
     sd: float
-    fails = False
-    most = None
-
-    def draw(self, rng, shape):
-        return self.function(rng, shape), np.zeros(shape, dtype=bool)
+    fails: bool = False
+    most: float | None = None
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Paired differences of two independent mixtures; failures are those of either."""
+def simple(function, mean, sd):
+    """A population without failures, from a function of the generator and the shape."""
+    return Population(lambda rng, shape: (function(rng, shape), np.zeros(shape, dtype=bool)), mean, sd)
 
-    first: Mixture
-    second: Mixture
-    most = None
 
-    @property
-    def mean(self):
-        return self.first.mean - self.second.mean
+def mixture(*parts, most=None):
+    """Log-normal parts, each (share, mean, standard deviation of the logarithm); with a bound, the last one fails."""
+    shares, means, log_sds = (np.array(column) for column in zip(*parts, strict=True))
+    mean = sum(share * centre for share, centre, _ in parts)
+    square = sum(share * centre**2 * np.exp(log_sd**2) for share, centre, log_sd in parts)
 
-    @property
-    def sd(self):
-        return np.hypot(self.first.sd, self.second.sd)
+    def draw(rng, shape):
+        part = np.searchsorted(np.cumsum(shares)[:-1], rng.random(shape), side="right")
+        log_sd = log_sds[part]
+        values = means[part] * np.exp(log_sd * rng.standard_normal(shape) - log_sd**2 / 2)
+        return values, (part == len(parts) - 1) & (most is not None)
 
-    @property
-    def fails(self):
-        return self.first.fails or self.second.fails
+    return Population(draw, mean, np.sqrt(square - mean**2), most is not None, most)
 
-    def draw(self, rng, shape):
-        (x, x_failed), (y, y_failed) = self.first.draw(rng, shape), self.second.draw(rng, shape)
-        return x - y, (x_failed & self.first.fails) | (y_failed & self.second.fails)
+
+def difference(first, second):
+    """Paired differences of two independent populations; failures are those of either."""
+
+    def draw(rng, shape):
+        (x, x_failed), (y, y_failed) = first.draw(rng, shape), second.draw(rng, shape)
+        return x - y, x_failed | y_failed
+
+    return Population(draw, first.mean - second.mean, np.hypot(first.sd, second.sd), first.fails or second.fails)
 
 
 def failures(rate, good=1.0):
-    """Most seeds have regret about `good`, a share `rate` of them about 20; none can exceed 60, as good as surely."""
-    return Mixture(((1 - rate, good, 0.2), (rate, 20.0, 0.2)), most=60.0)
+    """Most seeds have regret about `good`, a share `rate` of them about 20; above 60 there is next to none."""
+    return mixture((1 - rate, good, 0.2), (rate, 20.0, 0.2), most=60.0)
 
 
 POPULATIONS = {
-    "normal": Law(lambda rng, shape: rng.normal(1.0, 0.2, shape), 1.0, 0.2),
-    "gamma 1/2": Law(lambda rng, shape: rng.gamma(0.5, 2.0, shape), 1.0, 2**0.5),
-    **{f"log-normal {log_sd:g}": Mixture(((1.0, 1.0, log_sd),)) for log_sd in (0.5, 1.0, 1.5)},
+    "normal": simple(lambda rng, shape: rng.normal(1.0, 0.2, shape), 1.0, 0.2),
+    "gamma 1/2": simple(lambda rng, shape: rng.gamma(0.5, 2.0, shape), 1.0, 2**0.5),
+    **{f"log-normal {log_sd:g}": mixture((1.0, 1.0, log_sd)) for log_sd in (0.5, 1.0, 1.5)},
     **{f"failures {rate:g} %": failures(rate / 100) for rate in (0.5, 1, 3, 10)},
     "zero or failure 3 %": failures(0.03, good=0.0),
-    "wide, failures 5 %": Mixture(((0.95, 1.0, 0.5), (0.05, 15.0, 0.5)), most=150.0),
-    "three regimes": Mixture(((0.6, 1.0, 0.3), (0.3, 3.0, 0.5), (0.1, 20.0, 0.3)), most=120.0),
-    "difference, equal agents": Difference(failures(0.03), failures(0.03)),
-    "difference, one fails 3 %": Difference(failures(0.03), Mixture(((1.0, 1.57, 0.5),))),
+    "wide, failures 5 %": mixture((0.95, 1.0, 0.5), (0.05, 15.0, 0.5), most=150.0),
+    "three regimes": mixture((0.6, 1.0, 0.3), (0.3, 3.0, 0.5), (0.1, 20.0, 0.3), most=120.0),
+    "difference, equal agents": difference(failures(0.03), failures(0.03)),
+    "difference, one fails 3 %": difference(failures(0.03), mixture((1.0, 1.57, 0.5))),
 }
 
 
@@ -146,10 +101,9 @@ def _rows(name, n, repetitions, rng):
         seen.append(failed.any(0))
         for key, result in _evaluate(population, values, failed, rng):
             found.setdefault(key, []).append(result)
-    seen = np.concatenate(seen) if population.fails else np.zeros(repetitions, dtype=bool)
+    seen = np.concatenate(seen)
     for (method, level), results in found.items():
         covered, above, width = (np.concatenate(column) for column in zip(*results, strict=True))
-        coverage = covered.mean()
         # One success and one failure more keep the error of 0 or 1 positive.
         guarded = (covered.sum() + 1) / (repetitions + 2)
         normal = 2 * ndtri((1 + level) / 2) * population.sd / np.sqrt(n)
@@ -159,7 +113,7 @@ def _rows(name, n, repetitions, rng):
             "method": method,
             "level": level,
             "repetitions": repetitions,
-            "coverage": coverage,
+            "coverage": covered.mean(),
             "standard_error": np.sqrt(guarded * (1 - guarded) / repetitions),
             "missed_above": above.mean(),
             "width": np.median(width) / normal,
@@ -195,38 +149,27 @@ def _evaluate(population, values, failed, rng):
 def markdown(rows, level=0.95) -> str:
     """Two tables for the documentation: all methods at some n, and the chosen one at all n."""
     cells = {(row["population"], row["method"], row["n"]): row for row in rows if row["level"] == level}
-    names = list(dict.fromkeys(name for name, _, _ in cells))
     sizes = sorted({n for _, _, n in cells})
     shown = [n for n in (30, 100, 200) if n in sizes]
-
-    def coverages(name, method):
-        if (name, method, shown[0]) not in cells:
-            return "-"
-        return " / ".join(_percent(cells[name, method, n]["coverage"]) for n in shown)
-
-    def chosen(name, n):
-        row = cells[name, CHOSEN, n]
-        seen = "" if np.isnan(row["coverage_seen"]) else f" ({_percent(row['coverage_seen'])})"
-        return _percent(row["coverage"]) + seen
-
-    def widths(name):
-        ratios = [np.divide(*(cells[name, method, n]["width"] for method in (CHOSEN, "student"))) for n in shown]
-        return " / ".join(f"{ratio:.2f}" for ratio in ratios)
-
     heads = f"n = {' / '.join(map(str, shown))}"
-    compared = [[name, *(coverages(name, method) for method in METHODS)] for name in names]
-    of_chosen = [[name, *(chosen(name, n) for n in sizes), widths(name)] for name in names]
-    return "\n\n".join(
-        [
-            _table([heads, *METHODS], compared),
-            _table(["chosen", *(f"n = {n}" for n in sizes), f"width / student, {heads}"], of_chosen),
-        ]
-    )
+    compared, of_chosen = [], []
+    for name in dict.fromkeys(name for name, _, _ in cells):
+        line = {heads: name}
+        for method in METHODS:
+            found = [cells[name, method, n]["coverage"] for n in shown if (name, method, n) in cells]
+            line[method] = " / ".join(map(_percent, found)) or "-"
+        compared.append(line)
+        line = {"chosen": name}
+        for n in sizes:
+            row = cells[name, CHOSEN, n]
+            seen = "" if np.isnan(row["coverage_seen"]) else f" ({_percent(row['coverage_seen'])})"
+            line[f"n = {n}"] = _percent(row["coverage"]) + seen
+        ratios = [cells[name, CHOSEN, n]["width"] / cells[name, "student", n]["width"] for n in shown]
+        line[f"width / student, {heads}"] = " / ".join(f"{ratio:.2f}" for ratio in ratios)
+        of_chosen.append(line)
+    tables = (pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True) for lines in (compared, of_chosen))
+    return "\n\n".join(tables)
 
 
 def _percent(share):
     return f"{100 * share:.0f}"
-
-
-def _table(heads, lines):
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines))

@@ -1,10 +1,9 @@
 """The envelope of regret over gaps, E(v) = max_eps R(v, eps), and the power of v with which it grows.
 
-The maximum of noisy means is too large on average. So the seeds are split into two halves: each half chooses eps, the
-mean of the other half is read there, and E is the average of both readings. It is too small on average, if at all,
-since no eps has a mean above the maximum. Intervals are percentiles of the bootstrap: the seeds of each half are drawn
-anew, and all of this, the choice included, is repeated. Regrets are (gaps, seeds, values), with the gaps in descending
-order; gaps share the seeds, so that they are compared in pairs.
+The maximum of noisy means is biased upwards. So the seeds are split into two halves: each half chooses eps, the mean of
+the other half is read there, and E is the average of both readings, which is not biased upwards. Intervals are
+percentiles of the bootstrap: the seeds of each half are drawn anew, and all of this, the choice included, is repeated.
+Regrets are (gaps, seeds, values), with the gaps in descending order; gaps share the seeds.
 """
 
 import numpy as np
@@ -14,9 +13,10 @@ RESAMPLES = 1000
 
 def bootstrap(regrets, rng, resamples=RESAMPLES):
     """The envelope of the sample, then those of its resamples, (1 + resamples, values)."""
-    halves = regrets[:, 0::2], regrets[:, 1::2]
-    one, two = (_means(half, rng, resamples) for half in halves)
-    return (_read(two, one.argmax(1)) + _read(one, two.argmax(1))) / 2
+    one, two = (_means(half, rng, resamples) for half in (regrets[:, 0::2], regrets[:, 1::2]))
+    chosen_by_one = np.take_along_axis(two, one.argmax(1)[:, None], axis=1)[:, 0]
+    chosen_by_two = np.take_along_axis(one, two.argmax(1)[:, None], axis=1)[:, 0]
+    return (chosen_by_one + chosen_by_two) / 2
 
 
 def _means(regrets, rng, resamples):
@@ -24,10 +24,6 @@ def _means(regrets, rng, resamples):
     n = regrets.shape[1]
     weights = np.concatenate([np.full((1, n), 1.0), rng.multinomial(n, np.full(n, 1 / n), size=resamples)]) / n
     return np.einsum("bn,gnv->bgv", weights, regrets, optimize=True)
-
-
-def _read(means, chosen):
-    return np.take_along_axis(means, chosen[:, None], axis=1)[:, 0]
 
 
 def interval(values, level):
@@ -51,16 +47,14 @@ def growth(values, regrets, envelopes, level):
     values, place = np.asarray(values, dtype=float), edges(regrets)
     inside = place == "none"
     enough = inside.sum() >= max(2, len(values) / 2)
-    large, small = ((place == name).sum() for name in ("large", "small"))
+    mostly = "large" if (place == "large").sum() >= (place == "small").sum() else "small"
     used = inside if enough else np.full(len(values), True)
-    middle, low, high = interval(slopes(values[used], envelopes[:, used]), level)
+    ends = interval(slopes(values[used], envelopes[:, used]), level)
     return {
-        "slope": float(middle),
-        "low": float(low),
-        "high": float(high),
+        **dict(zip(("slope", "low", "high"), map(float, ends), strict=True)),
         "first": float(values[used][0]),
         "last": float(values[used][-1]),
-        "edge": "none" if enough else "large" if large >= small else "small",
+        "edge": "none" if enough else mostly,
         "inside": float(inside.mean()),
     }
 

@@ -18,6 +18,16 @@ COMPARED = ("bef-rlsvi", "bef-rlsvi@tuned", "greedy@tuned", "random")
 MOST = 6
 
 
+def markdown(layout, cases) -> str:
+    """Two tables: regrets of the agents that matter most, and how much tuning the agents need."""
+    tables = read(layout, cases)
+    first = [HEAD, ["---"] * len(HEAD), *(_regrets(*case, *tables[case]) for case in cases)]
+    second = [("case", "median over best setting: least", "most"), ["---"] * 3]
+    second += [_tuning(*case, tables[case][0]) for case in cases]
+    # Not `DataFrame.to_markdown`, which would fill up all cells to the length of the longest.
+    return "\n\n".join("\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)) + "\n"
+
+
 def read(layout, cases):
     """The summary and the order of each case, (instance, track); raise if the agents of HEAD are not in them."""
     tables = {case: tuple(regret_tables.read(layout, name, *case) for name in ("summary", "order")) for case in cases}
@@ -30,16 +40,6 @@ def read(layout, cases):
     return tables
 
 
-def markdown(layout, cases) -> str:
-    """Two tables: regrets of the agents that matter most, and how much tuning the agents need."""
-    tables = read(layout, cases)
-    rows = [_regrets(*case, *tables[case]) for case in cases]
-    first = [HEAD, ["---"] * len(HEAD), *rows]
-    second = [("case", "median over best setting: least", "most"), ["---"] * 3]
-    second += [_tuning(*case, tables[case][0]) for case in cases]
-    return "\n\n".join("\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)) + "\n"
-
-
 def _name(instance, track):
     return f"{instance}, reward {'known' if track == 'K' else 'unknown'}"
 
@@ -48,14 +48,18 @@ def _regrets(instance, track, summary, order):
     by_variant = summary.set_index("variant")
     order = order[order["family"] == "tuned"]
     leaders = order[[bool(set(group) & set(order["group"].iloc[0])) for group in order["group"]]]
-    shown = [f"{row.agent} {_marked(by_variant.loc[row.variant])}" for row in leaders.head(MOST).itertuples()]
+    shown = []
+    for row in leaders.head(MOST).itertuples():
+        constant = remarks.CONSTANT in str(by_variant.loc[row.variant, "remarks"])
+        shown.append(f"{row.agent} {_regret(by_variant.loc[row.variant])}{' (constant policy)' if constant else ''}")
     more = f"; {len(leaders) - MOST} more" if len(leaders) > MOST else ""
     places = {row.agent: f" (place {row.place} of {len(order)})" for row in order.itertuples()}
+    greedy = by_variant.loc["greedy@tuned"]
     return (
         f"{_name(instance, track)}; K = {summary['episodes'].iloc[0]}, {summary['seeds'].iloc[0]} seeds",
         "; ".join(shown) + more,
         _regret(by_variant.loc["bef-rlsvi@tuned"]) + places["bef-rlsvi"],
-        _regret(by_variant.loc["greedy@tuned"]) + _failed(by_variant.loc["greedy@tuned"]),
+        f"{_regret(greedy)}, failed {greedy['failed']:.0%} [{greedy['failed_low']:.0%}, {greedy['failed_high']:.0%}]",
         _regret(by_variant.loc["bef-rlsvi"]),
         _regret(by_variant.loc["random"]),
     )
@@ -63,11 +67,9 @@ def _regrets(instance, track, summary, order):
 
 def _tuning(instance, track, summary):
     """The agents with the smallest and the largest ratio of the median setting's regret to the best one's."""
-    by_variant = summary.set_index("variant")["mean"]
-    agents = _tuned(summary)
-    ratios = {agent: by_variant[f"{agent}@median"] / max(by_variant[f"{agent}@tuned"], 1e-6) for agent in agents}
-    ranked = sorted(ratios, key=ratios.get)
-    words = [f"{agent} {_round(ratios[agent])}" for agent in ranked]
+    mean = summary.set_index("variant")["mean"]
+    ratios = {agent: mean[f"{agent}@median"] / max(mean[f"{agent}@tuned"], 1e-6) for agent in _tuned(summary)}
+    words = [f"{agent} {_round(ratios[agent])}" for agent in sorted(ratios, key=ratios.get)]
     return _name(instance, track), ", ".join(words[:3]), ", ".join(words[:-4:-1])
 
 
@@ -78,15 +80,6 @@ def _tuned(summary):
 
 def _regret(row):
     return f"{_round(row['mean'])} [{_round(row['low'])}, {_round(row['high'])}]"
-
-
-def _marked(row):
-    """The regret, with a mark if the agent learns nothing."""
-    return _regret(row) + (" (constant policy)" if remarks.CONSTANT in str(row["remarks"]) else "")
-
-
-def _failed(row):
-    return f", failed {row['failed']:.0%} [{row['failed_low']:.0%}, {row['failed_high']:.0%}]"
 
 
 def _round(value):

@@ -1,18 +1,41 @@
 """Extra hypotheses under which steps of the proof of Theorem 1 hold, each computed on an instance.
 
-A hypothesis is a function of an instance, with its words: in short, a colon, and details. `proof_steps.csv` says which
-steps need which; those that the proof needs come first. Those on eta are judged at BEF-RLSVI's default.
+A hypothesis is a function of an instance, with its words: in short, a colon, and details. Those that the proof needs
+come first. Those on eta are judged at BEF-RLSVI's default. `proof_steps.csv` has the steps that fail as printed, each
+with the weakest known hypothesis under which it holds:
+
+    claim        number of the step in the ledger of claims
+    fails        what fails
+    hypothesis   a function of this module; empty where the corrected formula needs none
+    needed       yes: no correction without a hypothesis serves the proof; no: with it the printed form holds, and
+                 without it a corrected one
+    reading_of   the claim of the ledger with the reading below, mostly the same claim
+    reading      the reading of the ledger that survives under the hypothesis
 """
+
+import functools
 
 import numpy as np
 
 from befrl import agents
+from befrl.analysis.columns import read_data
 from befrl.experiment.bad_rounds import harmless_eta
 from befrl.numerics import linalg
 
 ROUNDING = 1e-9
 HYPOTHESES = {}  # the functions by name
 WORDS = {}  # their words by name
+
+
+@functools.cache
+def steps() -> list[dict]:
+    """The rows of `proof_steps.csv`; `needed` is a truth value."""
+    return [row | {"needed": row["needed"] == "yes"} for row in read_data("proof_steps.csv")]
+
+
+def needed() -> list[str]:
+    """The hypotheses without which the proof has a gap, in the order of the steps."""
+    return list(dict.fromkeys(step["hypothesis"] for step in steps() if step["needed"]))
 
 
 def hypothesis(words):
@@ -23,6 +46,15 @@ def hypothesis(words):
         return check
 
     return enter
+
+
+def _eta():
+    return agents.parameters("bef-rlsvi", {}).eta
+
+
+def _matrices(model):
+    """The matrices U of all (anchor, action), (N, A, p, d)."""
+    return np.moveaxis(model.features.natural(np.eye(model.d)), 0, -1)
 
 
 @hypothesis("Z is finite for every theta: bounded states, a bounded psi, or a Gaussian base measure.")
@@ -53,7 +85,7 @@ def constant_variance(instance):
 def rewards_see_all(instance):
     """Penalised estimates lie in the span of the A^-1 x, x = U'B; so must theta*_r, and U D must be a multiple of B."""
     model = instance.model
-    U = np.moveaxis(model.features.natural(np.eye(model.d)), 0, -1).reshape(-1, model.features.p, model.d)
+    U = _matrices(model).reshape(-1, model.features.p, model.d)
     x = np.einsum("p,mpd->md", model.B, U)
     span = linalg.solve(np.broadcast_to(model.features.trace, (len(x), *model.features.trace.shape)), x)
     _, sizes, rows = np.linalg.svd(span, full_matrices=False)
@@ -72,14 +104,14 @@ def one_feature(instance):
     model, H = instance.model, instance.horizon
     if H == 1:
         return True
-    U = np.moveaxis(model.features.natural(np.eye(model.d)), 0, -1).reshape(model.n_anchors, model.n_actions, -1)
+    U = _matrices(model).reshape(model.n_anchors, model.n_actions, -1)
     policy, anchors = model.space.on_anchors(instance.optimal_policy), np.arange(model.n_anchors)
     reach = np.eye(model.n_anchors, dtype=bool)[instance.start_masses > 0]  # (first states, N)
     lows, highs = [], []
     for h in range(H):
         met = U[anchors, policy[h]]
-        for found, rim, fold in ((lows, np.inf, np.min), (highs, -np.inf, np.max)):
-            found.append(fold(np.where(reach[..., None], met, rim), axis=1))
+        lows.append(np.where(reach[..., None], met, np.inf).min(1))
+        highs.append(np.where(reach[..., None], met, -np.inf).max(1))
         reach = reach @ (instance.P[anchors, policy[h]] > 0)
     spread = np.max(highs, axis=0) - np.min(lows, axis=0)
     return bool(spread.max() <= ROUNDING * max(1.0, np.abs(U).max()))
@@ -135,7 +167,3 @@ def large_C_d(instance):
 @hypothesis("No bad round is imagined only: H = 1, or eta > alpha_r sup tr(A^-1 G), with which none is bad.")
 def no_imagined_bad_round(instance):
     return one_step(instance) or _eta() > harmless_eta(instance)
-
-
-def _eta():
-    return agents.parameters("bef-rlsvi", {}).eta

@@ -40,6 +40,11 @@ def mean_interval(values, level, least=None, most=None):
     return low.reshape(shape)[()], np.maximum(mean + half, high).reshape(shape)[()]
 
 
+def mean_with_interval(values, level, names=("mean", "low", "high"), least=None, most=None):
+    """The mean over the first axis and the ends of its interval, by name."""
+    return dict(zip(names, (values.mean(0), *mean_interval(values, level, least, most)), strict=True))
+
+
 def p_value(differences):
     """P-value of "the mean over the first axis is zero": 1 - level of the widest `mean_interval` without zero."""
     columns, shape = _columns(differences)
@@ -62,11 +67,6 @@ def clopper_pearson(count, n, level):
     low = np.where(count > 0, special.betaincinv(np.maximum(count, 1), n - count + 1, tail), 0.0)
     high = np.where(count < n, special.betaincinv(count + 1, np.maximum(n - count, 1), 1 - tail), 1.0)
     return low[()], high[()]
-
-
-def undetected_rate(n, level):
-    """The largest rate of failures that n seeds without one do not exclude: (1 - rate)^n = 1 - level."""
-    return 1 - (1 - level) ** (1 / n)
 
 
 def _columns(values):

@@ -11,14 +11,16 @@ from befrl.analysis.intervals import clopper_pearson
 RESAMPLES = 400
 
 
-def student(values, level):
-    return _around(values.mean(0), values, level)
+def student(values, level, shift=0.0):
+    """Student's interval, around the mean plus a shift."""
+    n, centre = len(values), values.mean(0) + shift
+    half = special.stdtrit(n - 1, (1 + level) / 2) * values.std(0, ddof=1) / np.sqrt(n)
+    return centre - half, centre + half
 
 
 def johnson(values, level):
     """Student's interval around a mean that is shifted by the skewness: Johnson 1978."""
-    shift = values.std(0) * _skewness(values) / (6 * len(values))
-    return _around(values.mean(0) + shift, values, level)
+    return student(values, level, shift=values.std(0) * _skewness(values) / (6 * len(values)))
 
 
 def hall(values, level):
@@ -101,12 +103,6 @@ def sign_flips(values, mean, rng):
 def _skewness(values):
     centred, sd = values - values.mean(0), values.std(0)
     return (centred * centred * centred).mean(0) / np.where(sd > 0, sd, 1.0) ** 3
-
-
-def _around(centre, values, level):
-    n = len(values)
-    half = special.stdtrit(n - 1, (1 + level) / 2) * values.std(0, ddof=1) / np.sqrt(n)
-    return centre - half, centre + half
 
 
 def _part(values, which, most, level):

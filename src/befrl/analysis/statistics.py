@@ -55,12 +55,3 @@ def spread(rows, keys, count, values) -> list[dict]:
             entry |= {name: float(np.median(column)), f"{name}_low": low, f"{name}_high": high}
         found.append(entry)
     return found
-
-
-def spread_columns(count, values) -> dict[str, str]:
-    """The columns that `spread` adds to the keys, with their meanings; `values` are those of its arguments."""
-    columns = {count: f"number of {count}"}
-    for name, meaning in values.items():
-        columns |= {name: f"median over {count} of: {meaning}"}
-        columns |= {f"{name}_low": f"10 % quantile over {count}", f"{name}_high": f"90 % quantile over {count}"}
-    return columns

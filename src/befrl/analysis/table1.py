@@ -7,49 +7,17 @@ their growth have a table of their own, joined by instance, track and agent.
 
 from dataclasses import asdict
 
-from befrl.analysis import regret_columns, regret_tables
+from befrl.analysis import columns, components, regret_tables
 from befrl.analysis.components import scaling
 from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.common.printed import PRINTED, Printed
 
-KEYS = {name: regret_columns.SUMMARY[name] for name in ("instance", "track", "agent", "algorithm", "setting")}
+COLUMNS, TIMINGS = columns.TABLES["table1"], columns.TABLES["table1/timings"]
+KEYS = ("instance", "track", "agent", "algorithm", "setting")
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "optimistic", "tied")
 # Variants of a tuned agent, beside the one at its own constants.
 TUNED = ("tuned", "median", "worst")
-COLUMNS = {
-    **KEYS,
-    "printed": "name of the algorithm in the paper's Table 1; empty if it is not there",
-    "rate": "regret bound as printed, without logarithms",
-    "tractable_exploration": "mark as printed",
-    "tractable_planning": "mark as printed",
-    "free_of_clipping": "mark as printed",
-    "assumes": "model and assumptions as printed",
-    "rewards": "whether the algorithm knows the rewards, as printed",
-    "specification": regret_columns.SUMMARY["specification"],
-    "seeds": regret_columns.SUMMARY["seeds"],
-    "episodes": regret_columns.SUMMARY["episodes"],
-    "constants": "constants of the columns theory_*: theory, surrogate (of another bound, as the source's are not "
-    "known), set (by the config) or baseline (none)",
-    **{f"theory_{name}": f"without tuning: {regret_columns.SUMMARY[name]}" for name in MEASURED},
-    "tuned_setting": f"tuned: {regret_columns.SUMMARY['setting']}",
-    "at_edge": regret_columns.SUMMARY["at_edge"],
-    **{f"{role}_{name}": f"{role}: {regret_columns.SUMMARY[name]}" for role in TUNED for name in MEASURED},
-    "theory_group": "letters among all agents without tuning; agents that share one cannot be told apart; none for the "
-    "oracle",
-    "tuned_group": "letters among all agents, tuned where they are; agents that share one cannot be told apart; none "
-    "for the oracle",
-    "plans": regret_columns.SUMMARY["plans"],
-    "theory_remarks": f"without tuning: {regret_columns.SUMMARY['remarks']}",
-    "tuned_remarks": f"tuned: {regret_columns.SUMMARY['remarks']}",
-}
-TIMINGS = {
-    **KEYS,
-    "seconds": regret_columns.TIMINGS["seconds_per_episode"],
-    "exponent_k": regret_columns.TIMINGS["exponent_k"],
-    "exponent_d": "power of d with which they grow, on larger instances of the family; empty if not measured",
-    "exponent_H": "power of H with which they grow, on the same instance; empty if not measured",
-}
 
 
 def rows(layout, cases) -> list[dict]:
@@ -61,34 +29,33 @@ def timings(layout, cases, scaled) -> list[dict]:
     """The seconds of each agent of the table, and their growth on the `scaled` instances."""
     growth = {key: powers for name in scaled for key, powers in _growth(layout, name).items()}
     found = []
-    for instance, track in cases:
-        path = layout.regret_timings(instance, track)
-        seconds = regret_tables.read(layout, "timings", instance, track).set_index("agent")
-        for by_role in _agents(layout, instance, track):
+    for case in cases:
+        seconds = regret_tables.read(layout, "timings", *case).set_index("agent")
+        for by_role in _agents(layout, *case):
             row = by_role["theory"]
             if row["agent"] not in seconds.index:
+                path = layout.regret_timings(*case)
                 raise InputError(f"{path}: there is no row of '{row['agent']}': delete it and run again")
             cost = seconds.loc[row["agent"]]
             entry = {key: row[key] for key in KEYS}
             entry |= {"seconds": cost["seconds_per_episode"], "exponent_k": cost["exponent_k"]}
-            found.append(entry | (_powers(growth, row) if instance in scaled else {}))
+            found.append(entry | (_powers(growth, row) if case[0] in scaled else {}))
     return found
 
 
-def _agents(layout, instance, track):
+def _agents(layout, *case):
     """The rows of the summary of each agent by role: "theory" for its own constants, and those of TUNED."""
-    summary = _with_texts(regret_tables.read(layout, "summary", instance, track))
-    order = regret_tables.read(layout, "order", instance, track)
+    summary = _with_texts(regret_tables.read(layout, "summary", *case))
+    order = regret_tables.read(layout, "order", *case)
     groups = {(row.family, row.agent): row.group for row in order.itertuples()}
     for agent, part in summary.groupby("agent", sort=False):
         by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] in TUNED}
-        own_rows = part[part["variant"] == agent].to_dict("records")
-        if len(own_rows) != 1:
-            path = layout.regret("summary", instance, track)
-            raise InputError(f"{path}: it has {len(own_rows)} rows of '{agent}' alone: delete it and run again")
-        (own,) = own_rows
-        own |= {f"{family}_group": groups.get((family, agent), "") for family in ("theory", "tuned")}
-        yield by_role | {"theory": own}
+        own = part[part["variant"] == agent].to_dict("records")
+        if len(own) != 1:
+            path = layout.regret("summary", *case)
+            raise InputError(f"{path}: it has {len(own)} rows of '{agent}' alone: delete it and run again")
+        letters = {f"{family}_group": groups.get((family, agent), "") for family in ("theory", "tuned")}
+        yield by_role | {"theory": own[0] | letters}
 
 
 def _row(by_role):
@@ -104,7 +71,7 @@ def _row(by_role):
 
 def _growth(layout, instance):
     """{(instance, algorithm, setting): exponents in d and in H}."""
-    table = tidy.read(layout.component_timings("scaling", instance), scaling.TIMINGS)
+    table = tidy.read(layout.component_timings("scaling", instance), components.tables("scaling")["timings"])
     found = {}
     for row in _with_texts(table[table["role"] == "exponent"]).itertuples():
         found.setdefault((instance, row.algorithm, row.setting), {})[f"exponent_{row.varied}"] = row.exponent

@@ -1,4 +1,4 @@
-"""Comparisons: several agents play the same instance with the same seeds and the same environment noise."""
+"""Comparisons of several agents on the same instance with the same seeds and the same environment noise."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -7,25 +7,20 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from befrl.analysis import aggregation, intervals, regret_columns
-from befrl.api import validation
-from befrl.api.runs import LOCKSTEP, Runs, play
+from befrl.api.runs import Runs, play
+from befrl.api.validation import AnyAgent, AnyInstance, AnySeeds, Player
+from befrl.common.defaults import EPISODES, LEVEL, LOCKSTEP, ROOT_SEED, TIES
 from befrl.common.errors import InputError
-from befrl.experiment.spec import ROOT_SEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEVEL = 0.95
 # Agents that every comparison shows.
 BASELINES = ("greedy", "random", "oracle")
+SUMMARY = ("setting", "mean", "low", "high", "median", "failed")
 MEANINGS = {
     "agent": "name of the agent",
-    "setting": regret_columns.SUMMARY["setting"],
-    "mean": regret_columns.SUMMARY["mean"],
-    "low": regret_columns.SUMMARY["low"],
-    "high": regret_columns.SUMMARY["high"],
-    "median": regret_columns.SUMMARY["q50"],
-    "failed": regret_columns.SUMMARY["failed"],
+    **{key: regret_columns.SUMMARY["q50" if key == "median" else key] for key in SUMMARY},
     "difference": "mean over seeds of the regret minus that of the best agent but the oracle, paired by seed",
     "difference_low": "lower end of the interval of the mean difference",
     "difference_high": "upper end of the interval of the mean difference",
@@ -37,7 +32,7 @@ class Comparison:
     """Runs of several agents on one instance and track, with the same seeds."""
 
     def __init__(self, runs: Mapping[str, Runs]):
-        """Compare runs by label, such as those of `befrl.run`, or of a file that `befrl.read` has read."""
+        """Compare runs by label, such as those of `befrl.run` or in a file read by `befrl.read`."""
         if not isinstance(runs, Mapping) or not runs or not all(isinstance(each, Runs) for each in runs.values()):
             raise InputError("runs is not allowed: it must be a dictionary of at least one Runs by name")
         self.runs = {label: Runs(each.log, each.meta | {"labels": [label]}) for label, each in runs.items()}
@@ -48,16 +43,14 @@ class Comparison:
         self._curves = pd.DataFrame(rows["curves"], columns=list(regret_columns.CURVES))
 
     def table(self) -> pd.DataFrame:
-        """One row for each agent, best first; `table.attrs["meanings"]` says what the columns are."""
-        rows = self._summary.sort_values("mean", kind="stable").set_index("variant")
-        finals = {label: self.runs[label].cumulative[:, -1] for label in rows.index}
-        learners = [label for label in rows.index if rows["algorithm"][label] != "oracle"] or list(rows.index)
+        """One row for each agent, best first; `table.attrs["meanings"]` has the meanings of the columns."""
+        rows = self._summary.sort_values("mean", kind="stable").set_index("variant").rename(columns={"q50": "median"})
+        best = next((label for label in rows.index if rows["algorithm"][label] != "oracle"), rows.index[0])
         found = []
         for label, row in rows.iterrows():
-            difference = finals[label] - finals[learners[0]]
+            difference = self.runs[label].cumulative[:, -1] - self.runs[best].cumulative[:, -1]
             low, high = intervals.mean_interval(difference, LEVEL)
-            entry = {"agent": label, "median": row["q50"], "seconds": self.runs[label].seconds}
-            entry |= {key: row[key] for key in ("setting", "mean", "low", "high", "failed")}
+            entry = {"agent": label, "seconds": self.runs[label].seconds, **row[list(SUMMARY)]}
             found.append(entry | {"difference": difference.mean(), "difference_low": low, "difference_high": high})
         table = pd.DataFrame(found, columns=list(MEANINGS))
         table.attrs["meanings"] = MEANINGS
@@ -65,11 +58,7 @@ class Comparison:
 
     def frame(self) -> pd.DataFrame:
         """One row for each agent, seed and episode, as `Runs.frame`."""
-        frames = [each.frame() for each in self.runs.values()]
-        meanings = frames[0].attrs
-        frame = pd.concat(frames, ignore_index=True)
-        frame.attrs = meanings
-        return frame
+        return pd.concat([each.frame() for each in self.runs.values()], ignore_index=True)
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """Draw the mean cumulative regret of every agent but the oracle; the path ends in .png, .svg or .pdf."""
@@ -85,34 +74,30 @@ class Comparison:
 
 
 def compare(
-    mdp: validation.AnyInstance,
-    agents: Mapping[str, validation.AnyAgent | tuple[validation.AnyAgent, Mapping[str, Any]]],
+    mdp: AnyInstance,
+    agents: Mapping[str, AnyAgent | tuple[AnyAgent, Mapping[str, Any]]],
     *,
-    episodes: int = 1000,
-    seeds: validation.AnySeeds = 30,
+    episodes: int = EPISODES,
+    seeds: AnySeeds = 30,
     track: str = "U",
-    ties: str = "random",
+    ties: str = TIES[0],
     root_seed: int = ROOT_SEED,
     cores: int = 1,
     lockstep: int = LOCKSTEP,
     show: bool = True,
 ) -> Comparison:
-    """Let several agents play an instance, and greedy, random and oracle beside them.
+    """Run several agents on an instance, and greedy, random and oracle for comparison.
 
     `agents` is {name: agent} or {name: (agent, parameters)}; the other arguments are those of `befrl.run`. The runs of
     all agents are spread over the cores.
     """
     if not isinstance(agents, Mapping) or not agents:
         raise InputError("agents is not allowed: it must be a dictionary {name: agent} with at least one agent")
-    players = [_player(label, each) for label, each in agents.items()]
-    players += [(name, name, {}) for name in BASELINES if name not in agents]
-    runs = play(mdp, players, episodes, seeds, track, ties, root_seed, cores, lockstep, show)
-    return Comparison({each.label: each for each in runs})
-
-
-def _player(label: str, each: Any) -> tuple[str | None, validation.AnyAgent, Mapping[str, Any]]:
-    """Label, agent and parameters of an entry."""
-    agent, values = each if isinstance(each, tuple) and len(each) == 2 else (each, {})
-    if not isinstance(values, Mapping):
-        raise InputError(f"agents: '{label}' is not allowed: write an agent, or (agent, {{parameter: value}})")
-    return label, agent, values
+    players: list[Player] = []
+    for label, each in {**agents, **{name: name for name in BASELINES if name not in agents}}.items():
+        agent, values = each if isinstance(each, tuple) and len(each) == 2 else (each, {})
+        if not isinstance(values, Mapping):
+            raise InputError(f"agents: '{label}' is not allowed: write an agent, or (agent, {{parameter: value}})")
+        players.append((label, agent, values))
+    options = {"episodes": episodes, "seeds": seeds, "track": track, "ties": ties, "root_seed": root_seed}
+    return Comparison({each.label: each for each in play(mdp, players, cores, lockstep, show, options)})

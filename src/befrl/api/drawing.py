@@ -9,20 +9,19 @@ import pandas as pd
 from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.figures import regret
-from befrl.figures.support import newcomers, style
+from befrl.figures.support import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ENDINGS = (".png", ".svg", ".pdf")
-# No date is written, so that a figure is the same every time.
+# Without a date a figure is the same every time.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
 def check_path(path: str | PathLike[str]) -> None:
     """Raise if no figure can be written at a path."""
-    if Path(path).suffix not in ENDINGS:
-        raise InputError(f"{path}: cannot be drawn, the name must end in {', '.join(ENDINGS)}")
+    if Path(path).suffix not in METADATA:
+        raise InputError(f"{path}: cannot be drawn, the name must end in {', '.join(METADATA)}")
     storage.check_target(path)
 
 
@@ -31,14 +30,13 @@ def draw(
 ) -> "Figure":
     """Draw the regret of every agent but the oracle, and write it if a path is given."""
     import matplotlib
-    from matplotlib import pyplot
 
     if path is not None:
         check_path(path)
     # A notebook keeps its own settings.
-    with matplotlib.rc_context(), pyplot.ioff():
+    with matplotlib.rc_context():
         style.theme()
-        newcomers.start(style.numbered(dict(zip(summary["agent"], summary["algorithm"], strict=True))))
+        style.start(dict(zip(summary["agent"], summary["algorithm"], strict=True)))
         rows = regret.shown(summary, "theory")
         # A heading on two lines is not wider than one panel.
         panels, newline = ({"": rows}, "\n") if len(rows) <= regret.MOST else (regret.panels(rows), "; ")
@@ -49,5 +47,4 @@ def draw(
             ending = Path(path).suffix
             with storage.replacing(path) as file:
                 figure.savefig(file, format=ending[1:], dpi=200, metadata=METADATA[ending])
-        style.close(figure)
     return figure

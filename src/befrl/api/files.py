@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from befrl import instances
-from befrl.api import validation
 from befrl.api.runs import Runs
-from befrl.api.threads import one_thread
+from befrl.api.validation import shown
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
 from befrl.model.instance import Instance
 from befrl.study import columns
-
-# Keys of the meta that have an entry for each label.
-BY_LABEL = ("labels", "settings", "constants", "specification", "facts")
 
 
 def read(path: str | PathLike[str]) -> pd.DataFrame | dict[str, Runs] | Instance | dict[str, Any]:
@@ -28,10 +25,8 @@ def read(path: str | PathLike[str]) -> pd.DataFrame | dict[str, Runs] | Instance
     claim or of a tuning (json) a dictionary.
     """
     if not isinstance(path, str | PathLike):
-        raise InputError(f"path = {validation.shown(path)} is not allowed: it must be the path of a file")
+        raise InputError(f"path = {shown(path)} is not allowed: it must be the path of a file")
     file = Path(path)
-    if not file.exists():
-        raise InputError(f"{file}: there is no such file")
     if file.is_dir():
         raise InputError(f"{file}: is a folder: name a file")
     readers = {".csv": _table, ".npz": _arrays, ".json": storage.read_json}
@@ -52,12 +47,11 @@ def _table(path: Path) -> pd.DataFrame:
 
 def _arrays(path: Path) -> dict[str, Runs] | Instance:
     if storage.kind(path) == "instance":
-        with one_thread():
+        with threadpool_limits(limits=1):
             return instances.load(path)[1]
     log, meta = run_file.load(path)
-    shared = {key: value for key, value in log.items() if key in run_file.COST}
     found = {}
     for i, label in enumerate(meta["labels"]):
-        own = {key: value[i : i + 1] for key, value in log.items() if key not in run_file.COST}
-        found[label] = Runs(own | shared, meta | {key: meta[key][i : i + 1] for key in BY_LABEL})
+        own = {key: value if key in run_file.COST else value[i : i + 1] for key, value in log.items()}
+        found[label] = Runs(own, meta | {key: meta[key][i : i + 1] for key in ("labels", *run_file.BY_LABEL)})
     return found

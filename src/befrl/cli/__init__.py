@@ -17,8 +17,7 @@ from contextlib import suppress
 
 from befrl.cli import verbs
 from befrl.common import plugin_variable
-from befrl.common.errors import ContractError, InputError, NotConverged, unknown
-from befrl.common.sentences import one_line
+from befrl.common.errors import ContractError, InputError, NotConverged, one_line, unknown
 
 
 class Parser(argparse.ArgumentParser):

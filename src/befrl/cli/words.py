@@ -8,8 +8,7 @@ import json
 from functools import partial
 
 from befrl.common.defaults import EPISODES, ROOT_SEED, TIES, TRACKS
-from befrl.common.errors import InputError
-from befrl.common.sentences import quoted
+from befrl.common.errors import InputError, quoted
 
 
 def pairs(texts):

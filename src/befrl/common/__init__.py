@@ -1,1 +1,1 @@
-"""Shared by all rooms: errors, parameters, registries, files, tables, the layout of results and random streams."""
+"""Shared by all layers: errors, parameters, registries, files, tables, the layout of results and random streams."""

@@ -1,7 +1,7 @@
-"""Exceptions that end a command with a one-sentence message.
+"""Exceptions that end a command with a message of one line: exit code 2 for bad input, otherwise 1."""
 
-Bad input gives exit code 2, a failed computation or a broken contract exit code 1.
-"""
+# Largest number of characters of a message, and of a value quoted in one.
+MESSAGE, VALUE = 700, 100
 
 
 class InputError(ValueError):
@@ -9,7 +9,7 @@ class InputError(ValueError):
 
 
 class Refused(InputError):
-    """Components that cannot work together, refused before anything runs."""
+    """Components that cannot work together, rejected before anything runs."""
 
 
 class NotConverged(RuntimeError):
@@ -20,23 +20,35 @@ class ContractError(RuntimeError):
     """An agent or an instance breaks its contract; the message says how."""
 
 
-def require(holds, sentence: str):
+def require(holds, message: str):
     """Raise `ContractError` unless a condition of a contract holds."""
     if not holds:
-        raise ContractError(sentence)
+        raise ContractError(message)
 
 
 def unknown(kind: str, name, allowed) -> InputError:
-    """The error for an unknown name; its message guesses what was meant and lists the allowed names."""
+    """The error for an unknown name: it suggests the closest allowed name and lists all of them."""
     names = list(map(str, allowed))
     return InputError(f"unknown {kind} '{name}'{guess(name, names)}: choose one of {', '.join(names)}")
 
 
 def guess(name, allowed) -> str:
-    """The allowed name that is most like an unknown one, as ` (did you mean 'chain'?)`; nothing if none is like it."""
-    # Imported here because only mistakes need it.
+    """The allowed name closest to an unknown one, as ` (did you mean 'chain'?)`; empty if none is close."""
+    # Imported here because only errors need it.
     from difflib import get_close_matches
 
     known = {str(each).lower(): each for each in allowed}
     close = get_close_matches(str(name).lower(), known, n=1)
     return f" (did you mean '{known[close[0]]}'?)" if close else ""
+
+
+def one_line(text, most=MESSAGE) -> str:
+    """The text on one line without control characters; the middle of a long text is cut out."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
+    half = (most - 5) // 2
+    return line if len(line) <= most else f"{line[:half]} ... {line[-half:]}"
+
+
+def quoted(value) -> str:
+    """A value as shown in a message."""
+    return one_line(repr(value), VALUE)

@@ -1,17 +1,14 @@
-"""The facts about an instance that its file holds, read without building the instance."""
+"""The facts stored in an instance file, read without building the instance."""
 
 from befrl.common import storage
 from befrl.common.errors import InputError
 
-# The facts about an instance that are numbers.
-NUMBERS = (
-    *("horizon", "d", "n_cells", "n_anchors", "n_actions"),
-    *("optimal_value", "uniform_value", "gap", "cell_loss"),
-)
+NUMBERS = ("horizon", "d", "n_cells", "n_anchors", "n_actions", "optimal_value", "uniform_value", "gap", "cell_loss")
+TYPES = dict.fromkeys(NUMBERS, int | float) | {"name": str, "family": str, "parameters": dict, "constants": dict}
 
 
 def read(path, name) -> dict:
-    """The `facts` of an instance from its file; raise if it is the file of another."""
+    """The `facts` of the instance `name` from its file."""
     meta = storage.read_meta(path, "instance")
     check(path, meta)
     if meta["name"] != name:
@@ -21,5 +18,4 @@ def read(path, name) -> dict:
 
 def check(path, meta):
     """Raise if the metadata of a file are not the facts of an instance."""
-    types = dict.fromkeys(NUMBERS, int | float) | {"name": str, "family": str, "parameters": dict, "constants": dict}
-    storage.require(path, meta, "a befrl instance file", types)
+    storage.require(path, meta, "a befrl instance file", TYPES)

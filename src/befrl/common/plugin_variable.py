@@ -1,4 +1,4 @@
-"""The environment variable that tells a workflow's jobs which plug-ins to load; it is read without loading any."""
+"""The environment variable that names the plug-ins of a workflow's jobs; reading it loads none of them."""
 
 import os
 
@@ -6,10 +6,10 @@ NAME = "BEFRL_PLUGINS"
 
 
 def read() -> list[str]:
-    """The folders, files and installed packages that the variable names, separated like the folders of PATH."""
+    """The named folders, files and installed packages, separated as in PATH."""
     return [source for source in os.environ.get(NAME, "").split(os.pathsep) if source]
 
 
 def write(sources):
-    """Hand plug-ins on to the processes that this one starts."""
+    """Set the variable for the processes that this one starts."""
     os.environ[NAME] = os.pathsep.join(sources)

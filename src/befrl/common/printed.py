@@ -1,6 +1,8 @@
-"""Table 1 of the paper as it is printed: marks, rates and assumptions by the name of the algorithm here."""
+"""Table 1 of the paper as printed (printed.csv): marks, rates and assumptions by the name of the algorithm here."""
 
+import csv
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -16,20 +18,5 @@ class Printed:
     rewards: str = ""
 
 
-PRINTED = {
-    "ren-ts": Printed(
-        "Thompson sampling", "sqrt(d^2 H^3 K), Bayesian", "no", "yes", "n.a.", "Gaussian transitions", "known"
-    ),
-    "exp-ucrl": Printed("EXP-UCRL", "sqrt(d^2 H^4 K)", "no", "no", "n.a.", "bilinear exponential family", "known"),
-    "smrl": Printed("SMRL", "sqrt(d^2 H^4 K)", "no", "no", "n.a.", "bilinear exponential family", "known"),
-    "ucrl-vtr": Printed("UCRL-VTR", "sqrt(d^2 H^4 K)", "no", "no", "n.a.", "linear mixture model", "not said"),
-    "lsvi-phe": Printed(
-        "PHE-LSVI", "sqrt(d^3 H^4 K), or poly(d_E H) sqrt(K H)", "yes", "no", "no",
-        "eluder dimension, tabular, anti-concentration", "not said",
-    ),
-    "uc-matrixrl": Printed("UC-MatrixRL", "sqrt(d^2 H^5 K)", "no", "no", "n.a.", "linear factor MDP", "not said"),
-    "opt-rlsvi": Printed("OPT-RLSVI", "sqrt(d^4 H^5 K)", "yes", "yes", "no", "linear V", "not said"),
-    "bef-rlsvi": Printed(
-        "BEF-RLSVI", "sqrt(d^3 H^3 K)", "yes", "yes", "yes", "bilinear exponential family", "unknown"
-    ),
-}  # fmt: skip
+with open(Path(__file__).with_suffix(".csv"), encoding="utf-8", newline="") as file:
+    PRINTED = {row.pop("algorithm"): Printed(**row) for row in csv.DictReader(file)}

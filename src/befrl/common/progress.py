@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress(total: int, show: bool) -> Iterator[Callable[[int], object] | None]:
-    """A progress bar that counts steps, on a terminal or in a notebook; yields the function that counts, or None."""
+    """A progress bar on a terminal or in a notebook; yields the function that counts steps, or None."""
     if not show or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield None
         return

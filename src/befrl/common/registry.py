@@ -3,17 +3,17 @@
 import importlib
 import importlib.util
 import pkgutil
+import traceback
 from functools import cache
 
 from befrl.common.errors import InputError, unknown
 
 
 class Registry:
-    """Components by name: the modules of a package, where `bef-rlsvi` is the module `bef_rlsvi`, and those added to it.
+    """Components by name: the modules of a package, where `bef-rlsvi` is the module `bef_rlsvi`, and added ones.
 
-    `parts` are what a component must define; the first part tells its kind, and is a subclass of the class `base` of
-    the package's module `base`, if one is named. Nothing may be added under the names in `reserved`, nor under those of
-    the package's own modules.
+    `parts` are the names that a component must define; the first one identifies its kind, and is a subclass of the
+    class `base` of the package's module `base`, if given. Names in `reserved` and of own modules cannot be added.
     """
 
     def __init__(self, kind, package, path, parts=(), base=None, reserved=()):
@@ -25,7 +25,7 @@ class Registry:
         return iter(self.names())
 
     def __reduce__(self):
-        """A registry is pickled by reference: in another process it is the registry of the same package."""
+        """Pickle by reference: in another process it is the registry of the same package."""
         return _attribute, (self.package, "registry")
 
     def own(self) -> list[str]:
@@ -36,9 +36,9 @@ class Registry:
         return sorted([*self.own(), *self.added])
 
     def add(self, name: str, module, replace=False):
-        """Add a module, or any object with the same parts, such as a `SimpleNamespace` of classes.
+        """Add a module by its name, which is imported on demand, or an object with the same parts.
 
-        A text is the name of a module, which is imported on demand. Only what was added before can be replaced.
+        With `replace`, a component that was added before can be replaced.
         """
         self.check_free(name, replace)
         if not isinstance(module, str):
@@ -64,16 +64,18 @@ class Registry:
             return importlib.import_module(self.module_name(name))
         module = self.added[name]
         if isinstance(module, str):
-            module = _import(module)
+            try:
+                module = importlib.import_module(module)
+            except Exception as error:
+                raise InputError(f"{place(error, module)}: {type(error).__name__}: {error}") from error
             self._check_parts(module, module.__file__)
         return module
 
     def summary(self, name: str) -> str:
-        """The first line of the module's docstring, or of that of its first part."""
+        """The first line of the docstring of the module, or of its first part."""
         module = self.module(name)
         documented = [vars(module).get("__doc__"), *(getattr(module, part).__doc__ for part in self.parts[:1])]
-        text = next(filter(None, documented), "").strip()
-        return text.splitlines()[0] if text else ""
+        return next(filter(None, documented), "").strip().partition("\n")[0]
 
     def _check_parts(self, module, where):
         for part in self.parts:
@@ -87,7 +89,7 @@ class Registry:
 
 @cache
 def _modules(*folders: str) -> tuple[str, ...]:
-    """The names of the modules in some folders. A workflow asks for them several times for each of its jobs."""
+    """The names of the modules in some folders."""
     return tuple(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg)
 
 
@@ -95,22 +97,10 @@ def _attribute(module, name):
     return getattr(importlib.import_module(module), name)
 
 
-def _import(module: str):
-    """Import a user's module; an exception is told in one sentence, with the file and line of the user's code."""
-    try:
-        return importlib.import_module(module)
-    except Exception as error:
-        raise InputError(f"{place(error, module)}: {type(error).__name__}: {error}") from error
-
-
 def place(error, module: str):
     """The file and line of a module at which an exception was raised."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}"
-    found = file = importlib.util.find_spec(module).origin
-    step = error.__traceback__
-    while step:
-        if step.tb_frame.f_code.co_filename == file:
-            found = f"{file}, line {step.tb_lineno}"
-        step = step.tb_next
-    return found
+    file = importlib.util.find_spec(module).origin
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f"{file}, line {lines[-1]}" if lines else file

@@ -1,7 +1,7 @@
 """Read and write result files: writes are atomic, and unreadable files raise an `InputError`.
 
-Only regular files and new names are written, at the end of symbolic links if there are any: a device, pipe or folder
-would be replaced by a file. Only regular files are read.
+Only regular files are read and written: a device, pipe or folder must not be replaced by a file. Symbolic links are
+followed.
 """
 
 import json
@@ -14,20 +14,19 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
-from befrl.common.errors import InputError
-from befrl.common.sentences import one_line
+from befrl.common.errors import InputError, one_line
 
-# The end of the names of files that are being written; a process that is killed leaves them behind.
+# The suffix of unfinished files; a process that is killed leaves them behind.
 UNFINISHED = ".part"
 FORMAT = "befrl-1"
-# New folders that are made for a file at most.
+# Largest number of new folders that are made for a file.
 FOLDERS = 100
-# Of compression, from 0 to 9.
+# Compression level, from 0 to 9.
 LEVEL = 1
 
 
 def check_target(path) -> Path:
-    """The file that a path leads to; raise if none can be written there. Called before the work starts."""
+    """The file that a path leads to; raise if it cannot be written. Called before a computation starts."""
     try:
         target = Path(os.path.realpath(path))
         problem = _problem(target)
@@ -57,11 +56,11 @@ def _problem(target):
 
 
 def check_source(path):
-    """Raise if a path leads to a pipe or a device, which may never begin or never end. Called before a file is read."""
+    """Raise if a path leads to a pipe or a device, from which reading may never end."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
-        return  # the reader says why
+        return  # the reader raises the error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InputError(f"{path}: cannot be read, it is not a regular file: name one")
 
@@ -69,38 +68,32 @@ def check_source(path):
 @contextmanager
 def replacing(path):
     """Write to a temporary file in the same folder, which is renamed to `path` on success and removed on failure."""
-    target, temporary = check_target(path), None
+    target = check_target(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Names have a greatest length, and this one is longer than the target's.
-        start = f".{target.name[:40]}."
-        handle, temporary = tempfile.mkstemp(prefix=start, suffix=UNFINISHED, dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
-            # mkstemp creates private files; results get the permissions that the user's umask allows.
-            umask = os.umask(0)
-            os.umask(umask)
-            os.fchmod(handle, 0o666 & ~umask)
-            yield file
-            # On the disk before it has its name: after a power cut there is the old file or the whole new one.
-            file.flush()
-            os.fsync(handle)
-        os.replace(temporary, target)
-        temporary = None
+        # The name is cut because the length of file names is limited.
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=UNFINISHED, dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                # mkstemp creates private files; results get the permissions that the user's umask allows.
+                umask = os.umask(0)
+                os.umask(umask)
+                os.fchmod(handle, 0o666 & ~umask)
+                yield file
+                # Flushed to disk before the rename: after a power failure the file is the old or the new one.
+                file.flush()
+                os.fsync(handle)
+            os.replace(temporary, target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def write_text(path, text: str):
     with replacing(path) as file:
         file.write(text.encode())
-
-
-def missing(path) -> InputError:
-    """The error for a file that is not there."""
-    return InputError(f"{path}: there is no such file")
 
 
 def write_json(path, value):
@@ -112,7 +105,7 @@ def read_text(path) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        raise missing(path) from None
+        raise InputError(f"{path}: there is no such file") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as text ({one_line(error)}): delete it and run again") from None
 
@@ -129,7 +122,7 @@ def require(path, value, what: str, types: dict):
     """Raise unless `value`, read from a file, is a mapping that has these keys with values of these types."""
     for key, kind in types.items():
         found = value.get(key) if isinstance(value, dict) else None
-        # In Python True is a number, too.
+        # In Python a bool is an int.
         if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
             problem = f"its '{key}' is missing or damaged" if isinstance(value, dict) else "it has no keys"
             raise InputError(f"{path}: not {what}, {problem}: delete it and run again")
@@ -139,49 +132,43 @@ def write_arrays(path, kind: str, arrays: dict, meta: dict):
     """Write arrays and their metadata to one npz file, without pickles."""
     text = json.dumps({"format": FORMAT, "kind": kind, "arrays": sorted(arrays), **meta}, allow_nan=False)
     arrays = {"meta": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
-    # np.savez_compressed has no option for the level, and its own takes twice as long for files a little smaller.
+    # np.savez_compressed has no option for the level; its default takes twice as long for slightly smaller files.
     with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=LEVEL) as stored:
         for name, array in arrays.items():
             with stored.open(f"{name}.npy", "w", force_zip64=True) as part:
                 np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
 
 
-def read_arrays(path, kind: str):
-    """Read the arrays and the metadata of a file of the given kind."""
-    arrays = _read(path, kind, only=None)
-    return arrays, arrays.pop("meta")
-
-
-def read_meta(path, kind: str) -> dict:
-    """Read the metadata of a file without its arrays."""
-    return _read(path, kind, only=("meta",))["meta"]
-
-
-def kind(path) -> str:
-    """The kind of an npz file that befrl has written, such as run; empty if it is none."""
-    check_source(path)
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            return json.loads(stored["meta"].tobytes())["kind"]
-    except Exception:
-        # Corrupt files raise many kinds of exception; the reader of the expected kind says what is wrong.
-        return ""
-
-
-def _read(path, kind, only):
+def read_arrays(path, kind: str, only=()):
+    """Read the arrays of a file of the given kind, all or only some, and its metadata."""
     check_source(path)
     try:
         # Opened here because np.load leaves a damaged file open.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in only or stored.files}
-        arrays["meta"] = meta = json.loads(arrays["meta"].tobytes())
+        meta = json.loads(arrays.pop("meta").tobytes())
     except (FileNotFoundError, NotADirectoryError):
-        raise missing(path) from None
+        raise InputError(f"{path}: there is no such file") from None
     except Exception:
-        # Corrupt files raise many kinds of exception in the readers of zip, npy and JSON.
+        # Damaged files raise many kinds of exception in the readers of zip, npy and JSON.
         raise InputError(f"{path}: truncated, or not a befrl {kind} file: delete it and run again") from None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
         raise InputError(f"{path}: not a befrl {kind} file of format {FORMAT}: delete it and run again")
-    if meta.pop("arrays", None) != sorted({*arrays} - {"meta"}) and only is None:
+    if meta.pop("arrays", None) != sorted(arrays) and not only:
         raise InputError(f"{path}: damaged, it does not contain the arrays that it lists: delete it and run again")
-    return arrays
+    return arrays, meta
+
+
+def read_meta(path, kind: str) -> dict:
+    """Read the metadata of a file without its arrays."""
+    return read_arrays(path, kind, only=("meta",))[1]
+
+
+def kind(path) -> str:
+    """The kind of an npz file written by befrl, such as run; empty for any other file."""
+    check_source(path)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return json.loads(stored["meta"].tobytes())["kind"]
+    except Exception:
+        return ""

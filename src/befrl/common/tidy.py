@@ -1,4 +1,4 @@
-"""Tidy tables as CSV files that open everywhere; the meanings of their columns are in `columns.csv` of the results."""
+"""Tidy tables as CSV files; the meanings of their columns are in `columns.csv` of the results."""
 
 import csv
 import io
@@ -6,8 +6,7 @@ import io
 import pandas as pd
 
 from befrl.common import storage
-from befrl.common.errors import InputError
-from befrl.common.sentences import quoted
+from befrl.common.errors import InputError, one_line, quoted
 
 # Columns of names, which may look like numbers.
 NAMES = ("name", "instance", "agent", "algorithm", "variant", "setting", "first", "second", "better", "best_agent")
@@ -22,28 +21,25 @@ def read(path, columns=()) -> pd.DataFrame:
     """Read a table made by `text` and check that it has these columns."""
     content = storage.read_text(path)
     try:
-        _check_rows(content)
+        rows = list(csv.reader(io.StringIO(content)))
+        # pandas fills up the rows of a truncated file.
+        if any(len(row) != len(rows[0]) for row in rows) or not content.endswith("\n"):
+            raise ValueError("a row is cut")
         table = pd.read_csv(io.StringIO(content))
     except (ValueError, csv.Error) as error:
-        reason = storage.one_line(error)
-        raise InputError(f"{path}: cannot be read as a befrl table ({reason}): delete it and run again") from None
-    missing = [name for name in columns if name not in table]
-    if missing:
-        raise InputError(f"{path}: not a befrl table, the column '{missing[0]}' is missing: delete it and run again")
+        raise InputError(
+            f"{path}: cannot be read as a befrl table ({one_line(error)}): delete it and run again"
+        ) from None
+    for name in columns:
+        if name not in table:
+            raise InputError(f"{path}: not a befrl table, the column '{name}' is missing: delete it and run again")
     for name in table:
         _check_numbers(path, table[name])
     return table
 
 
-def _check_rows(content):
-    """Raise if a row is shorter than the header, as one that was cut; pandas would fill it up."""
-    rows = list(csv.reader(io.StringIO(content)))
-    if any(len(row) != len(rows[0]) for row in rows) or not content.endswith("\n"):
-        raise ValueError("a row is cut")
-
-
 def _check_numbers(path, column):
-    """Raise if a word stands in a column of numbers."""
+    """Raise if a column of numbers contains a word."""
     if column.name in NAMES or pd.api.types.is_numeric_dtype(column):
         return
     given = column.dropna()
@@ -55,14 +51,12 @@ def _check_numbers(path, column):
 
 def joined(left, right, on, what) -> pd.DataFrame:
     """Join each row of `left` with its only match in `right`; error messages call the tables `what`."""
-    if right.duplicated(on).any():
-        raise InputError(f"{what} cannot be joined: {_key(right[right.duplicated(on)], on)} has several rows")
-    table = left.merge(right, on=on, how="left", indicator=True, validate="many_to_one")
-    alone = table[table["_merge"] == "left_only"]
-    if len(alone):
-        raise InputError(f"{what} cannot be joined: {_key(alone, on)} has no row: delete both and run again")
+    table = left.merge(right, on=on, how="left", indicator=True)
+    for rows, problem in (
+        (right[right.duplicated(on)], "has several rows"),
+        (table[table["_merge"] == "left_only"], "has no row: delete both and run again"),
+    ):
+        if len(rows):
+            key = ", ".join(f"{name} '{rows.iloc[0][name]}'" for name in on)
+            raise InputError(f"{what} cannot be joined: {key} {problem}")
     return table.drop(columns="_merge")
-
-
-def _key(table, on):
-    return ", ".join(f"{name} '{table.iloc[0][name]}'" for name in on)

@@ -1,7 +1,7 @@
 """The contract of agents: what an agent must satisfy with any setting, on any instance and in both tracks.
 
 Each property is a function of a `Case` and raises `errors.ContractError` with a sentence that says what the agent does
-wrong. The tests put every agent of the package through them, and `befrl check` those of a user.
+wrong. The tests check every agent of the package with them, and `befrl check` those of a user.
 """
 
 import contextlib
@@ -20,8 +20,7 @@ from befrl.experiment.run_file import LOGGED, TRACED
 from befrl.experiment.spec import RunSpec
 from befrl.model.instance import Instance
 
-LOG = (*LOGGED, *TRACED)
-NAME, ROOT = "test", 7
+LOG = LOGGED | TRACED
 # The arrays that all agents of an instance share.
 SHARED = ("theta_p", "theta_r", "start_masses", "P", "R", "optimal_policy")
 
@@ -37,12 +36,13 @@ class Case:
 
     def spec(self, seeds, episodes, settings=None):
         several = [self.values] if settings is None else settings
-        options = {"track": self.track, "root_seed": ROOT}
-        return RunSpec.of(self.instance, NAME, self.algorithm, several, episodes, seeds, **options)
+        return RunSpec.of(
+            self.instance, "test", self.algorithm, several, episodes, seeds, track=self.track, root_seed=7
+        )
 
 
 class Recorder(Environment):
-    """An environment that keeps all episodes, and lends the agent arrays that it cannot write to.
+    """An environment that keeps all episodes and gives the agent read-only arrays.
 
     From the episode `until` on, the noise is that of another root seed.
     """
@@ -63,46 +63,49 @@ class Recorder(Environment):
         return trajectory
 
 
-@contextlib.contextmanager
-def nothing_else_changes(instance):
-    """Require that neither the instance nor the global random generators change."""
-    arrays = [getattr(instance, key).copy() for key in SHARED]
-    numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
-    yield
-    for key, old in zip(SHARED, arrays, strict=True):
-        require(np.array_equal(getattr(instance, key), old), f"the agent writes into the instance's {key}")
-    same = all(np.array_equal(new, old) for new, old in zip(np.random.get_state(), numpy_state, strict=True))  # noqa: NPY002
-    require(same, "the agent draws from numpy's global generator: use problem.normals or problem.uniforms")
-    require(random.getstate() == python_state, "the agent draws from Python's global generator: use problem.uniforms")
+def generator_states():
+    """The states of the global random generators of numpy and of Python."""
+    _, keys, *rest = np.random.get_state()  # noqa: NPY002
+    return (keys.tobytes(), rest), random.getstate()
 
 
 def run(case, seeds, episodes, settings=None, until=None):
-    """The log and the episodes of a run that leaves all else alone, with finite numbers and a possible regret."""
+    """The log and the episodes of a run that must leave all else unchanged and have finite numbers."""
     spec, instance = case.spec(seeds, episodes, settings), case.instance
-    recorder = Recorder(spec, until)
-    with nothing_else_changes(instance):
-        log = loop.run(spec, environment=recorder)
-    same = all(np.array_equal(policy, kept) for policy, kept in zip(recorder.policies, recorder.kept, strict=True))
+    recorder, before = Recorder(spec, until), [getattr(instance, key).copy() for key in SHARED]
+    numpy_state, python_state = generator_states()
+    log = loop.run(spec, environment=recorder)
+    for key, old in zip(SHARED, before, strict=True):
+        require(np.array_equal(getattr(instance, key), old), f"the agent writes into the instance's {key}")
+    now = generator_states()
+    untouched = now[0] == numpy_state
+    require(untouched, "the agent draws from numpy's global generator: use problem.normals or problem.uniforms")
+    require(now[1] == python_state, "the agent draws from Python's global generator: use problem.uniforms")
+    same = all(map(np.array_equal, recorder.policies, recorder.kept))
     require(same, "the agent changes a policy after it has returned it: make a new array for each plan")
     worst = instance.optimum[1][0].max() - instance.horizon * min(0.0, instance.R.min())
     lowest, highest = log["regret"].min(), log["regret"].max()
     require(lowest >= -1e-9, f"the regret of an episode is {lowest:g}, and cannot be negative: check the plan's policy")
     require(highest <= worst, f"the regret of an episode is {highest:g}, more than any policy loses: check the policy")
-    for key in LOG:
+    for key, meaning in LOG.items():
         known = np.isfinite(log[key]).all() or np.isnan(log[key]).all()
-        require(known, f"'{key}' ({LOGGED.get(key) or TRACED[key]}) is not a finite number in some episodes")
+        require(known, f"'{key}' ({meaning}) is not a finite number in some episodes")
     return log, recorder
+
+
+def _different(log, other, rows=slice(None), part=slice(None)):
+    """The first quantity whose bytes in some rows and episodes differ from another log's, or None."""
+    return next((key for key in LOG if log[key][rows, part].tobytes() != other[key][:, part].tobytes()), None)
 
 
 def same_bytes_alone(case, episodes=7):
     """A row's numbers are the same in a second run, and do not depend on the seeds beside it."""
     block, alone, again = (run(case, seeds, episodes)[0] for seeds in ((0, 1, 3), (3,), (3,)))
-    for key in LOG:
-        same = alone[key].tobytes() == again[key].tobytes()
-        why = "the agent draws random numbers of its own, or its class remembers earlier runs"
-        require(same, f"two equal runs differ in '{key}': {why}")
-        same = block[key][2:].tobytes() == alone[key].tobytes()
-        require(same, f"a row depends on the rows beside it: '{key}' of a seed alone has other bits than in a block")
+    key = _different(alone, again)
+    why = "the agent draws random numbers of its own, or its class remembers earlier runs"
+    require(key is None, f"two equal runs differ in '{key}': {why}")
+    key = _different(block, alone, rows=[2])
+    require(key is None, f"a row depends on the rows beside it: '{key}' of a seed alone has other bits than in a block")
 
 
 def same_bytes_beside_other_settings(case, settings=None, episodes=5):
@@ -110,22 +113,17 @@ def same_bytes_beside_other_settings(case, settings=None, episodes=5):
     several = side_by_side(case) if settings is None else settings
     together = run(case, (0, 1), episodes, several)[0]
     for i, values in enumerate(several):
-        alone = run(replace(case, values=values), (1,), episodes)[0]
-        for key in LOG:
-            row = together[key].reshape(len(several), 2, -1)[i, 1]
-            same = row.tobytes() == alone[key][0].tobytes()
-            require(
-                same, f"a row depends on the settings beside it: '{key}' with {values or 'the defaults'} has other bits"
-            )
+        key = _different(together, run(replace(case, values=values), (1,), episodes)[0], rows=[2 * i + 1])
+        which = values or "the defaults"
+        require(key is None, f"a row depends on the settings beside it: '{key}' with {which} has other bits")
 
 
 def no_look_ahead(case):
-    """With other noise from episode 2 on, what is logged before and the policy of episode 2 keep their bytes."""
+    """With other noise from episode 2 on, the log before it and the policy of episode 2 keep their bytes."""
     log, recorder = run(case, (0, 1), 4)
     changed, other = run(case, (0, 1), 4, until=2)
-    for key in LOG:
-        same = log[key][:, :2].tobytes() == changed[key][:, :2].tobytes()
-        require(same, f"the agent looks ahead: '{key}' depends on the noise of later episodes")
+    key = _different(log, changed, part=slice(2))
+    require(key is None, f"the agent looks ahead: '{key}' depends on the noise of later episodes")
     same = recorder.kept[2].tobytes() == other.kept[2].tobytes()
     require(same, "the agent looks ahead: its policy depends on the noise of the episode that it is for")
     return log, changed
@@ -133,14 +131,20 @@ def no_look_ahead(case):
 
 def shapes_and_common_starts(case):
     """Plans have the right shapes and values, the agent plays them, and meets the same noise as the oracle."""
-    _check_plan(case, loop.make_agent(case.spec((0, 1, 2), 4)).plan(0))
+    plan = loop.make_agent(case.spec((0, 1, 2), 4)).plan(0)
+    require(isinstance(plan, Plan), f"plan() returns a {type(plan).__name__}, it must return a Plan")
+    _check_policy(case, plan.policy)
+    values, rewards = (3, case.instance.model.n_anchors), (3, *case.instance.R.shape)
+    right = np.shape(plan.values) == values
+    require(right, f"the plan's values have shape {np.shape(plan.values)}, they must have (n, anchors) = {values}")
+    right = plan.rewards is None or np.shape(plan.rewards) == rewards
+    require(right, f"the plan's rewards must be None, or have shape (n, anchors, actions) = {rewards}")
     mine = run(case, (0, 1, 2), 4)[1]
     oracle = run(replace(case, algorithm="oracle", values={}), (0, 1, 2), 4)[1]
-    H = case.instance.horizon
     for policy, t, oracles in zip(mine.kept, mine.trajectories, oracle.trajectories, strict=True):
         _check_policy(case, policy)
         if policy.ndim == 3:
-            played = policy[np.arange(3)[:, None], np.arange(H), t.cells]
+            played = policy[np.arange(3)[:, None], np.arange(case.instance.horizon), t.cells]
             require(np.array_equal(t.actions, played), "act() does not play the policy that plan() returned")
         # Paired noise: the same first state, and the same path as the oracle as long as actions agree.
         agree = np.cumprod(t.actions == oracles.actions, axis=1).astype(bool)
@@ -150,17 +154,6 @@ def shapes_and_common_starts(case):
             and np.array_equal(t.rewards[agree], oracles.rewards[agree])
         )
         require(same, "the agent does not meet the noise that the oracle meets: it changes the environment's stream")
-
-
-def _check_plan(case, plan):
-    """Check the plan of three rows before it is played."""
-    require(isinstance(plan, Plan), f"plan() returns a {type(plan).__name__}, it must return a Plan")
-    _check_policy(case, plan.policy)
-    values, rewards = (3, case.instance.model.n_anchors), (3, *case.instance.R.shape)
-    right = np.shape(plan.values) == values
-    require(right, f"the plan's values have shape {np.shape(plan.values)}, they must have (n, anchors) = {values}")
-    right = plan.rewards is None or np.shape(plan.rewards) == rewards
-    require(right, f"the plan's rewards must be None, or have shape (n, anchors, actions) = {rewards}")
 
 
 def _check_policy(case, policy):
@@ -197,9 +190,9 @@ def settings(algorithm):
     """The defaults {}, and {key: value} for both ends of every number and for every other word."""
     yield {}
     for parameter in dataclasses.fields(agents.registry.module(algorithm).Parameters):
-        values = [*parameter.metadata.get("choices", ())]
-        if parameter.metadata["kind"] is float:
-            values += [parameter.metadata["low"], parameter.metadata["high"]]
+        about = parameter.metadata
+        ends = (about["low"], about["high"]) if about["kind"] is float else ()
+        values = (*about.get("choices", ()), *ends)
         yield from ({parameter.name: value} for value in values if value != parameter.default)
 
 
@@ -207,27 +200,26 @@ def beside(algorithm, own):
     """A setting, and others that differ from it in one number each: what can run in lock step with it."""
     yield own
     for parameter in dataclasses.fields(agents.registry.module(algorithm).Parameters):
-        if parameter.metadata["kind"] is not float:
+        name, default, about = parameter.name, parameter.default, parameter.metadata
+        if about["kind"] is not float:
             continue
-        if parameter.name in own:  # the default beside one of the ends
-            yield {key: value for key, value in own.items() if key != parameter.name}
+        if name in own:  # the default beside one of the ends
+            yield {key: value for key, value in own.items() if key != name}
             continue
-        low, high, default = parameter.metadata["low"], parameter.metadata["high"], parameter.default
         if default == "theory":
             others = [0.3, 0.0]
         elif default is None:
-            others = [min(max(2.0, low), high)]
+            others = [min(max(2.0, about["low"]), about["high"])]
         else:
             others = [default / 2 or 0.3]
         for other in others:
-            values = own | {parameter.name: other}
             with contextlib.suppress(InputError):  # two numbers may exclude each other
-                agents.parameters(algorithm, values)
-                yield values
+                agents.parameters(algorithm, own | {name: other})
+                yield own | {name: other}
 
 
 def side_by_side(case):
-    """The settings of `beside` that the agent does not refuse in lock step with the case's own."""
+    """The settings of `beside` that the agent accepts in lock step with the case's own."""
     own, *others = beside(case.algorithm, case.values)
     found = [own]
     for other in others:

@@ -1,4 +1,4 @@
-"""Puts a user's component through the contract of its kind and says in sentences what it breaks.
+"""Check a user's component against the contract of its kind.
 
 An agent plays in both tracks on instances of every sort of state space, with its defaults and with both ends of every
 number and every word. Estimators and planners are checked as parts of `greedy`, reward laws as the reward of `chain`.
@@ -7,11 +7,11 @@ number and every word. Estimators and planners are checked as parts of `greedy`,
 from dataclasses import dataclass
 
 from befrl import agents, instances, plugins
+from befrl.common.defaults import TRACKS
 from befrl.common.errors import ContractError, InputError, Refused
 from befrl.common.registry import place
 from befrl.experiment import agent_contract, instance_contract
 from befrl.experiment.agent_contract import Case
-from befrl.experiment.spec import TRACKS
 
 # Bins of an interval, finitely many states, smooth features on a circle, and states in all of R.
 INSTANCES = {
@@ -48,27 +48,25 @@ def check(kind: str, name: str, values: dict):
 
 
 def _agent(module, algorithm, values, whole=True):
-    """The contract with the values given and, if `whole`, one property of it with each further setting."""
+    """The contract with the values given and, if `whole`, its first property with each further setting."""
     agents.parameters(algorithm, values)
-    others = [setting for setting in agent_contract.settings(algorithm) if setting] if whole else []
+    first, *rest = agent_contract.PROPERTIES
     for name, of_instance in INSTANCES.items():
         problem = instances.build(name, of_instance)
         for track in TRACKS:
-            case = Case(algorithm, problem, track, values)
+            case, where = Case(algorithm, problem, track, values), f"{name}, track {track}"
             if _refused(case):
                 continue
-            for i, one in enumerate(agent_contract.PROPERTIES):
-                outcome = _outcome(module, one, f"{name}, track {track}", case)
-                yield outcome
-                if i == 0 and outcome.sentence:
-                    break  # where plans are wrong, the rest says nothing new
-            else:
-                for setting in others:
-                    case = Case(algorithm, problem, track, values | setting)
-                    if not _refused(case):
-                        where = ", ".join(f"{key} = {value}" for key, value in setting.items())
-                        first = agent_contract.PROPERTIES[0]
-                        yield _outcome(module, first, f"{name}, track {track}, {where}", case)
+            outcome = _outcome(module, first, where, case)
+            yield outcome
+            if outcome.sentence:
+                continue  # where plans are wrong, the rest says nothing new
+            yield from (_outcome(module, one, where, case) for one in rest)
+            for setting in agent_contract.settings(algorithm) if whole else ():
+                case = Case(algorithm, problem, track, values | setting)
+                if setting and not _refused(case):
+                    ((key, value),) = setting.items()
+                    yield _outcome(module, first, f"{where}, {key} = {value}", case)
 
 
 def _refused(case):
@@ -95,10 +93,10 @@ def _instance(module, family, values):
 
 
 def _outcome(module, function, where, *subject):
-    """Check one property; an exception of the user's code is told like a broken one, with its file and line."""
+    """Check one property; an exception of the user's code is reported with its file and line."""
+    sentence = ""
     try:
         function(*subject)
-        sentence = ""
     except (ContractError, InputError) as error:
         sentence = str(error)
     except Exception as error:

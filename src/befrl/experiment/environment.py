@@ -48,26 +48,24 @@ class CellLaws:
     """The true laws of next states and rewards, tabulated: features are constant on cells."""
 
     def __init__(self, instance):
-        model = instance.model
+        model = self.model = instance.model
         self._draw = model.family.sampler(model.features.natural(instance.theta_p[None])[0])
-        self._reward = model.reward
         self._c = model.reward_natural(instance.theta_r[None])[0]
 
     def next_state(self, s, cell, action, u):
         return self._draw(cell, action, u)
 
     def reward(self, s, cell, action, u):
-        return self._reward.quantile(self._c[cell, action], u)
+        return self.model.reward.quantile(self._c[cell, action], u)
 
 
 class SmoothLaws:
     """The true laws of next states and rewards, with phi at the state itself: features vary within cells."""
 
     def __init__(self, instance):
-        self.model = instance.model
-        features = instance.model.features
-        self._M_p = features.matrix(instance.theta_p)
-        self._reward_row = instance.model.B @ features.matrix(instance.theta_r)
+        model = self.model = instance.model
+        self._M_p = model.features.matrix(instance.theta_p)
+        self._reward_row = model.B @ model.features.matrix(instance.theta_r)
 
     def _phi(self, s, action):
         """phi(s, a) of shape (..., q), for states (...,) or (..., dim) and actions (...,)."""

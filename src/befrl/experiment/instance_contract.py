@@ -1,19 +1,17 @@
-"""The contract of instances: what an MDP must satisfy beyond what is checked whenever one is built.
+"""The contract of instances: what an MDP must satisfy beyond `model/checks.py`, which runs at every build.
 
-`model/instance_checks.py` has what is cheap. Each property here is a function of an `Instance` and raises
-`errors.ContractError` with a sentence that says what is wrong.
+Each property is a function of an `Instance` and raises `errors.ContractError` with a sentence that says what is wrong.
 """
-
-import functools
-import random
 
 import numpy as np
 
 from befrl import agents, instances
+from befrl.common.defaults import TRACKS
 from befrl.common.errors import Refused, require
 from befrl.experiment import loop
-from befrl.experiment.spec import TRACKS, RunSpec
-from befrl.model.spaces import legendre_rule
+from befrl.experiment.agent_contract import generator_states
+from befrl.experiment.spec import RunSpec
+from befrl.model.spaces import SmoothBox
 
 # How far from one the mass of a law may be on a finer grid.
 EXACT = 1e-6
@@ -21,34 +19,36 @@ EXACT = 1e-6
 
 def built(family, values):
     """The instance of a family, which must have the same numbers when it is built again, and draw none globally."""
-    numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
+    before = generator_states()
     instance, again = instances.build(family, values), instances.rebuild(*instances.resolve(family, values), {})
     same = all(np.array_equal(getattr(instance, key), getattr(again, key)) for key in ("theta_p", "theta_r", "P", "R"))
     require(same, "two builds with the same parameters differ: the instance is random, or keeps a state")
-    untouched = all(np.array_equal(*pair) for pair in zip(np.random.get_state(), numpy_state, strict=True))  # noqa: NPY002
-    require(untouched and random.getstate() == python_state, "build draws from a global random generator")
+    require(generator_states() == before, "build draws from a global random generator")
     return instance
 
 
 def mass_on_a_finer_grid(instance):
     """The true laws in a box have mass one on a finer grid than that of the space, up to EXACT."""
-    model = instance.model
-    space, family = model.space, model.family
+    model, space, family = instance.model, instance.model.space, instance.model.family
     if space.discrete or family.tails_included:
         return
-    nodes, weights = _fine(space)
-    psi, base = family.statistic(nodes), family.log_base_at(nodes)
+    # Every cell is cut into three pieces, or more where cells are few.
+    pieces, edges = max(3, 48 // space.n_cells), []
+    for cuts in space.edges if isinstance(space.edges, tuple) else (space.edges,):
+        edges.append(np.interp(np.arange(pieces * (len(cuts) - 1) + 1) / pieces, np.arange(len(cuts)), cuts))
+    fine = SmoothBox(edges, order=12)
+    psi, log_base = family.statistic(fine.nodes), family.log_base_at(fine.nodes) + fine.log_weights
     natural = model.features.natural(instance.theta_p[None])
     Z = family.log_partition(natural)[0]
     for x, a in np.ndindex(Z.shape):
-        mass = float(weights @ np.exp(psi @ natural[0, x, a] + base - Z[x, a]))
+        mass = float(np.exp(psi @ natural[0, x, a] + log_base - Z[x, a]).sum())
         s = space.nodes[space.node_anchor == x][0]
         sentence = f"the law at (s, a) = ({s}, {a}) has mass {mass:.9g} on a finer grid: use more cells or nodes"
         require(abs(mass - 1.0) < EXACT, sentence)
 
 
 def agents_play_it(instance):
-    """Two agents play a few episodes, in both tracks, with finite regret that is not negative."""
+    """Agents can play a few episodes in both tracks, with finite regret that is not negative."""
     played = []
     for algorithm in ("bef-rlsvi", "greedy", "random"):
         for track in TRACKS:
@@ -65,17 +65,3 @@ def agents_play_it(instance):
 
 
 PROPERTIES = [mass_on_a_finer_grid, agents_play_it]
-
-
-def _fine(space):
-    """Nodes and weights of a finer rule: every cell is cut into three pieces, or more where cells are few."""
-    edges = space.edges if isinstance(space.edges, tuple) else (space.edges,)
-    pieces = max(3, 48 // space.n_cells)
-    sides = []
-    for cuts in edges:
-        finer = np.interp(np.arange(pieces * (len(cuts) - 1) + 1) / pieces, np.arange(len(cuts)), cuts)
-        sides.append([part.ravel() for part in legendre_rule(finer, 12)])
-    if space.dim == 1:
-        return sides[0]
-    points = np.stack([g.ravel() for g in np.meshgrid(*(side[0] for side in sides), indexing="ij")], axis=-1)
-    return points, functools.reduce(np.multiply.outer, (side[1] for side in sides)).ravel()

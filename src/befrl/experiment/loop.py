@@ -1,7 +1,4 @@
-"""The episode loop: plan, play, log and learn, for all rows of a run in lock step.
-
-The loop knows no algorithm by name.
-"""
+"""The episode loop: plan, play, log and learn, for all rows of a run in lock step; it knows no algorithm by name."""
 
 import time
 
@@ -42,23 +39,19 @@ class Lookup:
         return (near * space.interpolation(trajectory.states)).sum(-1)
 
 
-class Changes:
-    """Tells whether a policy differs from that of the episode before at the states that are visited."""
+def changed(policy, previous, trajectory):
+    """Whether a policy differs from the previous episode's at a visited (step, cell), (n,).
 
-    def __init__(self):
-        self._previous = None
-
-    def add(self, policy, trajectory):
-        """Whether it does, (n,); not in the first episode, nor if one policy is random and the other is not."""
-        previous, self._previous = self._previous, policy
-        n, H = trajectory.cells.shape
-        if previous is policy or previous is None or previous.shape != policy.shape:
-            return np.zeros(n, dtype=bool)
-        # Actions, or vectors of probabilities, by number of (row, step, cell).
-        tables = (each.reshape(n * H * policy.shape[2], -1) for each in (policy, previous))
-        at = np.arange(n * H).reshape(n, H) * policy.shape[2] + trajectory.cells
-        new, old = (table.take(at.ravel(), axis=0) for table in tables)
-        return (new != old).reshape(n, -1).any(1)
+    It does not if there is no previous policy, nor if one of them is random and the other is not.
+    """
+    n, H = trajectory.cells.shape
+    if previous is policy or previous is None or previous.shape != policy.shape:
+        return np.zeros(n, dtype=bool)
+    # Actions, or vectors of probabilities, by number of (row, step, cell).
+    tables = (each.reshape(n * H * policy.shape[2], -1) for each in (policy, previous))
+    at = np.arange(n * H).reshape(n, H) * policy.shape[2] + trajectory.cells
+    new, old = (table.take(at.ravel(), axis=0) for table in tables)
+    return (new != old).reshape(n, -1).any(1)
 
 
 def make_agent(spec):
@@ -88,19 +81,17 @@ def make_agent(spec):
 def run(spec, tick=None, environment=None):
     """Play all episodes of every row and return a dictionary of arrays (n, K), (n, marks) and, for the cost, (K,).
 
-    `tick(steps)` is called after every episode with the number of steps taken. The run's own environment can be
-    replaced by one that records, or that plays with other noise.
+    `tick(steps)` is called after every episode with the number of steps taken. Tests and contracts replace the
+    environment of the run.
     """
     instance, n, episodes = spec.instance, spec.rows, spec.episodes
     environment = environment or Environment(instance, spec.root_seed, spec.name, spec.row_seeds)
-    agent = make_agent(spec)
-    regret, changes = Regret(instance, n, episodes), Changes()
+    agent, regret, previous = make_agent(spec), Regret(instance, n, episodes), None
     log = {key: np.full((n, episodes), np.nan) for key in LOGGED if key != "regret"}
     traced = {int(k) - 1: i for i, k in enumerate(marks(episodes))}
     log |= {key: np.full((n, len(traced)), np.nan) for key in TRACED}
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
-    best = instance.optimum[1][0]
-    at = Lookup(instance.model.space)
+    best, at = instance.optimum[1][0], Lookup(instance.model.space)
     for k in range(episodes):
         # Processor time does not count other load on the machine.
         start = time.process_time()
@@ -111,7 +102,8 @@ def run(spec, tick=None, environment=None):
         regret.add(plan.policy, trajectory)
         log["optimism"][:, k] = at.first(plan.values - best, trajectory)
         log["tied"][:, k] = agent.problem.ties.share
-        log["changed"][:, k] = changes.add(plan.policy, trajectory)
+        log["changed"][:, k] = changed(plan.policy, previous, trajectory)
+        previous = plan.policy
         if plan.rewards is not None and instance.model.reward.bounded:
             log["saturated"][:, k] = (np.abs(plan.rewards - 0.5) > 0.5 - SATURATION).mean((1, 2))
         if agent.learner is not None and k in traced:

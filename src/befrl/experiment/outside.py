@@ -1,11 +1,10 @@
-"""Run files of agents from outside befrl, which befrl sees only through their actions.
+"""Run files of agents from outside befrl, with estimated regret because only their actions are known.
 
-Their policies are unknown, so that regret is estimated: with the gaps V*_h(s_h) - Q*_h(s_h, a_h) along an episode,
+With the gaps V*_h(s_h) - Q*_h(s_h, a_h) along an episode, for every policy pi,
 
-    E[ sum_h gap_h | s_1 ] = V*_1(s_1) - V^pi_1(s_1),
+    E[ sum_h gap_h | s_1 ] = V*_1(s_1) - V^pi_1(s_1),   since   E[Q*_h(s_h, a_h)] = E[r_h + V*_{h+1}(s_{h+1})].
 
-for every policy pi, since E[Q*_h(s_h, a_h)] = E[r_h + V*_{h+1}(s_{h+1})]. Means over seeds and their intervals are as
-valid as those of exact regret, and wider; the spread over seeds includes the noise of the episodes.
+Means over seeds and their intervals are as valid as those of exact regret, but wider.
 """
 
 import numpy as np
@@ -23,12 +22,10 @@ def save(path, label, seeds, regret, seconds, wall, instance, name, root_seed):
     episodes = regret.shape[1]
     log = {key: np.full((1, *regret.shape), np.nan) for key in run_file.LOGGED}
     log |= {key: np.full((1, len(seeds), len(run_file.marks(episodes))), np.nan) for key in run_file.TRACED}
-    # What it does between its steps is not known: all its time counts as acting.
-    log |= {key: np.zeros(episodes) for key in run_file.SECONDS} | {
-        "acting": seconds,
-        "plans": np.full(episodes, np.nan),
-    }
+    # All time counts as acting, since the steps of an outside agent are not known.
+    log |= {key: np.zeros(episodes) for key in run_file.SECONDS}
+    log |= {"regret": regret[None], "acting": seconds, "plans": np.full(episodes, np.nan)}
     spec = RunSpec(instance, name, OUTSIDE, {}, episodes, seeds, root_seed=root_seed)
     meta = describe_case(spec, [label], wall)
     meta |= {"settings": [{}], "constants": [OUTSIDE], "specification": ["unknown"], "facts": [{}]}
-    run_file.save(path, log | {"regret": regret[None]}, meta)
+    run_file.save(path, log, meta)

@@ -32,15 +32,14 @@ class Regret:
         if not self._waiting:
             return
         policies, starts, cells = (np.stack(part, axis=1) for part in zip(*self._waiting, strict=True))
-        last = self._first + policies.shape[1]
-        lost = self._smooth if self.instance.model.smooth else self._constant
-        self.values[:, self._first : last] = lost(policies, starts, cells)
+        first, last, instance = self._first, self._first + policies.shape[1], self.instance
+        if instance.model.smooth:
+            self.values[:, first:last] = self._smooth(policies, starts, cells)
+        else:
+            V = bellman.evaluate(policies, instance.R, instance.P)
+            reached = V[self._rows, np.arange(policies.shape[1]), cells]
+            self.values[:, first:last] = instance.optimum[1][0][cells] - reached
         self._waiting, self._first = [], last
-
-    def _constant(self, policies, starts, cells):
-        V = bellman.evaluate(policies, self.instance.R, self.instance.P)
-        reached = V[self._rows, np.arange(policies.shape[1]), cells]
-        return self.instance.optimum[1][0][cells] - reached
 
     def _smooth(self, policies, starts, cells):
         """Regret with the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors x of p(x | s_1, a) V_2(x)."""

@@ -47,12 +47,12 @@ def marks(episodes: int):
 
 
 def rounded(log) -> dict:
-    """What is kept of a log: regret in double precision, which is the result, and everything else in single."""
+    """A log as it is stored: regret in double precision, everything else in single precision."""
     return {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
 
 
 def save(path, log, meta):
-    """Write a run, rounded."""
+    """Write a run file with the rounded log."""
     storage.write_arrays(path, "run", rounded(log), meta)
 
 

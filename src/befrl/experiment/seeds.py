@@ -1,11 +1,9 @@
 """Ranges of seeds as text: `30` means seeds 0 to 29, `30-59` means seeds 30 to 59."""
 
-from befrl.common.errors import InputError
-from befrl.common.sentences import quoted
+from befrl.common.errors import InputError, quoted
 
 MOST = 1_000_000
-# The largest seed has so many digits.
-DIGITS = 9
+DIGITS = 9  # of the largest seed
 
 
 def parse(text: str) -> range:

@@ -5,26 +5,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from befrl import agents
+from befrl.common import streams
+from befrl.common.defaults import ROOT_SEED, TIES, TRACKS
 from befrl.common.errors import unknown
 from befrl.common.parameters import per_row
-from befrl.common.streams import TIES, Stream, generator, sequence
 from befrl.model.instance import Instance
 from befrl.numerics import ties
-
-TRACKS = ("U", "K")
-ROOT_SEED = 20221005
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run of one algorithm on one instance, in one or several settings, with some seeds.
+    """A run of one algorithm on one instance; a row is a (setting, seed), and rows are numbered setting by setting.
 
     name      the instance's name in the study; it keys the random streams
     settings  the algorithm's parameters, checked (`agents.parameters`): one setting or a tuple of several
     track     U: the reward is unknown to the agent; K: the agent is given the true mean reward
     ties      random: equal actions are equally likely; first: the smallest is taken
-
-    A row is a (setting, seed); rows are numbered setting by setting.
     """
 
     instance: Instance
@@ -33,15 +29,14 @@ class RunSpec:
     settings: tuple
     episodes: int
     seeds: tuple[int, ...]
-    track: str = "U"
+    track: str = next(iter(TRACKS))
     root_seed: int = ROOT_SEED
-    ties: str = "random"
+    ties: str = TIES[0]
 
     def __post_init__(self):
-        if self.track not in TRACKS:
-            raise unknown("track", self.track, TRACKS)
-        if self.ties not in ties.KINDS:
-            raise unknown("ties", self.ties, ties.KINDS)
+        for key, allowed in (("track", TRACKS), ("ties", TIES)):
+            if getattr(self, key) not in allowed:
+                raise unknown(key, getattr(self, key), allowed)
         object.__setattr__(self, "seeds", tuple(int(seed) for seed in self.seeds))
         if not isinstance(self.settings, tuple):
             object.__setattr__(self, "settings", (self.settings,))
@@ -81,17 +76,16 @@ class RunSpec:
 
     def stream(self, purpose):
         """The random numbers of all rows for one purpose."""
-        return Stream(self.root_seed, self.name, self.row_seeds, purpose)
+        return streams.Stream(self.root_seed, self.name, self.row_seeds, purpose)
 
     def generators(self, purpose):
         """A generator for each row, for draws that take a random number of random numbers."""
-        return [generator(self.root_seed, self.name, seed, purpose) for seed in self.row_seeds]
+        return [streams.generator(self.root_seed, self.name, seed, purpose) for seed in self.row_seeds]
 
     def tie_breaker(self):
-        """How ties are broken, with a key of its own for each seed."""
+        """The rule for ties, with a key for each seed."""
         if self.ties == "first":
             return ties.FirstTies(self.rows)
-        keys = {
-            seed: sequence(self.root_seed, self.name, seed, TIES).generate_state(1, np.uint64)[0] for seed in self.seeds
-        }
-        return ties.RandomTies([keys[seed] for seed in self.row_seeds])
+        sequences = [streams.sequence(self.root_seed, self.name, seed, streams.TIES) for seed in self.seeds]
+        keys = [each.generate_state(1, np.uint64)[0] for each in sequences]
+        return ties.RandomTies(keys * len(self.settings))

@@ -1,13 +1,12 @@
 """Tuning by successive halving: the same number of configurations for every agent, over stated ranges.
 
-An agent's `tune` gives a range [low, high] for each parameter that its author would tune, or a number for a parameter
-that is held at it. `design` spreads the configurations over the ranges, evenly in the logarithm. All of them play the
-first tuning seeds for the full number of episodes; the best go on to more seeds, and so on (Karnin, Koren, Somekh 2013;
-here over seeds alone: shorter runs would favour agents that explore too little). No tuning seed is used in the
-evaluation.
+An agent's `tune` has a range [low, high] for each parameter that its author would tune, or a fixed number. `design`
+spreads the configurations over the ranges, evenly in the logarithm. All of them play the first tuning seeds for the
+full number of episodes; the best continue with more seeds, and so on (Karnin, Koren, Somekh 2013; here over seeds
+alone: shorter runs would favour agents that explore too little). No tuning seed is used in the evaluation.
 
-The median and the worst configuration, by their mean regret on the seeds of the first rung, which all have in common,
-are kept too: how much tuning an agent needs is a result.
+The median and the worst configuration by mean regret on the seeds of the first rung, which all share, are kept too:
+how much tuning an agent needs is a result.
 """
 
 import math
@@ -17,6 +16,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.common import storage
+from befrl.common.defaults import CONFIGURATIONS, KEPT, TUNING_SEEDS
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 
@@ -27,17 +27,15 @@ CHOSEN = ("tuned", "median", "worst")
 OUTCOME = {"instance": str, "track": str, "algorithm": str, "tune": dict, "seeds": list, "configurations": list}
 OUTCOME |= {"regrets": dict, "chosen": dict}
 CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float, "first_mean": int | float}
-# Configurations that are tried when ranges are checked.
-PROBED = 24
 
 
 @dataclass(frozen=True)
 class Halving:
     """The procedure: `configurations` at first, `seeds` of each rung in total, `kept` after each rung but the last."""
 
-    configurations: int
-    seeds: tuple[int, ...]
-    kept: tuple[int, ...]
+    configurations: int = CONFIGURATIONS
+    seeds: tuple[int, ...] = TUNING_SEEDS
+    kept: tuple[int, ...] = KEPT
 
     def __post_init__(self):
         seeds, kept = list(self.seeds), [self.configurations, *self.kept]
@@ -65,25 +63,22 @@ def check(algorithm, values, tune, where):
         for end in ends:
             agents.parameters(algorithm, {**values, key: end}, where)
     # Parameters may exclude each other, and values between the ends of a range need not be whole numbers.
-    for each in design(tune, PROBED):
+    for each in design(tune, Halving.configurations):
         agents.parameters(algorithm, {**values, **each}, where)
 
 
 def design(tune: dict, count: int) -> list[dict]:
-    """The configurations: values of the parameters of `tune`, spread over their ranges evenly in the logarithm.
+    """The configurations: values of the parameters of `tune`, which form a lattice in the logarithms of their ranges.
 
-    Each parameter takes `count` different values, and together they form a lattice. Values have three significant
-    digits.
+    Each parameter takes `count` different values, of three significant digits.
     """
     ranges = {key: value for key, value in tune.items() if isinstance(value, list | tuple)}
-    points = lattice(count, len(ranges))
     found = []
-    for point in points:
-        values = {
-            key: float(f"{low * (high / low) ** u:.3g}")
-            for (key, (low, high)), u in zip(ranges.items(), point, strict=True)
-        }
-        found.append({key: values.get(key, tune[key]) for key in tune})
+    for point in lattice(count, len(ranges)):
+        values = dict(tune)
+        for (key, (low, high)), u in zip(ranges.items(), point, strict=True):
+            values[key] = float(f"{low * (high / low) ** u:.3g}")
+        found.append(values)
     return found
 
 
@@ -116,47 +111,35 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
     """
     configurations = design(tune, halving.configurations)
     settings = [agents.parameters(spec.algorithm, {**values, **each}) for each in configurations]
-    alive, played = list(range(len(settings))), {i: np.empty(0) for i in range(len(settings))}
-    first, rung_of = None, {}
-    start = 0
-    for rung, stop in enumerate(halving.seeds):
+    alive, played = list(range(len(settings))), [[] for _ in settings]
+    for start, stop, kept in zip((0, *halving.seeds[:-1]), halving.seeds, (*halving.kept, None), strict=True):
         part = replace(spec, settings=tuple(settings[i] for i in alive), seeds=range(start, stop))
         final = runs.run_rows(part, width, threads, tick)[0]["regret"].sum(2)
         for i, regrets in zip(alive, final, strict=True):
-            played[i] = np.concatenate([played[i], regrets])
-            rung_of[i] = rung + 1
-        # Of equally good configurations the first goes on.
-        order = sorted(alive, key=lambda i: (played[i].mean(), i))
-        if first is None:
-            first = {i: float(played[i].mean()) for i in order}
-        if rung < len(halving.kept):
-            alive = sorted(order[: halving.kept[rung]])
-        start = stop
-    ranked = list(first)
-    chosen = {"tuned": order[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]}
+            played[i] += regrets.tolist()
+        # Of equally good configurations the first continues.
+        order = sorted(alive, key=lambda i: (np.mean(played[i]), i))
+        alive = sorted(order[:kept])
+    first = [float(np.mean(regrets[: halving.seeds[0]])) for regrets in played]
+    ranked = np.argsort(first, kind="stable").tolist()
+    entries = []
+    for each, regrets, mean in zip(configurations, played, first, strict=True):
+        entry = {"values": each, "rung": halving.seeds.index(len(regrets)) + 1, "seeds": len(regrets)}
+        entries.append(entry | {"mean": float(np.mean(regrets)), "first_mean": mean})
     return {
         "instance": spec.name,
         "track": spec.track,
         "algorithm": spec.algorithm,
         "tune": tune,
         "seeds": list(halving.seeds),
-        "configurations": [
-            {
-                "values": each,
-                "rung": rung_of[i],
-                "seeds": len(played[i]),
-                "mean": float(played[i].mean()),
-                "first_mean": first[i],
-            }
-            for i, each in enumerate(configurations)
-        ],
-        "regrets": {str(i): played[i].tolist() for i in alive},
-        "chosen": chosen,
+        "configurations": entries,
+        "regrets": {str(i): played[i] for i in alive},
+        "chosen": {"tuned": order[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]},
     }
 
 
 def read(path) -> dict:
-    """The outcome of `halve` from its file; raise if it is none."""
+    """The outcome of `halve` from its file; raise if the file has something else."""
     outcome, what = storage.read_json(path), "an outcome of `befrl tune`"
     storage.require(path, outcome, what, OUTCOME)
     for each in outcome["configurations"]:

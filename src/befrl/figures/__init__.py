@@ -5,11 +5,13 @@ A module has
     SCOPE     what one figure shows, see below
     SUBJECT   name of the component study or of the table, in the scopes `component` and `table`
     SECTION   "theorem" if the report shows the figure in its section on Theorem 1; others stand together
+    HEADLINE  True if the figure may open the report
     TABLES    {name of a table: columns that it must have}; "timings" are measured seconds
     draw(tables) -> Figure
-    describe(tables) -> {title, caption, seeds}
+    describe(tables) -> {name: value}: the number of `seeds`, and the values that its caption names; optional
 
-where `tables` is a list of {name of a table: data frame}, one for each thing that the figure shows:
+and its title, heading and caption are in `captions.yaml`. Here `tables` is a list of {name of a table: data frame},
+one for each thing that the figure shows:
 
     case        one figure for each instance and track, of the tables of `befrl.analysis.aggregation`
     study       one figure for all instances and tracks, of the same tables
@@ -17,7 +19,7 @@ where `tables` is a list of {name of a table: data frame}, one for each thing th
     published   one figure for each source of published experiments, of its values and curves
     table       one figure of the table SUBJECT (table1 or ledger), under the name "table", or of its timings
 
-A new file here is a new figure in the workflow and in the report.
+A new module here is a new figure in the workflow and in the report.
 """
 
 from befrl.common.registry import Registry
@@ -35,7 +37,8 @@ def section(kind: str) -> str:
 
 
 def headline(kind: str) -> bool:
-    return kind in ("ordering", "regret", "table1")
+    """Whether a figure opens the report; one of a case does so only if its instance is a headline of the study."""
+    return getattr(registry.module(kind), "HEADLINE", False)
 
 
 def measured(kind: str) -> bool:

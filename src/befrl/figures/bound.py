@@ -5,10 +5,7 @@ from befrl.figures.support import style
 SCOPE = "component"
 SECTION = "theorem"
 SUBJECT = "theorem"
-TABLES = {
-    "bound": ("instance", "K", "term", "ratio"),
-    "facts": ("instance", "quantity", "value"),
-}
+TABLES = {"bound": ("instance", "K", "term", "ratio"), "facts": ("instance", "quantity", "value")}
 MOST = 6  # curves in a panel
 ROOM = 300.0  # factor by which the vertical axis is longer than the curves, for the legend
 COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
@@ -38,34 +35,17 @@ def draw(tables):
         axis.axhline(1.0, color="black", linewidth=0.8, linestyle=style.LINES["baseline"])
         axis.set(xscale="log", yscale="log", xlabel="episodes K")
         axis.legend(title="first K below 1", title_fontsize=6.5, loc="upper right")
-    limits = [axis.get_ylim() for axis in axes[:count]]
+    lows, highs = zip(*(axis.get_ylim() for axis in axes[:count]), strict=True)
     for axis in axes[:count]:
-        axis.set_ylim(min(low for low, _ in limits), ROOM * max(high for _, high in limits))
+        axis.set_ylim(min(lows), ROOM * max(highs))
     axes[0].set_ylabel("bound / trivial bound")
-    figure.suptitle(f"{_setting(tables)}, no seeds: formulas alone", fontsize=8)
     return figure
-
-
-def _setting(tables):
-    """The numbers that are the same on all instances."""
-    eta, delta = (fact(tables[0], key) for key in ("eta", "delta"))
-    return f"Theorem 1 with η = {eta:g}, δ = {delta:g}, c = √2"
 
 
 def describe(tables):
     first = {name_of(table): fact(table, "first K, trivial") for table in tables}
     low, high = min(first, key=first.get), max(first, key=first.get)
-    random = min(fact(table, "first K, random") for table in tables)
     share = min(fact(table, "share, noise") + fact(table, "share, learning") for table in tables)
-    return {
-        "title": "From which K on does Theorem 1 say anything?",
-        "caption": (
-            f"{_setting(tables)}: the printed bound divided by the trivial one, H K times the span of the true mean "
-            "rewards, which no algorithm exceeds. No seeds: formulas alone, with the constants of each instance. Below "
-            "the dotted line the bound says something; dots and legend: the first such K, from "
-            f"{first[low]:.1e} on {low} to {first[high]:.1e} on {high}. It falls below the regret of uniformly random "
-            f"play at K = {random:.1e} at the earliest. The terms of noise and learning make up at least {share:.0%} "
-            "of the bound at the first K."
-        ),
-        "seeds": None,
-    }
+    random = min(fact(table, "first K, random") for table in tables)
+    values = {"low": low, "high": high, "least": first[low], "most": first[high], "random": random, "share": share}
+    return values | {"eta": fact(tables[0], "eta"), "delta": fact(tables[0], "delta")}

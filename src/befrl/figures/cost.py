@@ -5,9 +5,7 @@ from befrl.figures.table1 import bare, heads, shown, texts
 
 SCOPE = "table"
 SUBJECT = "table1"
-TABLES = {
-    "timings": ("instance", "track", "agent", "algorithm", "seconds", "exponent_k", "exponent_d", "exponent_H"),
-}
+TABLES = {"timings": ("instance", "track", "agent", "algorithm", "seconds", "exponent_k", "exponent_d", "exponent_H")}
 
 
 def draw(tables):
@@ -30,20 +28,9 @@ def draw(tables):
     cost.grid(axis="y", linewidth=0.3)
     for axis in (names, growth):
         bare(axis)
-    first = rows.iloc[0]
-    figure.suptitle(f"{first['instance']}, {style.track(first['track'])}", fontsize=8.5)
     return figure
 
 
 def describe(tables):
     first = shown(tables[0]["timings"]).iloc[0]
-    return {
-        "title": "Cost of the agents of Table 1",
-        "caption": (
-            f"Processor time of estimation, planning and acting per episode and seed on {first['instance']}, "
-            f"{style.track(first['track'])}, seeds in lock step, and the powers of the episode k, the dimension d and "
-            f"the horizon H with which it grows; empty where not measured. A power of 0 in k means that late episodes "
-            f"cost no more than early ones."
-        ),
-        "seeds": None,
-    }
+    return {"instance": first["instance"], "reward": style.TRACKS[first["track"]]}

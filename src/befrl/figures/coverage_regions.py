@@ -8,8 +8,8 @@ SUBJECT = "proof"
 COLUMNS = ("instance", "eta", "episodes", "seeds", "parameter", "radius", "k", "covered", "promised")
 TABLES = {"regions": (*COLUMNS, "median", "upper")}
 COLOURS = {"transitions": style.BLUE, "rewards": style.VERMILION}
-PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 LINES = {"printed": (0, (4, 1.5)), "corrected": "solid"}
+NOTE = {"xycoords": "axes fraction", "fontsize": 6.5, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.5}}
 
 
 def draw(tables):
@@ -22,11 +22,7 @@ def draw(tables):
         line[0].set_ylabel("distance / radius")
     for axis in axes[-1]:
         axis.set_xlabel("episode k")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, columnspacing=1.2)
-    seeds, episodes = style.sizes(tables)
-    words = f"BEF-RLSVI at Theorem 1's $x_k$, {seeds} seeds, K = {episodes}"
-    figure.suptitle(f"{words}\nlines: medians; shaded: up to the 0.95 quantile", fontsize=8)
+    style.legend(figure, axes[0], 4, columnspacing=1.2)
     return figure
 
 
@@ -41,27 +37,12 @@ def _panel(axis, runs):
     axis.axhline(1.0, color="black", linestyle="dotted", linewidth=0.9)
     first = runs.iloc[0]
     axis.set(xscale="log", yscale="log", title=f"{first['instance']}, η = {first['eta']:.2g}")
-    axis.annotate(f"covered: {', '.join(shares)} %", (0.03, 0.04), xycoords="axes fraction", fontsize=6.5, bbox=PAPER)
+    axis.annotate(f"covered: {', '.join(shares)} %", (0.03, 0.04), **NOTE)
 
 
 def describe(tables):
     tables = [table["regions"] for table in tables]
-    seeds, episodes = style.sizes(tables)
-    promised = float(tables[0]["promised"].iloc[0])
     least = {
-        radius: min(float(table[table["radius"] == radius]["covered"].min()) for table in tables) for radius in LINES
+        radius: 100 * min(table[table["radius"] == radius]["covered"].min() for table in tables) for radius in LINES
     }
-    return {
-        "title": "Confidence regions: distance of the estimates over the radius",
-        "caption": (
-            "Distance of the estimates from the true parameters, relative to the radius of the paper's region (dashed) "
-            "and to the smallest one that the ledger confirms (solid): below the dotted line the region contains the "
-            f"truth. BEF-RLSVI at Theorem 1's noise scale with a small and a large penalty η, {seeds} seeds, K = "
-            f"{episodes}; lines: medians, shaded: up to the 0.95 quantile. In each panel: percentage of the seeds that "
-            f"are covered in all episodes, in the order of the legend; {100 * promised:.0f} % are promised. The least "
-            f"are {100 * least['printed']:.0f} % with the printed radius, which is too small for large η, and "
-            f"{100 * least['corrected']:.0f} % with the corrected one, whose constants hold on a compact set only, "
-            "which the estimates leave if η is small."
-        ),
-        "seeds": seeds,
-    }
+    return style.sizes(tables) | least | {"promised": 100 * tables[0]["promised"].iloc[0]}

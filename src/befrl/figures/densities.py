@@ -4,9 +4,7 @@ from befrl.figures.support import style
 
 SCOPE = "component"
 SUBJECT = "densities"
-TABLES = {
-    "points": ("instance", "kind", "transitions", "curve", "state", "action", "next", "true", "estimated"),
-}
+TABLES = {"points": ("instance", "kind", "transitions", "curve", "state", "action", "next", "true", "estimated")}
 COLOURS = (style.BLUE, style.VERMILION, style.GREEN)
 
 
@@ -27,9 +25,8 @@ def draw(tables):
             else:
                 axis.plot(part["next"], part["true"], color=colour, alpha=0.45, linewidth=2.0, label=label)
                 axis.plot(part["next"], part["estimated"], color=colour, linestyle=(0, (2, 1)), linewidth=0.9)
-        axis.set_title(table["instance"].iloc[0])
         # The legend needs room above the curves.
-        axis.set_ylim(0, 1.5 * table[["true", "estimated"]].to_numpy().max())
+        axis.set(title=table["instance"].iloc[0], ylim=(0, 1.5 * table[["true", "estimated"]].to_numpy().max()))
         axis.legend(loc="upper right", handlelength=1.0, fontsize=5.5, borderpad=0.1, labelspacing=0.2)
         if finite:
             axis.set_xticks(sorted(set(table["next"].astype(int))))
@@ -39,20 +36,8 @@ def draw(tables):
         axis.set_xlabel("next state")
     for spare in axes.ravel()[len(tables) :]:
         spare.set_axis_off()
-    sizes = style.span(tables, "transitions")
-    figure.suptitle(f"pale: true; dashed and dots: estimated from {sizes} transitions of one seed", fontsize=8)
     return figure
 
 
 def describe(tables):
-    sizes = style.span([table["points"] for table in tables], "transitions")
-    return {
-        "title": "Next-state laws, true and estimated",
-        "caption": (
-            "Wide pale lines and bars: the true density or probability of the next state at three (s, a) that random "
-            "play visits; dashed lines and dots: the penalised maximum-likelihood estimate from one seed of random "
-            f"play with {sizes} transitions. In two dimensions the density is that of the first "
-            "coordinate. The estimate is good where the two coincide."
-        ),
-        "seeds": 1,
-    }
+    return {"transitions": style.span([table["points"] for table in tables], "transitions"), "seeds": 1}

@@ -14,29 +14,15 @@ def draw(tables):
     figure, axis = style.subplots(figsize=(style.WIDTH, 0.95 + 0.2 * len(tables)))
     for form, (colour, marker) in FORMS.items():
         values = [fact(table, f"x, {form}") for table in tables]
-        look = {"color": colour, "marker": marker, "markersize": 4.5, "linestyle": "none"}
-        axis.plot(values, range(len(tables)), label=form, **look)
+        dots = {"color": colour, "marker": marker, "markersize": 4.5, "linestyle": "none"}
+        axis.plot(values, range(len(tables)), label=form, **dots)
     axis.set_yticks(range(len(tables)), [name_of(table) for table in tables])
     axis.set(xscale="log", xlabel="least $x_k$", ylim=(len(tables) - 0.5, -0.5))
     axis.grid(axis="y", linewidth=0.3)
-    figure.suptitle(f"K = {_episodes(tables):,}, no seeds: formulas alone", fontsize=8)
-    figure.legend(loc="outside lower center", ncols=len(FORMS), handletextpad=0.1, columnspacing=1.0)
+    style.legend(figure, [axis], len(FORMS), handletextpad=0.1, columnspacing=1.0)
     return figure
-
-
-def _episodes(tables):
-    return int(fact(tables[0], "K of x"))
 
 
 def describe(tables):
     ratios = [fact(table, "x, theorem") / fact(table, "x, lemma") for table in tables]
-    return {
-        "title": "Three printed forms of the noise scale",
-        "caption": (
-            f"The least x_k that the paper allows, for K = {_episodes(tables):,}, as stated in Theorem 1 (circles), in "
-            "the sketch of its proof (squares) and in the lemma on the learning error with k = K (triangles). No "
-            "seeds: formulas alone. The lemma lacks the square: the theorem's x_k is "
-            f"{min(ratios):.1e} to {max(ratios):.1e} times as large."
-        ),
-        "seeds": None,
-    }
+    return {"K": int(fact(tables[0], "K of x")), "least": min(ratios), "most": max(ratios)}

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from befrl.analysis import regret_columns
-from befrl.figures.noise_scale import drawable, finish, grid_of, sizes
-from befrl.figures.support import style
+from befrl.figures.noise_scale import NOTE, panels, sizes
 
 SCOPE = "study"
 SECTION = "theorem"
@@ -15,52 +14,19 @@ PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
 
 
 def draw(tables):
-    tables = drawable(tables)
-    figure, axes = style.panels(len(tables))
-    for axis, table in zip(axes, tables, strict=False):
-        summary = table["summary"]
-        grid, theory = grid_of(summary)
-        colour = style.colour(theory["agent"].iloc[0])
-        for rows, marker in ((grid, "o"), (theory, "D")):
-            errors = np.abs(rows[["optimistic_low", "optimistic_high"]].to_numpy().T - rows["optimistic"].to_numpy())
-            line = "solid" if marker == "o" else "none"
-            axis.errorbar(
-                rows["value"],
-                rows["optimistic"],
-                errors,
-                color=colour,
-                marker=marker,
-                markersize=3.5,
-                linestyle=line,
-                capsize=2,
-            )
+    figure, shown = panels(tables)
+    for axis, colour, _, grid, theory in shown:
+        for rows, marker, line in ((grid, "o", "solid"), (theory, "D", "none")):
+            shares = rows["optimistic"]
+            errors = np.abs(rows[["optimistic_low", "optimistic_high"]].to_numpy().T - shares.to_numpy())
+            look = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": line, "capsize": 2}
+            axis.errorbar(rows["value"], shares, errors, **look)
         axis.axhline(PROMISED, color="black", linestyle=":", linewidth=0.9)
-        axis.annotate(
-            "Φ(-1)",
-            (0.98, PROMISED),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 1.5),
-            textcoords="offset points",
-            ha="right",
-            fontsize=6.5,
-        )
+        place = {"xycoords": ("axes fraction", "data"), "xytext": (0, 1.5), "ha": "right"}
+        axis.annotate("Φ(-1)", (0.98, PROMISED), **place, **NOTE)
         axis.set(ylabel="optimistic episodes", ylim=(0, 1.02))
-        finish(axis, summary)
     return figure
 
 
 def describe(tables):
-    title = "Share of optimistic episodes of BEF-RLSVI against the noise scale x"
-    shown = drawable(tables)
-    if not shown:
-        return {"title": title, "caption": "No sweep over x in this study.", "seeds": sizes(tables)[1]}
-    words, seeds = sizes(shown)
-    return {
-        "title": title,
-        "caption": (
-            f"Share of the episodes of {words} in which the perturbed value of the first state is at least the optimal "
-            f"one; bars: interval of the mean. Diamond: Theorem 1's x_k. Dotted: Φ(-1) = {PROMISED:.4f}, the "
-            "least probability of optimism with which the proof works; points below it are not covered by the proof."
-        ),
-        "seeds": seeds,
-    }
+    return sizes(tables) | {"promised": PROMISED}

@@ -16,38 +16,33 @@ def drawn(curves):
 def draw(tables):
     values, curves = tables[0]["values"], drawn(tables[0]["curves"])
     instances = list(dict.fromkeys(curves["instance"]))
+    quantity = curves["quantity"].iloc[0]
+    returns = quantity == published.CURVES["return"]
     figure, axes = style.panels(len(instances), height=2.8, most=3)
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
         for (algorithm, role, _), curve in shown.groupby(["algorithm", "role", "variant"], sort=False):
-            look = style.look(algorithm, algorithm) | {"linestyle": style.LINES.get(role, "solid")}
+            look = {"markersize": 3} | style.options(algorithm, algorithm)
+            look |= {"linestyle": style.LINES.get(role, "solid"), "markevery": 0.2}
             label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
-            axis.plot(curve["episode"], curve["ours"], label=label, markevery=0.2, **{"markersize": 3} | look)
+            axis.plot(curve["episode"], curve["ours"], label=label, **look)
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
         for row in _authors(values, instance).itertuples():
             colour = style.colour(row.algorithm) if isinstance(row.algorithm, str) else "black"
-            axis.plot(
-                row.episode, row.authors, marker="*", markersize=6, color=colour, markeredgecolor="black",
-                markeredgewidth=0.5, linestyle="none", clip_on=False, zorder=4,
-            )  # fmt: skip
+            star = {"marker": "*", "markersize": 6, "color": colour, "markeredgecolor": "black", "markeredgewidth": 0.5}
+            axis.plot(row.episode, row.authors, linestyle="none", clip_on=False, zorder=4, **star)
         best = values[(values["instance"] == instance) & (values["quantity"] == "optimal value")]
-        if len(best) and curves["quantity"].iloc[0] == published.CURVES["return"]:
+        if len(best) and returns:
             axis.axhline(best["ours"].iloc[0], color="black", linewidth=0.8, linestyle=(0, (1, 1)), label="optimum")
         follows = shown["follows"].iloc[0]
         title = f"{instance}, as the {follows}" if isinstance(follows, str) else instance
         axis.set(title=title, xlabel="episode k", xlim=(1, shown["episode"].max()))
-        if curves["quantity"].iloc[0] == published.CURVES["return"]:
+        if returns:
             axis.set_xscale("log")
-    axes[0].set_ylabel(curves["quantity"].iloc[0])
-    seeds = " to ".join(str(number) for number in sorted({int(curves["seeds"].min()), int(curves["seeds"].max())}))
-    starred = any(len(_authors(values, name)) for name in instances)
-    # A single panel is too narrow for one line.
-    stars = (";\n" if len(instances) == 1 else "; ") + "stars: the authors' numbers" if starred else ""
-    figure.suptitle(f"{seeds} seeds; shaded: interval of the mean{stars}", fontsize=8.5)
-    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2 * min(2, len(instances)))
+    axes[0].set_ylabel(quantity)
+    style.legend(figure, axes, 2 * min(2, len(instances)))
     return figure
 
 
@@ -68,21 +63,21 @@ def _farthest(values):
 def describe(tables):
     values, curves = tables[0]["values"], drawn(tables[0]["curves"])
     source = published.registry.module(values["source"].iloc[0])
-    seeds = int(curves["seeds"].max())
-    roles = set(curves["role"])
-    surrogates = style.MARKS[style.SURROGATE] if "surrogate" in roles else ""
-    starred = any(len(_authors(values, instance)) for instance in set(curves["instance"]))
-    stars = f"Stars: the authors' numbers{_farthest(values)}. " if starred else ""
+    instances = set(curves["instance"])
+    starred = any(len(_authors(values, instance)) for instance in instances)
+    # A single panel is too narrow for one line.
+    heading = (";\n" if len(instances) == 1 else "; ") + "stars: the authors' numbers"
     last = values[values["told_from_uniform"].notna()].drop_duplicates(["instance", "variant"], keep="last")
     untold = last[last["told_from_uniform"] == "no"]
     names = ", ".join(f"{row.variant} on {row.instance}" for row in untold.itertuples())
-    power = f"Not told from uniform play, which lies within their interval: {names}. " if names else ""
-    return {
-        "title": f"Published experiment: {source.__doc__.splitlines()[0].rstrip('.')}",
-        "caption": (
-            f"{curves['quantity'].iloc[0].capitalize()} of our runs, mean over {seeds} seeds and "
-            f"{int(curves['episode'].max()):,} episodes, {style.track(source.TRACK)}; shaded: interval of the mean. "
-            f"{stars}{power}{style.line_styles(roles)}{surrogates} {source.CITATION}."
-        ),
-        "seeds": seeds,
+    words = {
+        "stars": f"Stars: the authors' numbers{_farthest(values)}. " if starred else "",
+        "stars_heading": heading if starred else "",
+        "power": f"Not told from uniform play, which lies within their interval: {names}. " if names else "",
+        "lines": style.line_styles(curves["role"]),
+        "surrogates": style.MARKS[style.SURROGATE] if "surrogate" in set(curves["role"]) else "",
     }
+    sizes = {"seeds": int(curves["seeds"].max()), "episodes": int(curves["episode"].max())}
+    sizes |= {"range": style.span([curves], "seeds"), "quantity": curves["quantity"].iloc[0].capitalize()}
+    about = {"about": source.__doc__.splitlines()[0].rstrip("."), "citation": source.CITATION}
+    return words | sizes | about | {"reward": style.TRACKS[source.TRACK]}

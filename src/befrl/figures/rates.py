@@ -36,12 +36,14 @@ def draw(tables):
             values = sorted(set(envelopes["value"]))
             axis.set_xticks(values, [str(value) for value in values])
             axis.set_xticks([], minor=True)
-            style.plain_ticks(axis.yaxis)
+            # Ticks 1, 2, 5, 10, ... as plain numbers, since the axis has about one decade.
+            axis.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("")
         low, high = axis.get_ylim()
         # The legend has the room below the curves.
         axis.set_ylim(low / (high / low) ** 0.75, high)
         axis.legend(loc="lower right", fontsize=5.8, handlelength=1.8, labelspacing=0.25, borderaxespad=0.2)
-    figure.suptitle(heading(tables), fontsize=8)
     return figure
 
 
@@ -67,7 +69,11 @@ def label(agent, setting, row):
 
 def curve(axis, part, agent, setting, text):
     """One envelope with its band; a marker is hollow where the maximum is at an edge of the grid."""
-    colour = style.mixed(style.colour("greedy" if setting == "x=0" else agent), MIXED.get(setting, 0.0))
+    from matplotlib.colors import to_rgb
+
+    share = MIXED.get(setting, 0.0)
+    pure = to_rgb(style.colour("greedy" if setting == "x=0" else agent))
+    colour = tuple((1 - abs(share)) * part + abs(share) * float(share > 0) for part in pure)
     line = {"color": colour, "linestyle": "solid" if setting else style.LINES["theory"], "linewidth": 0.9}
     dots = {"color": colour, "marker": MARKERS.get(setting, "o"), "markersize": 2.8, "markeredgewidth": 0.6}
     axis.fill_between(part["value"], part["low"], part["high"], color=colour, alpha=0.13, linewidth=0)
@@ -88,41 +94,11 @@ def references(axis, envelopes, powers):
         axis.annotate(f"{power:g}", (x[1], y[1]), xytext=(2, 0), textcoords="offset points", fontsize=6, va="center")
 
 
-def sizes(tables):
-    """Numbers of episodes of the runs against K, of seeds, and of episodes of the runs against d and H."""
-    rows = [row for table in tables for row in table["envelopes"].to_dict("records")]
-    against = {True: set(), False: set()}
-    for row in rows:
-        against[row["varied"] == "K"].add(int(row["episodes"]))
-    return sorted(against[True]), sorted({int(row["seeds"]) for row in rows}), sorted(against[False])
-
-
-def ends(numbers):
-    return " to ".join(str(number) for number in dict.fromkeys((numbers[0], numbers[-1])))
-
-
-def heading(tables):
-    episodes, seeds, short = sizes(tables)
-    shorter = f" (against d and H: {ends(short)})" if short else ""
-    return (
-        f"K = {ends(episodes)}{shorter}, {ends(seeds)} seeds for each gap\n"
-        "shaded: bootstrap intervals; in the legends: slopes with their intervals"
-    )
-
-
 def describe(tables):
-    episodes, seeds, short = sizes(tables)
-    shorter = f", and {ends(short)} against d and H" if short else ""
-    return {
-        "title": "Rates of regret by the envelope over gaps",
-        "caption": (
-            "Largest mean regret over a grid of gaps, reward unknown; each half of the seeds chooses the gap for the "
-            f"other. {ends(seeds)} seeds for each gap, {ends(episodes)} episodes{shorter}. Shaded: bootstrap interval. "
-            "In the legends: slope with its interval, against K over the last decade. Hollow markers: the maximum is "
-            "at the largest or the smallest gap of the grid; edge: it is so at most values, and the slope describes "
-            "these gaps alone. Dashed: constants of the theory; scale: a multiple of them. Dotted: slopes 1/2 and 1 in "
-            "K, 1/2 and 3/2 in d, 1 and 3/2 in H; the paper's bound is sqrt(d^3 H^3 K). A slope of 1/2 in K is the "
-            "minimax rate; a slope of 1 at the largest gap means that the agent, or some of its seeds, does not learn."
-        ),
-        "seeds": seeds[0],
-    }
+    envelopes = [table["envelopes"] for table in tables]
+    against_k, others = ([rows[(rows["varied"] == "K") == yes] for rows in envelopes] for yes in (True, False))
+    values = {"episodes": style.span(against_k, "episodes"), "range": style.span(envelopes, "seeds")}
+    short = style.span(others, "episodes")
+    values["short"] = f", and {short} against d and H" if short else ""
+    values["short_heading"] = f" (against d and H: {short})" if short else ""
+    return style.sizes(envelopes) | values

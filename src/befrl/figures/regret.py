@@ -5,7 +5,7 @@ from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "case"
-FAMILY = "tuned"
+HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY, "curves": regret_columns.CURVES}
 # Agents that are drawn in every panel for comparison.
 REFERENCES = ("bef-rlsvi", "greedy", "random")
@@ -14,101 +14,76 @@ MOST = 6
 
 
 def shown(summary, family):
-    """The rows to draw, worst first: of each agent the tuned variant, or its own if it has none or by the theory."""
-    tuned = set(summary["agent"][summary["role"] == "tuned"]) if family == "tuned" else set()
-    own = (summary["variant"] == summary["agent"]) & ~summary["agent"].isin(tuned)
-    best = (summary["role"] == "tuned") & summary["agent"].isin(tuned)
-    rows = summary[(own | best) & (summary["algorithm"] != "oracle")]
+    """The rows to draw, worst first: of each agent that has a group its last variant, the tuned one, or its first."""
+    rows = summary[summary["group"].fillna("") != ""]
+    rows = rows.drop_duplicates("agent", keep="last" if family == "tuned" else "first")
     return rows.sort_values("mean", ascending=False, kind="stable")
 
 
 def panels(rows):
     """The rows of each panel by its title: the algorithms of a group, at most MOST with the references."""
-    references = rows[rows["agent"].isin(REFERENCES)]
-    others = rows[~rows["agent"].isin(REFERENCES)]
+    references = rows["agent"].isin(REFERENCES)
+    titles = {algorithm: title for title, members in style.GROUPS.items() for algorithm in members}
+    titles = rows["algorithm"].map(titles).fillna("others")
+    # Agents in the order of STYLES, variants last, so that the panels of all cases look alike.
+    places = {agent: place for place, agent in enumerate(style.STYLES)}
+    places = rows["agent"].map(places).fillna(len(places)).sort_values(kind="stable")
     found = {}
     for title in (*style.GROUPS, "others"):
-        part = others[others["algorithm"].map(style.group) == title]
-        # Members in the order of their groups, so that the panels of all cases look alike.
-        part = part.sort_values("agent", key=lambda names: names.map(_place), kind="stable")
-        count = -(-len(part) // (MOST - len(references)))
+        members = places[~references & (titles == title)].index
+        count = -(-len(members) // (MOST - references.sum()))
         for i in range(count):
-            members = part.index[i * len(part) // count : (i + 1) * len(part) // count]
-            number = f" ({i + 1})" if count > 1 else ""
-            found[title + number] = rows[rows.index.isin([*references.index, *members])]
+            part = members[i * len(members) // count : (i + 1) * len(members) // count]
+            found[f"{title} ({i + 1})" if count > 1 else title] = rows[references | rows.index.isin(part)]
     return found or {"baselines": rows}
 
 
-def _place(agent):
-    """The agent's place among the looks; variants come last."""
-    known = list(style.LOOKS)
-    return next((i for i, name in enumerate(known) if agent == name), len(known))
-
-
-def lowest(rows, curves):
-    """The lower end of the axis: a fiftieth of the smallest positive regret, or below all curves if that is higher."""
-    means = rows["mean"][rows["mean"] > NO_REGRET]
-    first = curves[curves["variant"].isin(rows["variant"]) & (curves["mean"] > NO_REGRET)]["mean"]
-    return max(means.min() / 50, 0.7 * first.min()) if len(means) else 0.1
-
-
-def draw(tables, family=FAMILY):
-    summary, curves = tables[0]["summary"], tables[0]["curves"]
-    rows = shown(summary, family)
-    by_title = panels(rows)
-    figure = draw_panels(summary, curves, rows, by_title)
-    words = "tuned" if family == "tuned" else "constants of their theory"
-    # A single panel is too narrow for one line.
-    between = ", " if len(by_title) > 1 else "\n"
-    heading = f"{style.heading(summary.iloc[0])}{between}{words}; shaded: interval of the mean"
-    figure.suptitle(heading, fontsize=8.5)
-    return figure
+def draw(tables, family="tuned"):
+    rows = shown(tables[0]["summary"], family)
+    return draw_panels(tables[0]["summary"], tables[0]["curves"], rows, panels(rows))
 
 
 def draw_panels(summary, curves, rows, by_title):
-    """Draw some rows of the summary in panels {title: rows}."""
+    """Draw some rows of the summary in panels {title: rows}; the axis reaches from the smallest to the largest mean."""
     figure, axes = style.panels(len(by_title), height=2.75, most=3)
-    bottom, names = lowest(rows, curves), style.names(summary)
-    top = max(rows["high"].max() * 1.6, 10 * bottom)
+    names, bottom = style.names(summary), lowest(rows, curves)
+    top = max(1.6 * curves["high"][curves["variant"].isin(rows["variant"])].max(), 10 * bottom)
     for axis, (title, part) in zip(axes, by_title.items(), strict=False):
         for row in part.itertuples():
+            curve = curves[curves["variant"] == row.variant]
+            # The paper's algorithm is never hidden by a rival with the same regret.
+            look = {"markersize": 3, "markevery": 0.2, "zorder": 3 if row.agent == "bef-rlsvi" else 2}
+            look |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
             label = names[row.agent] + (" (zero)" if row.mean <= NO_REGRET else "")
-            _curve(axis, row, label, curves[curves["variant"] == row.variant], bottom)
+            axis.plot(curve["episode"], curve["mean"].clip(lower=bottom), label=label, clip_on=False, **look)
+            band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
+            axis.fill_between(curve["episode"], curve["low"].clip(lower=0.9 * bottom), curve["high"], **band)
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", title=title)
-        axis.set_xlim(1, summary["episodes"].max())
-        axis.set_ylim(0.9 * bottom, top)
+        axis.set(xlim=(1, summary["episodes"].max()), ylim=(0.9 * bottom, top))
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, handlelength=1.8, columnspacing=1.0)
     return figure
 
 
-def _curve(axis, row, label, curve, bottom):
-    """A curve with its band; a regret below the axis is drawn on its edge."""
-    # The paper's algorithm is never hidden by a rival with the same regret.
-    layer = 3 if row.agent == "bef-rlsvi" else 2
-    look = style.look(row.agent, row.algorithm) | {"linestyle": style.LINES[row.role], "zorder": layer}
-    mean, low, high = (curve[name].clip(lower=bottom) for name in ("mean", "low", "high"))
-    axis.plot(curve["episode"], mean, label=label, markevery=0.2, clip_on=False, **{"markersize": 3} | look)
-    axis.fill_between(curve["episode"], low, high, color=look["color"], alpha=0.18, linewidth=0)
+def lowest(rows, curves):
+    """The lower end of the axis: below all positive means; a regret of zero is drawn there."""
+    means = curves["mean"][curves["variant"].isin(rows["variant"]) & (curves["mean"] > NO_REGRET)]
+    return 0.7 * means.min() if len(means) else 0.1
 
 
-def describe(tables, family=FAMILY):
-    summary = tables[0]["summary"]
-    rows = shown(summary, family)
-    first = summary.iloc[0]
-    words = {
-        "tuned": "each agent tuned over its multiplier and its penalty or prior, on other seeds",
-        "theory": "each agent at the constants of its theory",
-    }
+def _edge(rows, curves):
+    """The sentences on what lies at or below the lower edge, if anything does."""
     zero = rows["agent"][rows["mean"] <= NO_REGRET]
+    drawn = curves.merge(rows[~rows["agent"].isin(zero)][["variant", "agent"]], on="variant")
+    late = dict.fromkeys(drawn["agent"][drawn["mean"] <= NO_REGRET])
     along = f" Along the lower edge: {', '.join(zero)}, with zero regret." if len(zero) else ""
-    return {
-        "title": f"Cumulative regret on {first['instance']}, {style.track(first['track'])}, "
-        f"{'tuned' if family == 'tuned' else 'constants of the theory'}",
-        "caption": (
-            f"Exact pseudo-regret summed over {first['episodes']} episodes, mean over {first['seeds']} seeds, track "
-            f"{first['track']} ({style.track(first['track'])}), {words[family]}; shaded: interval of the mean. "
-            f"{style.line_styles(rows['role'])} BEF-RLSVI, greedy and random are drawn in every panel."
-            f"{along}{style.explained(summary)}"
-        ),
-        "seeds": int(first["seeds"]),
-    }
+    first = f" At the lower edge in the first episodes: {', '.join(late)}, with zero regret until then." if late else ""
+    below = (drawn["low"] < lowest(rows, curves)) & (drawn["mean"] > NO_REGRET)
+    return along + first + (" Shading that touches the lower edge extends below it." if below.any() else "")
+
+
+def describe(tables, family="tuned"):
+    summary, curves = tables[0]["summary"], tables[0]["curves"]
+    rows = shown(summary, family)
+    # A single panel is too narrow for a heading on one line.
+    values = {"between": ", " if len(panels(rows)) > 1 else "\n", "edge": _edge(rows, curves)}
+    return style.case(summary) | values | {"lines": style.line_styles(rows["role"])}

@@ -1,14 +1,10 @@
 """Cumulative regret against the episode of every agent at the constants of its theory."""
 
+from functools import partial
+
 from befrl.figures import regret
 
 SCOPE = "case"
 TABLES = regret.TABLES
-
-
-def draw(tables):
-    return regret.draw(tables, family="theory")
-
-
-def describe(tables):
-    return regret.describe(tables, family="theory")
+draw = partial(regret.draw, family="theory")
+describe = partial(regret.describe, family="theory")

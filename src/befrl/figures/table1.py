@@ -1,14 +1,14 @@
 """Table 1 of the paper, measured: its marks beside the regret, optimism and plans of our runs."""
 
-from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
+from befrl.analysis.statistics import EVERYWHERE
 from befrl.common.printed import PRINTED
+from befrl.figures.ordering import failed_seeds
 from befrl.figures.support import style
 
 SCOPE = "table"
 SUBJECT = "table1"
+HEADLINE = True
 MEASURED = ("mean", "low", "high", "q10", "q90", "failed", "optimistic", "tied")
-# Smaller regrets are drawn at this share of the smallest positive one.
-FLOOR = 0.3
 TABLES = {
     "table": (
         *("instance", "track", "agent", "algorithm", "specification", "constants", "seeds", "episodes"),
@@ -25,8 +25,8 @@ def shown(table):
     """The agents of the first case: those of the paper's Table 1 in its order, then the others."""
     first = table.iloc[0]
     rows = table[(table["instance"] == first["instance"]) & (table["track"] == first["track"])]
-    order = {name: place for place, name in enumerate(PRINTED)}
-    return rows.sort_values("algorithm", key=lambda names: names.map(lambda n: order.get(n, len(order))), kind="stable")
+    order = dict(zip(PRINTED, range(len(PRINTED)), strict=True))
+    return rows.sort_values("algorithm", key=lambda names: names.map(order).fillna(len(order)), kind="stable")
 
 
 def draw(tables):
@@ -35,30 +35,25 @@ def draw(tables):
     figure, (words, regret, letters, optimism) = style.subplots(
         1, 4, figsize=(2 * style.WIDTH, 1.1 + 0.2 * len(rows)), sharey=True, width_ratios=(2.6, 3.0, 1.2, 1.2)
     )
-    means = rows[["theory_mean", "tuned_mean"]].to_numpy()
-    floor = FLOOR * means[means > NO_REGRET].min()
+    floor = style.floor(rows[["theory_mean", "tuned_mean"]].to_numpy())
     for line, row in enumerate(rows.itertuples()):
         colour = style.colour(row.agent, row.algorithm)
         texts(words, line, ((0.0, names[row.agent], "left"), (1.0, _rate(row.rate), "left")), colour=colour)
         marks = (row.tractable_exploration, row.tractable_planning, row.free_of_clipping)
         texts(words, line, [(1.95 + 0.25 * i, MARKS.get(mark, ""), "center") for i, mark in enumerate(marks)])
-        for prefix, filled, offset in (("theory", False, -0.17), ("tuned", True, 0.17)):
+        for prefix, at, face in (("theory", line - 0.17, "white"), ("tuned", line + 0.17, colour)):
             value = {name: getattr(row, f"{prefix}_{name}") for name in MEASURED}
             if value["mean"] != value["mean"]:
                 continue
             q10, q90, low, high, mean = (max(value[name], floor) for name in ("q10", "q90", "low", "high", "mean"))
-            look = {"color": colour, "marker": "o", "markersize": 3.5, "markerfacecolor": colour if filled else "white"}
-            look |= {"marker": "<"} if value["mean"] < floor else {}
-            regret.plot([q10, q90], [line + offset] * 2, color=colour, linewidth=0.6, alpha=0.6)
-            regret.plot([low, high], [line + offset] * 2, color=colour, linewidth=1.8)
-            regret.plot(mean, line + offset, linestyle="none", clip_on=False, **look)
+            look = {"color": colour, "marker": "o", "markersize": 3.5, "markerfacecolor": face, "linestyle": "none"}
+            regret.plot([q10, q90], [at, at], color=colour, linewidth=0.6, alpha=0.6)
+            regret.plot([low, high], [at, at], color=colour, linewidth=1.8)
+            regret.plot(mean, at, clip_on=False, **look | ({"marker": "<"} if value["mean"] < floor else {}))
             if value["failed"] > 0:
-                regret.annotate(
-                    f"{value['failed']:.1%}", (1.0, line + offset), xycoords=("axes fraction", "data"), fontsize=5,
-                    ha="right", va="center", color="0.3",
-                )  # fmt: skip
-            optimism.plot(value["optimistic"], line + offset, linestyle="none", clip_on=False, **look | {"marker": "o"})
-            texts(letters, line + offset, ((0.0, _letters(row, prefix), "left"),), size=5)
+                failed_seeds(regret, at, value["failed"])
+            optimism.plot(value["optimistic"], at, clip_on=False, **look)
+            texts(letters, at, ((0.0, _letters(row, prefix), "left"),), size=5)
         if row.median_mean == row.median_mean:
             regret.plot(max(row.median_mean, floor), line + 0.17, color=colour, marker="|", markersize=6)
             regret.plot(max(row.worst_mean, floor), line + 0.17, color=colour, marker="x", markersize=3)
@@ -76,9 +71,6 @@ def draw(tables):
     for axis in (regret, optimism):
         axis.tick_params(axis="y", length=0)
         axis.grid(axis="y", linewidth=0.3)
-    figure.suptitle(
-        f"{style.heading(rows.iloc[0])}; hollow: theory, full: tuned (| median, x worst setting)", fontsize=8.5
-    )
     return figure
 
 
@@ -106,8 +98,7 @@ def bare(axis):
     """Take ticks and frame off a panel of texts."""
     axis.set(xticks=[])
     axis.tick_params(axis="y", length=0)
-    for side in axis.spines.values():
-        side.set_visible(False)
+    axis.spines[:].set_visible(False)
 
 
 def _rate(text):
@@ -119,21 +110,4 @@ def _rate(text):
 
 
 def describe(tables):
-    rows = shown(tables[0]["table"])
-    first = rows.iloc[0]
-    return {
-        "title": "Table 1, measured",
-        "caption": (
-            f"Entries of the paper's Table 1 (rate without logarithms, (B): Bayesian; tractable exploration, tractable "
-            f"planning, free of clipping) beside our measurements on {first['instance']}, "
-            f"{style.track(first['track'])}, over {first['seeds']} seeds and {first['episodes']} episodes. Hollow: "
-            f"constants of the theory, or defaults. Full: best of the configurations tried, chosen on other seeds; bar "
-            f"and cross: the median and the worst of them. Regret: thick: interval of the mean, thin: 10 to 90 % of "
-            f"the seeds, at the right the share of seeds that failed to learn; triangles at the left edge: zero. "
-            f"Letters: agents that share one cannot be told apart, above among the hollow, below among the full; tie: "
-            f"all actions tie in all plans, so the agent plays at random. Agents without a rate are not in the paper's "
-            f"table."
-            f"{style.explained(rows)}"
-        ),
-        "seeds": int(first["seeds"]),
-    }
+    return style.case(shown(tables[0]["table"]))

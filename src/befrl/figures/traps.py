@@ -24,11 +24,9 @@ CURVES = {
 def draw(tables):
     rows = max(len(table["never"]) for table in tables)
     figure, axes = style.panels(2 * len(tables), height=0.75 + 0.15 * rows)
-    for number, table in enumerate(tables):
-        _shares(axes[2 * number], table["never"])
-        _regrets(axes[2 * number + 1], table["never"], table["points"])
-    episodes, seeds = _sizes(tables)
-    figure.suptitle(f"K = {episodes}, {seeds} seeds; bars and shading: 95 % intervals", fontsize=8)
+    for left, right, table in zip(axes[::2], axes[1::2], tables, strict=True):
+        _shares(left, table["never"])
+        _regrets(right, table["never"], table["points"])
     return figure
 
 
@@ -58,32 +56,16 @@ def _regrets(axis, shares, points):
 
 def _label(row):
     """The agent, with x for BEF-RLSVI, or whatever differs from its usual setting."""
-    unusual = ["noise by step"] * ("noise=step" in str(row.setting)) + ["ties first"] * (row.ties == "first")
-    theory = "scale=1" in str(row.setting).split()
+    setting = row.setting if isinstance(row.setting, str) else ""
+    unusual = ["noise by step"] * ("noise=step" in setting) + ["ties first"] * (row.ties == "first")
     if row.x > 0 and not unusual:
-        unusual = [f"x = {row.x:.0e}{' (theory)' if theory else ''}".replace("e-0", "e-").replace("e+0", "e")]
-    elif not unusual and isinstance(row.setting, str) and row.setting:
-        unusual = [row.setting.replace("=", " = ")]
+        theory = " (theory)" if "scale=1" in setting.split() else ""
+        unusual = [f"x = {row.x:.0e}{theory}".replace("e-0", "e-").replace("e+0", "e")]
+    elif setting and not unusual:
+        unusual = [setting.replace("=", " = ")]
     return ", ".join([row.agent, *unusual])
 
 
-def _sizes(tables):
-    """The numbers of episodes and of seeds, as words."""
-    return [style.span([table["never"] for table in tables], column) for column in ("episodes", "seeds")]
-
-
 def describe(tables):
-    episodes, seeds = _sizes(tables)
-    return {
-        "title": "Can BEF-RLSVI miss the best action forever?",
-        "caption": (
-            "Left: share of seeds that had not tried the best first action after "
-            f"K = {episodes} episodes, of {seeds} seeds, with its exact 95 % "
-            "interval; bef-rlsvi at 1e-6 to 100 times the x of Theorem 1, and at that x with independent noise at each "
-            "step, or with ties resolved in favour of the first action. "
-            "Right: mean cumulative regret, reward unknown, with its 95 % interval (shaded). In these instances noise "
-            "on the reward alone does not make the untried best action attractive, whatever x: the share does not "
-            "fall as x grows, and regret is linear."
-        ),
-        "seeds": min(int(table["never"]["seeds"].min()) for table in tables),
-    }
+    never = [table["never"] for table in tables]
+    return style.sizes(never) | {"range": style.span(never, "seeds")}

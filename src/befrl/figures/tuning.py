@@ -1,14 +1,18 @@
 """How much tuning each agent needs: regret of all configurations tried, and of the best, the median and the worst."""
 
 from befrl.analysis import regret_columns
-from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "case"
 TABLES = {"summary": regret_columns.SUMMARY, "tuning": regret_columns.TUNING}
 ROLES = {"tuned": "o", "median": "|", "worst": "s"}
-# Smaller means are drawn at this share of the smallest positive one.
-FLOOR = 0.3
+LEGEND = {
+    "best": {"marker": "o"},
+    "median": {"marker": "|"},
+    "worst": {"marker": "s", "markerfacecolor": "white"},
+    "own constants": {"marker": "x"},
+    "tried": {"marker": ".", "alpha": 0.5},
+}
 
 
 def draw(tables):
@@ -16,8 +20,7 @@ def draw(tables):
     evaluated = summary[summary["role"].isin(ROLES)].set_index(["agent", "role"])
     best = summary[summary["role"] == "tuned"].sort_values("mean", kind="stable")
     figure, axis = style.subplots(figsize=(1.35 * style.WIDTH, 1.0 + 0.2 * max(len(best), 3)))
-    positive = summary["mean"][summary["mean"] > NO_REGRET]
-    floor = FLOOR * positive.min() if len(positive) else 1.0
+    floor = style.floor(summary["mean"])
     names = style.names(summary)
     for line, row in enumerate(best.itertuples()):
         colour = style.colour(row.agent, row.algorithm)
@@ -39,34 +42,15 @@ def draw(tables):
     axis.set(xscale="log", xlabel="regret after K episodes", ylim=(max(len(best), 1) - 0.5, -0.5))
     axis.xaxis.set_minor_formatter("")
     axis.grid(axis="y", linewidth=0.3)
-    for label, look in (
-        ("best", {"marker": "o"}),
-        ("median", {"marker": "|"}),
-        ("worst", {"marker": "s", "markerfacecolor": "white"}),
-        ("own constants", {"marker": "x"}),
-        ("tried", {"marker": ".", "alpha": 0.5}),
-    ):
+    for label, look in LEGEND.items():
         axis.plot([], [], color="black", linestyle="none", markersize=4, label=label, **look)
-    figure.legend(loc="outside lower center", ncols=5, handletextpad=0.1, columnspacing=1.0)
-    figure.suptitle(style.heading(summary.iloc[0]), fontsize=8.5)
+    style.legend(figure, [axis], 5, handletextpad=0.1, columnspacing=1.0)
     return figure
 
 
 def describe(tables):
-    summary, tuning = tables[0]["summary"], tables[0]["tuning"]
-    first = summary.iloc[0]
-    title = f"How much tuning the agents need on {first['instance']}, {style.track(first['track'])}"
+    tuning = tables[0]["tuning"]
     if tuning.empty:
-        return {"title": title, "caption": "No agent was tuned in this case.", "seeds": int(first["seeds"])}
-    count, seeds = int(tuning["configuration"].max()), int(tuning["seeds"].min())
-    return {
-        "title": title,
-        "caption": (
-            f"Mean regret after {first['episodes']} episodes of the best, the median and the worst of {count} "
-            f"configurations of each agent, over {first['seeds']} seeds apart from those that chose them, with "
-            f"intervals. Crosses: constants of the theory, or defaults. Dots: all configurations, over the {seeds} "
-            f"seeds of the first rung. Dotted lines: greedy with its default penalty, and random play. A short row: "
-            f"an agent that needs little tuning.{style.explained(summary)}"
-        ),
-        "seeds": int(first["seeds"]),
-    }
+        return style.case(tables[0]["summary"]) | {"empty": True}
+    values = {"configurations": int(tuning["configuration"].max()), "first_rung": int(tuning["seeds"].min())}
+    return style.case(tables[0]["summary"]) | values

@@ -29,7 +29,6 @@ PRESETS |= {
     f"{name}-text": (family, values | {"small": 0.05}) for name, (family, values) in PRESETS.items() if "ayoub" in name
 }
 
-THETAS = ("theta_p", "theta_r")
 # What theta* may differ by between processors, relative to its largest entry: measured are 3e-16.
 ROUNDING = 1e-10
 registry = Registry("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
@@ -78,9 +77,14 @@ def with_constants(instance, where: str):
     return instance.known_as(constants=found)
 
 
+def rebuild(family: str, values: dict, known_constants: dict):
+    """Rebuild an instance whose constants are known."""
+    return _without_constants(family, values, f"instance '{family}'").known_as(constants=known_constants)
+
+
 @contextmanager
 def _naming(where):
-    """Put the name of an instance, which the code of its family does not know, in front of what is wrong with it."""
+    """Put the name of an instance, which the code of its family does not know, in front of error messages."""
     try:
         yield
     except InputError as error:
@@ -98,48 +102,18 @@ def _without_constants(family, values, where):
     return instance.known_as(family_name=family, name=family, parameters=asdict(parameters))
 
 
-def rebuild(family: str, values: dict, known_constants: dict):
-    """Rebuild an instance whose constants are known."""
-    return _without_constants(family, values, f"instance '{family}'").known_as(constants=known_constants)
-
-
-def _with_thetas(instance, arrays):
-    """The instance with the theta*_p and theta*_r of some arrays, and with all that follows from them."""
-    given = {key: arrays[key] for key in THETAS}
-    same = all(np.array_equal(theta, getattr(instance, key)) for key, theta in given.items())
-    return instance if same else replace(instance, **given)
-
-
 def facts(name, instance) -> dict:
     """A summary of an instance as plain numbers."""
-    return {
-        "name": name,
-        "family": instance.family_name,
-        "parameters": instance.parameters,
-        "horizon": instance.horizon,
-        "d": instance.model.d,
-        "n_cells": instance.model.n_cells,
-        "n_anchors": instance.model.n_anchors,
-        "n_actions": instance.model.n_actions,
-        "optimal_value": instance.optimal_value,
-        "uniform_value": instance.uniform_value,
-        "gap": instance.gap,
-        "cell_loss": instance.cell_loss,
-        "constants": instance.constants,
-    }
+    about = {"name": name, "family": instance.family_name, "parameters": instance.parameters}
+    sizes = {key: getattr(instance.model, key) for key in ("d", "n_cells", "n_anchors", "n_actions")}
+    values = {key: getattr(instance, key) for key in ("optimal_value", "uniform_value", "gap", "cell_loss")}
+    return {**about, "horizon": instance.horizon, **sizes, **values, "constants": instance.constants}
 
 
 def save(path, name, instance, provenance: dict):
     """Write an instance: its arrays, and the parameters from which its model can be rebuilt."""
     Q, V = instance.optimum
-    arrays = {
-        "theta_p": instance.theta_p,
-        "theta_r": instance.theta_r,
-        "P": instance.P,
-        "R": instance.R,
-        "V_star": V,
-        "Q_star": Q,
-    }
+    arrays = {key: getattr(instance, key) for key in ("theta_p", "theta_r", "P", "R")} | {"V_star": V, "Q_star": Q}
     storage.write_arrays(path, "instance", arrays, {**facts(name, instance), **provenance})
 
 
@@ -147,7 +121,7 @@ def load(path):
     """Read the name and the instance from a file made by `save`; raise if the present code gives another theta*.
 
     Other processors round differently when they solve for theta*. The stored one is used: all runs of a study are
-    judged by the same MDP, to the bit, whichever machine they are played on.
+    judged by the same MDP, to the bit, on all machines.
     """
     arrays, meta = storage.read_arrays(path, "instance")
     instance_facts.check(path, meta)
@@ -156,10 +130,13 @@ def load(path):
     except InputError as error:
         cure = "make the instance again, or load the plug-in that it comes from"
         raise InputError(f"{path}: {error}: {cure}") from None
-    for key in THETAS:
-        theta, stored = getattr(instance, key), arrays.get(key, np.empty(0))
-        if stored.shape != theta.shape or not np.abs(stored - theta).max() <= ROUNDING * np.abs(theta).max():
+    stored = {key: arrays.get(key, np.empty(0)) for key in ("theta_p", "theta_r")}
+    for key, theta in stored.items():
+        mine = getattr(instance, key)
+        if theta.shape != mine.shape or not np.abs(theta - mine).max() <= ROUNDING * np.abs(mine).max():
             raise InputError(
                 f"{path}: {key} differs from that of the present family '{meta['family']}': make the instance again"
             )
-    return meta["name"], _with_thetas(instance, arrays).known_as(name=meta["name"])
+    if not all(np.array_equal(theta, getattr(instance, key)) for key, theta in stored.items()):
+        instance = replace(instance, **stored)
+    return meta["name"], instance.known_as(name=meta["name"])

@@ -7,8 +7,8 @@ d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so
 
 Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c
 at (last bin, right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a
-greedy agent has no reason to explore. The contrast c is 1 by default. It multiplies V* - V^pi of every policy and
-changes no transition, so that it sets the size of all gaps. The first state is uniform on the first bin.
+greedy agent has no reason to explore. The contrast c multiplies V* - V^pi of every policy and changes no transition.
+The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
@@ -47,15 +47,5 @@ def build(parameters: Parameters) -> Instance:
     means = np.full((J, 2), 0.5)
     means[0, 0] += 0.1 * parameters.contrast
     means[-1, 1] += 0.45 * parameters.contrast
-    theta_p = ((f - 0.5) / sigma).ravel()
-    theta_r = reward.natural(means).ravel()
-    start_masses = np.zeros(J)
-    start_masses[0] = 1.0
-    return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=theta_p,
-        theta_r=theta_r,
-        start=lambda u: u / J,
-        start_masses=start_masses,
-    )
+    theta_p, theta_r = ((f - 0.5) / sigma).ravel(), reward.natural(means).ravel()
+    return Instance(model, parameters.horizon, theta_p, theta_r, **space.first(0))

@@ -6,8 +6,7 @@ the natural parameter is a chord between kappa (cos m_k, sin m_k) and its neighb
     s' ~ von Mises(U theta),   m_k = knot - back (action 0), knot + ahead (action 1),
 
 measured away from angle 0 and never past 0 or pi. Mean rewards are 0.6 for going back at angle 0, 0.95 for going ahead
-at angle pi, the opposite point of the circle, and 1/2 at all other knots. The first state is uniform on a cell at angle
-0.
+at angle pi and 1/2 at all other knots. The first state is uniform on a cell at angle 0.
 """
 
 from dataclasses import dataclass
@@ -55,10 +54,6 @@ def build(parameters: Parameters) -> Instance:
     means[0, K // 2], means[1, 0] = 0.6, 0.95
     theta_r = np.zeros((2, 2, K))
     theta_r[0] = bernoulli.Law().natural(means)
-    return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=(kappa * np.stack([np.cos(aims), np.sin(aims)])).ravel(),
-        theta_r=theta_r.ravel(),
-        **space.uniform(0.0, 2 * np.pi / (K * split)),
-    )
+    theta_p = (kappa * np.stack([np.cos(aims), np.sin(aims)])).ravel()
+    first = space.uniform(0.0, 2 * np.pi / (K * split))
+    return Instance(model, parameters.horizon, theta_p, theta_r.ravel(), **first)

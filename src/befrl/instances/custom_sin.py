@@ -55,10 +55,4 @@ def build(parameters: Parameters) -> Instance:
     model = Model.smooth_in(phi, family, reward, B=np.eye(w)[0])
     theta_p, theta_r = np.zeros((2, w, 2))
     theta_p[0, 0], theta_r[0, 1] = parameters.strength, reward.natural(1.0)
-    return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=theta_p.ravel(),
-        theta_r=theta_r.ravel(),
-        **space.uniform(-1.0, 1.0),
-    )
+    return Instance(model, parameters.horizon, theta_p.ravel(), theta_r.ravel(), **space.uniform(-1.0, 1.0))

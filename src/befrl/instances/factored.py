@@ -38,39 +38,24 @@ class Parameters:
 
 def build(parameters: Parameters) -> Instance:
     n = parameters.machines
-    bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    configuration = configurations(bits)
+    space, bits = FiniteSpace(2**n), (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    # Bit j has one parameter for each configuration, and U one entry in each row.
     d = n * CONFIGURATIONS
-    # One entry per row: bit j has one parameter for each configuration.
-    U = np.zeros((2**n, n + 1, n, d))
-    rows = np.arange(n)
-    for action in range(n + 1):
-        for state in range(2**n):
-            U[state, action, rows, rows * CONFIGURATIONS + configuration[state, action]] = 1.0
+    U = np.eye(d)[np.arange(n) * CONFIGURATIONS + configurations(bits)]
     # A_i = e_j f', where f picks one of the configurations, has tr(A_i A_j') = 1 for i = j and 0 otherwise.
     features = Features(U, np.zeros((2**n, n + 1), dtype=int), np.eye(d)[None])
     reward = gaussian.Law(parameters.reward_sd)
-    model = Model(features, FiniteFamily(FiniteSpace(2**n), bits.astype(float), np.zeros(2**n)), reward, B=np.ones(n))
+    model = Model(features, FiniteFamily(space, bits.astype(float), np.zeros(2**n)), reward, B=np.ones(n))
     on = [*STAYS_ON.values(), REBOOTED]
     # A rebooted machine counts as on, since its configuration does not contain its own bit: it earns 1/n - cost.
     share = np.array([*(own / n for own, _ in STAYS_ON), 1 / n - parameters.cost])
-    start_masses = np.zeros(2**n)
-    start_masses[-1] = 1.0
-    return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=np.tile(logit(on), n),
-        theta_r=np.tile(reward.natural(share), n),
-        start=lambda u: np.full(len(u), 2**n - 1),
-        start_masses=start_masses,
-    )
+    theta_p, theta_r = np.tile(logit(on), n), np.tile(reward.natural(share), n)
+    return Instance(model, parameters.horizon, theta_p, theta_r, **space.first(2**n - 1))
 
 
 def configurations(bits):
     """Number of the configuration of each bit, (states, actions, n): 2 own + neighbour, or the last one if rebooted."""
-    n = bits.shape[1]
-    plain = 2 * bits + np.roll(bits, 1, axis=1)
-    found = np.repeat(plain[:, None], n + 1, axis=1)
-    for machine in range(n):
-        found[:, machine + 1, machine] = CONFIGURATIONS - 1
+    machines = np.arange(bits.shape[1])
+    found = np.repeat((2 * bits + np.roll(bits, 1, axis=1))[:, None], len(machines) + 1, axis=1)
+    found[:, machines + 1, machines] = CONFIGURATIONS - 1
     return found

@@ -9,16 +9,14 @@ for all arms. Rewards are Bernoulli: mean `background` in the bad state, `bonus`
 the good state. Episodes start in the bad state. With t steps to go after the present one, and D_t = V*(good) - V*(bad)
 in these, the last arm is optimal where eps D_t > bonus, and the first arm where eps D_t < bonus.
 
-The prior decides whether a greedy agent explores, since penalised estimates of an untried arm are those of theta = 0:
-mean reward 1/2 and P(good) = 1/2. Below 1/2, `background` or `rate` make untried arms look good: a greedy agent tries
-them all, and learns. Above 1/2 they look bad. The defaults are 1/2 for both: an untried arm looks exactly like what all
-but two arms are, and the prior neither helps nor harms. The first arm is better than that, by its bonus, so that only
-exploration finds the last arm, with known rewards too.
+Penalised estimates of an untried arm are those of theta = 0: mean reward 1/2 and P(good) = 1/2. With the defaults, 1/2
+for `background` and `rate`, an untried arm looks exactly like what all but two arms are, and the prior neither helps
+nor harms; below 1/2 a greedy agent tries all arms. The first arm is better by its bonus, so that only exploration finds
+the last arm, with known rewards too. Without a bonus all arms tie at the last step if rewards are known: with random
+ties each episode ends with one free step of exploration.
 
-The bonus also prevents ties. In the source all arms earn the same, so that with known rewards all of them tie at the
-last step: if ties are broken at random, each episode ends with one step of uniform exploration for nothing, and a
-greedy agent learns. The source has bonus = 0, leave = rate, background = 0 and top = 1. Here all means are within
-(0, 1), since a Bernoulli mean of 0 or 1 has no finite parameter.
+Deviations: the source has bonus = 0, leave = rate, background = 0 and top = 1. Here all means are within (0, 1): a
+Bernoulli mean of 0 or 1 has no finite parameter.
 """
 
 from dataclasses import dataclass
@@ -52,11 +50,9 @@ class Parameters:
     def __post_init__(self):
         if self.rate + self.eps > 0.999:
             raise InputError(f"instance 'jao': rate + eps = {self.rate + self.eps:g} must be at most 0.999")
-        if self.background + self.bonus >= self.top:
-            raise InputError(
-                f"instance 'jao': background + bonus = {self.background + self.bonus:g} must be below "
-                f"top = {self.top:g}"
-            )
+        best = self.background + self.bonus
+        if best >= self.top:
+            raise InputError(f"instance 'jao': background + bonus = {best:g} must be below top = {self.top:g}")
 
 
 def build(parameters: Parameters) -> Instance:
@@ -66,13 +62,8 @@ def build(parameters: Parameters) -> Instance:
     good[GOOD] = 1 - parameters.leave
     means = np.repeat([[parameters.background], [parameters.top]], A, axis=1)
     means[BAD, 0] += parameters.bonus
-    reward = bernoulli.Law()
-    family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), np.zeros(2))
-    return Instance(
-        model=Model(Features.one_hot(2, A, p=1), family, reward, B=np.ones(1)),
-        horizon=parameters.horizon,
-        theta_p=logit(good).ravel(),
-        theta_r=reward.natural(means).ravel(),
-        start=lambda u: np.full(len(u), BAD),
-        start_masses=np.array([1.0, 0.0]),
-    )
+    space, reward = FiniteSpace(2), bernoulli.Law()
+    family = FiniteFamily(space, np.array([[0.0], [1.0]]), np.zeros(2))
+    model = Model(Features.one_hot(2, A, p=1), family, reward, B=np.ones(1))
+    theta_p, theta_r = logit(good).ravel(), reward.natural(means).ravel()
+    return Instance(model, parameters.horizon, theta_p, theta_r, **space.first(BAD))

@@ -62,12 +62,11 @@ def build(parameters: Parameters) -> Instance:
     theta_r[0] = reward.natural(means)
     # The anchor in the middle of a cell at the origin.
     first = space.cell(np.full(m, 1e-9) if m > 1 else np.array(1e-9)) * space.per_cell + space.per_cell // 2
-
     return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=M.ravel(),
-        theta_r=theta_r.ravel(),
+        model,
+        parameters.horizon,
+        M.ravel(),
+        theta_r.ravel(),
         start=lambda u: np.repeat(space.nodes[[first]], len(u), axis=0),
         start_masses=np.eye(space.n_anchors)[first],
     )
@@ -79,8 +78,6 @@ def _edges(parameters):
     width = WIDTH[m] * sigma
     inner = np.linspace(-bound, bound, 2 * int(np.ceil(bound / width)) + 1)
     reach = max(bound, abs(parameters.pull) * bound + parameters.force) + TAIL * sigma
-    if m == 1:
-        outer = np.linspace(bound, reach, int(np.ceil((reach - bound) / width)) + 1)[1:]
-    else:
-        outer = np.array([reach])
+    cells = int(np.ceil((reach - bound) / width)) if m == 1 else 1
+    outer = np.linspace(bound, reach, cells + 1)[1:]
     return np.concatenate([-outer[::-1], inner, outer])

@@ -7,8 +7,7 @@ d = 2 J, B = 1. The next state has density proportional to exp(c s') with the me
     left: centre - `left`,   right: centre + `right`,   kept within [margin, 1 - margin],
 
 and c = theta_{bin,a} solves mean(c) = 1/(1 - e^-c) - 1/c. Mean rewards are 0.6 at (first bin, left), 0.95 at (last bin,
-right) and 0.5 elsewhere, as in `chain`. The laws are broad, so that chance matters as much as the policy on the way to
-the right end. The first state is uniform on the first bin.
+right) and 0.5 elsewhere, as in `chain`. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass
@@ -34,21 +33,13 @@ class Parameters:
 
 
 def build(parameters: Parameters) -> Instance:
-    J = parameters.bins
-    law = truncated_exponential.Law()
-    model = Model(Features.one_hot(J, 2, p=1), TruncatedExponentialStates(BinnedInterval(J)), law, B=np.ones(1))
+    J, law = parameters.bins, truncated_exponential.Law()
+    space = BinnedInterval(J)
+    model = Model(Features.one_hot(J, 2, p=1), TruncatedExponentialStates(space), law, B=np.ones(1))
     centre = (np.arange(J) + 0.5) / J
     f = np.stack([centre - parameters.left, centre + parameters.right], axis=1)
     f = np.clip(f, parameters.margin, 1 - parameters.margin)
     means = np.full((J, 2), 0.5)
     means[0, 0], means[-1, 1] = 0.6, 0.95
-    start_masses = np.zeros(J)
-    start_masses[0] = 1.0
-    return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=law.natural(f).ravel(),
-        theta_r=law.natural(means).ravel(),
-        start=lambda u: u / J,
-        start_masses=start_masses,
-    )
+    theta_p, theta_r = law.natural(f).ravel(), law.natural(means).ravel()
+    return Instance(model, parameters.horizon, theta_p, theta_r, **space.first(0))

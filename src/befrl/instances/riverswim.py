@@ -6,21 +6,15 @@ measure of (s, a) is 0 or -inf. theta* is the representative of least norm, as i
 `leak` > 0 every next state keeps at least that share of uniform mass, and Cov psi is regular in every direction.
 
 Rewards are deterministic in the sources. Here they are Gaussian with the same means, since means of exactly 0 and 1
-have no finite parameter in a bounded family; B = 1/sqrt(p).
-Kernels (state 1 right; middle right; last state right; left is deterministic):
-
-    osband, cho  stay .4, right .6;   left .05, stay .6, right .35;   left .4, stay .6
-    ayoub        stay .3, right .7;   left .1,  stay .6, right .3;    left .1, stay .9
-
-Osband's benchmark and Cho et al. print the same probabilities; their defaults differ in S and H only. The small reward,
-at state 1 left, is .005 in all three. The optimal values that Ayoub et al. print are those for .05 (presets `-text`).
+have no finite parameter in a bounded family; B = 1/sqrt(p). Osband's benchmark and Cho et al. print the same
+probabilities; their defaults differ in S and H only. The small reward, at state 1 left, is .005 in all three sources.
+The optimal values that Ayoub et al. print are those for .05 (presets `-text`).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.common.errors import InputError
 from befrl.common.parameters import choice, integer, number
 from befrl.model.families.softmax import Softmax
 from befrl.model.features import Features
@@ -29,7 +23,7 @@ from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import FiniteSpace
 
-# first (stay, right), middle (left, stay, right), last (left, stay)
+# Probabilities of the action right, in the first state (stay, right), middle (left, stay, right) and last (left, stay).
 KERNELS = {
     "osband": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6)),
     "cho": ((0.4, 0.6), (0.05, 0.6, 0.35), (0.4, 0.6)),
@@ -48,7 +42,7 @@ class Parameters:
 
 
 def transition_matrix(kernel, S, leak=0.0, small=0.005):
-    """P (S, 2, S) and mean rewards (S, 2)."""
+    """P (S, 2, S) and mean rewards (S, 2); the action left is deterministic."""
     first, middle, last = KERNELS[kernel]
     P = np.zeros((S, 2, S))
     P[np.arange(S), 0, np.maximum(np.arange(S) - 1, 0)] = 1.0
@@ -78,25 +72,10 @@ def least_norm_parameters(P):
 def build(parameters: Parameters) -> Instance:
     S = parameters.states
     P, R = transition_matrix(parameters.kernel, S, parameters.leak, parameters.small)
-    if not np.allclose(P.sum(-1), 1.0, atol=1e-12):
-        raise InputError(f"the rows of kernel '{parameters.kernel}' do not sum to 1")
-    with np.errstate(divide="ignore"):
-        support = np.where(P > 0, 0.0, -np.inf)
-    family = Softmax(FiniteSpace(S), support)
-    p = S - 1
+    space, p = FiniteSpace(S), S - 1
     reward = gaussian.Law(parameters.reward_sd)
     B = np.full(p, 1 / np.sqrt(p))
-    model = Model(Features.one_hot(S, 2, p), family, reward, B)
-    theta_p = least_norm_parameters(P).ravel()
+    model = Model(Features.one_hot(S, 2, p), Softmax(space, np.where(P > 0, 0.0, -np.inf)), reward, B)
     # The parameter of least norm with theta_r . x_r = natural(mean): along B in each block, |B| = 1.
     theta_r = (reward.natural(R)[..., None] * B).ravel()
-    start_masses = np.zeros(S)
-    start_masses[0] = 1.0
-    return Instance(
-        model=model,
-        horizon=parameters.horizon,
-        theta_p=theta_p,
-        theta_r=theta_r,
-        start=lambda u: np.zeros(len(u), dtype=np.int64),
-        start_masses=start_masses,
-    )
+    return Instance(model, parameters.horizon, least_norm_parameters(P).ravel(), theta_r, **space.first(0))

@@ -10,33 +10,8 @@ one more, new; d = pairs + 1. The features depend on where the state is:
 
 theta^p = reach for all parameters: new and every +j lead to the right, -j to the left, and none to the middle, up to a
 probability of Phi(4 - reach). theta^r is `old` for the first pair, 0 for the others and `best` for new, the best arm.
-
-**Why BEF-RLSVI is trapped.** An untried arm has theta^ = 0, so that new is imagined to lead to the middle, whereas a
-pair that was tried is known not to. With Gaussian rewards, theta~_new = xi_new and p_j = P_{theta^_j}(middle),
-
-    Q~_1(new) = xi_new - kappa P_0(middle) xi_new = 0          for every xi_new,
-    max( Q~_1(+j), Q~_1(-j) ) = |theta~_j| - kappa p_j xi_new,
-
-so that new is the best arm only if kappa p_j xi_new > |theta~_j| for every pair tried. p_j falls from 1/2 after one
-trial to 7e-4 after three (for eta = 1) and tends to 6e-16; both sides grow like sqrt(x_k) while noise dominates, and
-later |theta~_1| tends to `old`: no x_k helps. Bernoulli rewards cancel too, since mean(c) + mean(-c) = 1, up to P_0(not
-middle) = 6e-5. In the first episode all arms are imagined to lead to the middle, and new is chosen if xi_new > max_j
-|xi_j|, with probability 1/(2 pairs + 2) (Bernoulli rewards that noise saturates tie, and the rule for ties decides);
-the next two episodes add a little, while the penalty keeps theta^_j small. After that new is tried when a known arm
-strays into the middle, with probability Phi(4 - reach) = 6e-16 per episode. Until then the regret of every episode is
-at least V* - Q*_1(s_1, +1). Episodes of more than two steps visit the middle, which opens the trap.
-
-**Others.** Independent noise at each step (`noise: step`) does not cancel, and opens the trap. exp-psrl is trapped by
-its prior N(0, (eta A)^-1), in which theta = reach has no weight, and no more if eta is 0.1; optimism, and noise on
-values, are not trapped.
-
-**What it means for Theorem 1.** With Bernoulli rewards all that the theorem asks holds, in every reading of alpha_r:
-phi = one-hot(place, arm) >= 0, rewards in {0, 1}, positive alpha and beta on a compact set. A base measure that does
-not depend on (s,a) becomes Lebesgue measure on [0, 1] if the state is replaced by its CDF, and psi becomes nonnegative
-by adding a constant, which Z absorbs. The bound grows like sqrt(K); with c = 1 and delta = 0.02 it is below gap K at K
-= 1e13, and the trap stays shut for about 1e15 episodes: the theorem is false. The proof fails where it bounds sum_h E
-G_{s_h,a_h} by u u', u = sum_h E U(s_h,a_h), that is |a|^2 + |b|^2 by |a + b|^2: here a + b = 0. The error of the
-transitions follows the left side, the noise the right.
+BEF-RLSVI imagines that the untried arm new leads to the middle, where its noise xi_new counts with the opposite sign:
+its value is xi_new - kappa P_0(middle) xi_new = 0 for every noise scale. docs/traps.md has the derivation.
 """
 
 from dataclasses import dataclass
@@ -85,12 +60,6 @@ def build(parameters: Parameters) -> Instance:
     reward = rewards.make(parameters.reward, parameters.reward_sd)
     theta_r = np.zeros(d)
     theta_r[0], theta_r[-1] = parameters.old, parameters.best
-    family = TruncatedNormal(BinnedInterval(BINS, nodes_per_cell=NODES), sigma)
-    return Instance(
-        model=Model(Features.dense(phi, matrices), family, reward, B=np.ones(1)),
-        horizon=parameters.horizon,
-        theta_p=np.full(d, parameters.reach),
-        theta_r=theta_r,
-        start=lambda u: (START + u) / BINS,
-        start_masses=np.eye(BINS)[START],
-    )
+    space = BinnedInterval(BINS, nodes_per_cell=NODES)
+    model = Model(Features.dense(phi, matrices), TruncatedNormal(space, sigma), reward, B=np.ones(1))
+    return Instance(model, parameters.horizon, np.full(d, parameters.reach), theta_r, **space.first(START))

@@ -9,32 +9,8 @@ rewards depend on the fourth parameter:
 
 theta^p = (hi, -hi, best, 0) and theta^r_4 = prize > 0. With theta_a = 0 the law of y' is uniform; hi moves y' up, lo
 moves it down, and new moves it up far more. The best policy is new, and hi at the last step. The first state is (0, 0).
-
-**Why BEF-RLSVI is trapped.** The rewards of its plan depend on xi through theta~_4 alone, since B'U ignores the other
-parameters. The law of y' has a monotone likelihood ratio in theta_a, and the mean reward increases in its natural
-parameter. By induction over the steps, Q_h(s, a) increases in (theta^_a, bonus_a) if theta~_4 > 0 and decreases if
-theta~_4 < 0. So as long as theta^_lo <= 0 <= theta^_hi, the untried action new, with theta^_new = 0, is strictly
-between hi and lo (for bonus > 0) and never the best: for no draw of xi, hence for no x_k however large, and whatever
-the rule for ties. The sign of theta^_hi is that of the sum of y' - 1 over its trials. This random walk steps up e^(2
-hi) times as often as down, and never falls below zero with probability 1 - e^(-2 hi); likewise for lo. Hence
-
-    P(new is not tried in any episode) >= (1 - e^(-2 hi))^2,     which is 0.75 for hi = 1,
-
-and then the regret of every episode is at least V* - Q*_1(s_1, hi) > 0. It tends to this gap once theta~_4 > 0 for
-good, that is after x_k trials or so; before that, lo is played in half of the episodes and the regret is larger.
-
-**Ties.** With bonus = 0 all actions tie at the last step: if ties are broken at random new is tried there and the trap
-opens, and if the first action is taken it stays shut. Strong noise saturates Bernoulli rewards, whose means then differ
-by less than rounding: with these the trap holds in exact arithmetic, and with `ties: first`. Independent noise at each
-step (`noise: step`) opens the trap: two signs of theta~_4 in an episode can favour what lies between.
-
-**What it means for Theorem 1.** The proof of optimism bounds V_{theta*p} - V_{theta^p} by the norm of sum_h E U, in
-which theta_new counts, and offsets it by the noise along B'U, in which it does not. Assumption 1 as printed has
-lambda_min(B B') in alpha_r, which is zero for every p > 1, and the bound is void. With the constant along B, as in
-`constants.py`, all that the theorem asks holds here: phi >= 0, psi >= 0, no base measure, mean rewards in [0, 1] (and
-rewards in {0, 1} with `reward: bernoulli`), positive alpha and beta on a compact set, finite B_A and B_phi_A. Its bound
-is of order sqrt(K) with probability 1 - 7 delta, and the regret is linear with probability 0.75: in this reading the
-theorem is false. `trap-one` has p = 1, where both readings of alpha_r agree.
+BEF-RLSVI never tries new with probability (1 - e^(-2 hi))^2 or more, whatever x_k is: while its estimates for hi and lo
+have the right signs, new is valued strictly between the two. docs/traps.md has the derivation.
 """
 
 from dataclasses import dataclass
@@ -77,12 +53,9 @@ def build(parameters: Parameters) -> Instance:
     matrices[range(A), 1, range(A)] = 1.0
     matrices[A, 0, A] = 1.0
     reward = rewards.make(parameters.reward, parameters.reward_sd)
-    family = FiniteFamily(FiniteSpace(S), psi, np.zeros(S))
-    return Instance(
-        model=Model(Features.dense(phi, matrices), family, reward, B=np.array([1.0, 0.0])),
-        horizon=parameters.horizon,
-        theta_p=np.array([parameters.hi, -parameters.hi, parameters.best, 0.0]),
-        theta_r=np.array([0.0, 0.0, 0.0, parameters.prize]),
-        start=lambda u: np.zeros(len(u), dtype=int),
-        start_masses=np.eye(S)[0],
-    )
+    space = FiniteSpace(S)
+    family = FiniteFamily(space, psi, np.zeros(S))
+    model = Model(Features.dense(phi, matrices), family, reward, B=np.array([1.0, 0.0]))
+    theta_p = np.array([parameters.hi, -parameters.hi, parameters.best, 0.0])
+    theta_r = np.array([0.0, 0.0, 0.0, parameters.prize])
+    return Instance(model, parameters.horizon, theta_p, theta_r, **space.first(0))

@@ -1,13 +1,15 @@
 """Make the regret tables of a case from its run files and the outcomes of its tuning."""
 
-from befrl.analysis import aggregation
+from befrl.analysis import aggregation, regret_columns
 from befrl.common import storage
 from befrl.experiment import tuning
+
+COLUMNS = ("SUMMARY", "CURVES", "PAIRED", "ORDER", "TUNING", "TIMINGS")
 
 
 def settings(study, instance, track):
     study.case(instance, track)
-    return study["statistics"]["level"]
+    return [study["statistics"]["level"], [list(getattr(regret_columns, name)) for name in COLUMNS]]
 
 
 def modules(study, instance, track):

@@ -10,7 +10,8 @@ def settings(study, component, instance):
     by_instance = study.component(component)
     if instance not in by_instance:
         raise unknown("instance", instance, by_instance)
-    return [by_instance[instance], study["root_seed"]]
+    columns = {name: list(columns) for name, columns in components.tables(component).items()}
+    return [by_instance[instance], study["root_seed"], columns]
 
 
 def modules(study, component, instance):

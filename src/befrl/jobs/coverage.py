@@ -5,7 +5,7 @@ from befrl.common import storage, tidy
 
 
 def settings(study):
-    return [study["statistics"]["coverage"], study["root_seed"]]
+    return [study["statistics"]["coverage"], study["root_seed"], list(coverage.COLUMNS)]
 
 
 def modules(study):

@@ -1,12 +1,13 @@
 """Draw a figure from tables."""
 
 from befrl import figures
+from befrl.figures.support.captions import CAPTIONS
 
 
 def settings(study, figure):
-    """The styles of new agents, where the figure shows agents, and whether it opens the report."""
+    """The figure's words, the styles of new agents where it shows agents, and whether it opens the report."""
     kind, shown = study.figure(figure)
-    return [study.styles(kind, shown), study.headline(kind, shown)]
+    return [CAPTIONS[kind], study.styles(kind, shown), study.headline(kind, shown)]
 
 
 def modules(study, figure):

@@ -5,7 +5,7 @@ from befrl.common import storage, tidy
 
 
 def settings(study):
-    return [list(study["instances"]), list(study.component("exploration"))]
+    return [list(study["instances"]), list(study.component("exploration")), list(instance_table.COLUMNS)]
 
 
 def modules(study):
@@ -13,5 +13,5 @@ def modules(study):
 
 
 def make(study):
-    rows = instance_table.rows(study.layout, *settings(study))
+    rows = instance_table.rows(study.layout, *settings(study)[:2])
     storage.write_text(study.layout.instances(), tidy.text(rows, instance_table.COLUMNS))

@@ -6,7 +6,7 @@ from befrl.common import storage, tidy
 
 def settings(study, source):
     study.repeated(source)
-    return study["published"][source]
+    return [study["published"][source], list(published.COLUMNS)]
 
 
 def modules(study, source):

@@ -1,11 +1,12 @@
 """Write the report: one page with everything that the study produced."""
 
-from befrl.analysis import published
+from befrl.analysis import published, regret_columns
 from befrl.report import assemble
 
 
 def settings(study):
-    return study.hash
+    # The page explains columns.
+    return [study.hash, regret_columns.SUMMARY, regret_columns.TIMINGS]
 
 
 def modules(study):

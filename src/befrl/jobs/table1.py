@@ -5,7 +5,7 @@ from befrl.common import storage, tidy
 
 
 def settings(study):
-    return [study.compared_cases(), list(study.component("scaling"))]
+    return [study.compared_cases(), list(study.component("scaling")), list(table1.COLUMNS), list(table1.TIMINGS)]
 
 
 def modules(study):
@@ -13,6 +13,6 @@ def modules(study):
 
 
 def make(study):
-    layout, (cases, scaled) = study.layout, settings(study)
+    layout, (cases, scaled, *_) = study.layout, settings(study)
     storage.write_text(layout.table1(), tidy.text(table1.rows(layout, cases), table1.COLUMNS))
     storage.write_text(layout.table1_timings(), tidy.text(table1.timings(layout, cases, scaled), table1.TIMINGS))

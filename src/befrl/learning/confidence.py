@@ -1,11 +1,10 @@
 """The confidence set of the penalised likelihood (Chowdhury, Gopalan, Maillard 2021) and optimistic mean rewards.
 
-With the penalty eta/2 |theta|_A^2, beta an upper bound on Cov psi and H the Hessian at the estimate,
-
     |theta* - theta^|_H <= rho = sqrt(2 beta_n),   beta_n = eta/2 B_A^2 + log(2 C_n/delta),
     C_n = det(I + beta/eta A^-1 sum G),
 
-with probability 1 - delta, to second order in theta* - theta^.
+with probability 1 - delta, to second order in theta* - theta^: eta weighs the penalty, beta is an upper bound on Cov
+psi and H the Hessian at the estimate.
 """
 
 import numpy as np

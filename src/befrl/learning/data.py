@@ -2,13 +2,11 @@
 
     counts (n, N, A),   sum of psi(s') (n, N, A, p),   sum of r (n, N, A)
 
-They are sufficient where features are constant on cells. Where features are smooth, a visit at s counts on the anchors
-x_j of its cell with their Lagrange weights l_j(s). Then sum_j l_j(s) f(x_j) equals f(s) up to the interpolation error,
-for every function f of the state in the likelihood.
+Where features are smooth, a visit at s counts on the anchors x_j of its cell with their Lagrange weights l_j(s). Then
+sum_j l_j(s) f(x_j) equals f(s) up to the interpolation error, for every function f of the state in the likelihood.
 """
 
 import math
-from functools import cached_property
 
 import numpy as np
 
@@ -31,10 +29,10 @@ class Data:
 
 
 class Visits:
-    """The visits of one episode, n seeds with H each: tables are read at them, and values at them summed onto anchors.
+    """The visits of one episode: tables are read at them, and values at them summed onto anchors.
 
-    where    (n, H)  numbers of the (seed, anchor, action) that the visits count on; weights is None
-    where cells have several anchors both are (n, H, per_cell), with the Lagrange weights of the state
+    `where` (n, H) numbers the (seed, anchor, action) of each visit, and `weights` is None. Where cells have several
+    anchors both are (n, H, per_cell), with the Lagrange weights of the state.
     """
 
     def __init__(self, model, trajectory):
@@ -45,6 +43,8 @@ class Visits:
         if space.per_cell > 1:
             self.where = self.where[..., None] + A * np.arange(space.per_cell)
             self.weights = space.interpolation(trajectory.states)
+        # Steps come first in the memory of a trajectory.
+        self._places = self.where.T.ravel()
 
     def read(self, table):
         """The values of a table at the visits, (n, N, A, p) -> (n, H, p)."""
@@ -58,18 +58,12 @@ class Visits:
     def total(self, values):
         """Sums over the visits of values (n, H, ...), on anchors: (n, N, A, ...)."""
         values = np.asarray(values, dtype=float)
-        inner = values.reshape(*values.shape[:2], -1)
-        totals = np.empty((*self.shape, inner.shape[-1]))
-        for i in range(inner.shape[-1]):
-            part = inner[..., i]
+        parts = np.moveaxis(values.reshape(*values.shape[:2], -1), -1, 0)
+        totals = np.empty((*self.shape, len(parts)))
+        for i, part in enumerate(parts):
             totals[..., i] = self._sum(part if self.weights is None else part[..., None] * self.weights)
         return totals.reshape(*self.shape, *values.shape[2:])
 
     def _sum(self, weights):
         weights = None if weights is None else weights.T.ravel()
         return np.bincount(self._places, weights, math.prod(self.shape)).reshape(self.shape)
-
-    @cached_property
-    def _places(self):
-        # Steps come first in the memory of a trajectory.
-        return self.where.T.ravel()

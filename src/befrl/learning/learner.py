@@ -1,7 +1,6 @@
 """The statistics, the estimates of both parameters and the design matrix of model-based agents.
 
-theta_p by the agent's estimator,   theta_r by penalised maximum likelihood (`likelihood.py`),
-Gbar    = eta/alpha_p A + sum_sa N_sa U'U.
+theta_p by the agent's estimator, theta_r by penalised maximum likelihood, Gbar = eta/alpha_p A + sum_sa N_sa U'U.
 """
 
 from dataclasses import dataclass
@@ -25,11 +24,10 @@ class LearnerParameters:
 
 
 class Learner:
-    """Statistics and estimates of n seeds. In track K the reward's parameter is given."""
+    """Statistics and estimates of n rows. In track K the reward's parameter is given."""
 
     def __init__(self, problem, parameters):
-        model, n = problem.model, problem.n
-        self.model, self.n = model, n
+        model, n = self.model, self.n = problem.model, problem.n
         self.eta = np.broadcast_to(np.asarray(parameters.eta, dtype=float), (n,))
         self.alpha_p = problem.constants["alpha_p"]
         self.data = Data(model, n)
@@ -72,7 +70,5 @@ class Learner:
 
     def errors(self, theta_p, theta_r, design):
         """|theta^ - theta*| in the norm of the design, for transitions and rewards, (n,) each."""
-        return (
-            np.sqrt(linalg.quadratic(design, self.theta_p - theta_p)),
-            np.sqrt(linalg.quadratic(design, self.theta_r - theta_r)),
-        )
+        gaps = (self.theta_p - theta_p, self.theta_r - theta_r)
+        return tuple(np.sqrt(linalg.quadratic(design, gap)) for gap in gaps)

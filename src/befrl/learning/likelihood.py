@@ -7,9 +7,9 @@ With counts N_sa, sums S_sa of psi(s') and R_sa of r on the anchors, v_sa = U th
 
 The penalty is the squared norm: with the norm itself, as printed, the score equations do not follow.
 
-Where features are smooth, counts are sums of Lagrange weights, some of them negative. Far from the data's parameters,
-where the interpolation fails, the loss need not be convex. The Hessian is then replaced by a positive definite one of
-the same size, so that Newton's method still descends and agents can draw from it.
+Where features are smooth, counts are sums of Lagrange weights, some of them negative, and the loss need not be convex
+far from the data's parameters. The Hessian is then replaced by a positive definite one of the same size, so that
+Newton's method still descends and agents can draw from it.
 """
 
 import numpy as np
@@ -30,29 +30,26 @@ def prior(features, n, eta):
 
 def transitions(model, data, eta, theta, rows=slice(None)):
     """L_p (k,), its gradient (k, d) and its Hessian blocks for theta (k, d) of the k `rows`; eta is of all rows."""
-    features, counts, sum_psi = model.features, data.counts[rows], data.sum_psi[rows]
-    eta = eta if np.ndim(eta) == 0 else eta[rows]
-    natural = features.natural(theta)
+    counts, sum_psi, natural = data.counts[rows], data.sum_psi[rows], model.features.natural(theta)
     Z, mean, cov = model.family.moments(natural)
-    size, pull = penalty(features, eta, theta)
-    value = (counts * Z - (natural * sum_psi).sum(-1)).sum((-1, -2)) + size
-    gradient = features.pull(counts[..., None] * mean - sum_psi) + pull
-    hessian = features.sandwich(counts[..., None, None] * cov, diagonal=model.family.diagonal)
-    return value, gradient, _convex(model, features.plus_trace(hessian, eta))
+    value = (counts * Z - (natural * sum_psi).sum(-1)).sum((-1, -2))
+    slope, curvature = counts[..., None] * mean - sum_psi, counts[..., None, None] * cov
+    return _penalised(model, eta, theta, rows, value, slope, curvature, model.family.diagonal)
 
 
 def rewards(model, data, eta, theta, rows=slice(None)):
     """L_r (k,), its gradient (k, d) and its Hessian blocks; the family is one-dimensional in c."""
-    features, counts, sum_reward = model.features, data.counts[rows], data.sum_reward[rows]
-    eta = eta if np.ndim(eta) == 0 else eta[rows]
-    c = model.reward_natural(theta)
+    counts, sum_reward, c = data.counts[rows], data.sum_reward[rows], model.reward_natural(theta)
     Z, mean, variance = model.reward.moments(c)
+    value = (counts * Z - c * sum_reward).sum((-1, -2))
+    slope = (counts * mean - sum_reward)[..., None] * model.B
+    curvature = (counts * variance)[..., None, None] * model.BB
+    return _penalised(model, eta, theta, rows, value, slope, curvature, model.one_component)
+
+
+def _penalised(model, eta, theta, rows, value, slope, curvature, diagonal):
+    """The loss with its penalty, from slopes (k, N, A, p) and curvatures (k, N, A, p, p) in v_sa."""
+    features, eta = model.features, eta if np.ndim(eta) == 0 else eta[rows]
     size, pull = penalty(features, eta, theta)
-    value = (counts * Z - c * sum_reward).sum((-1, -2)) + size
-    gradient = features.pull((counts * mean - sum_reward)[..., None] * model.B) + pull
-    hessian = features.sandwich((counts * variance)[..., None, None] * model.BB, diagonal=model.one_component)
-    return value, gradient, _convex(model, features.plus_trace(hessian, eta))
-
-
-def _convex(model, hessian):
-    return linalg.positive(hessian) if model.smooth else hessian
+    hessian = features.plus_trace(features.sandwich(curvature, diagonal=diagonal), eta)
+    return value + size, features.pull(slope) + pull, linalg.positive(hessian) if model.smooth else hessian

@@ -2,11 +2,10 @@
 
     x -> y with probability min(1, exp( gamma [psi(y)' v + b(y) - psi(x)' v - b(x)] ))
 
-gamma < 1 flattens the law, down to the uniform law on its support at gamma = 0. Proposals are symmetric and need no
-tuning. In a box each coordinate moves by +-span 64^-u with u uniform, so that about every second step has a suitable
-size, whatever the width of the law. The walk is reflected at the walls, or wraps around on a circle. On finite spaces
-proposals are uniform on the support of (s,a). Shapes: natural (..., p), particles x (..., M), or (..., M, dim), and
-`place`, cell and action, (...,) each.
+gamma < 1 flattens the law, down to the uniform law at gamma = 0. In a box each coordinate moves by +-span 64^-u with u
+uniform, so that some steps suit any width of the law, and is reflected at the walls or wraps around a circle. On finite
+spaces proposals are uniform on the support of (s,a). Shapes: natural (..., p), particles x (..., M), or (..., M, dim),
+and `place`, cell and action, (...,) each.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """A table (n, N, A, G) of all next states, summed onto the nodes of their space; its size does not grow with the data.
 
 A state between nodes counts on the nodes of its panel with its Lagrange weights, so that sums of smooth functions of s'
-over all states are sums over the nodes, up to the interpolation error. On finite spaces the entries are counts.
+are sums over the nodes up to the interpolation error. On finite spaces the entries are counts.
 """
 
 import numpy as np
@@ -10,10 +10,8 @@ from befrl.common.errors import Refused
 from befrl.learning.trust import base_moments
 from befrl.model.spaces import lagrange
 
-# Largest number of entries for one seed: 8 MB.
-LARGEST = 1 << 20
-# Largest number of entries in the products of psi on the nodes, which all seeds share: 128 MB.
-LARGEST_PRODUCTS = 1 << 24
+# Largest numbers of entries for one seed, 8 MB, and of products of psi on the nodes, which all seeds share, 128 MB.
+LARGEST, LARGEST_PRODUCTS = 1 << 20, 1 << 24
 
 
 class NodeTable:
@@ -45,10 +43,8 @@ class NodeTable:
         """Add next states s (...,) at the (seed, anchor, action) numbered `where`: (...,), or (..., k) with weights."""
         nodes, inner = node_weights(self.space, s)
         if weights is not None:
-            where, nodes, inner = where[..., :, None], nodes[..., None, :], inner[..., None, :] * weights[..., :, None]
-        else:
-            where = where[..., None]
-        number = where * self.values.shape[-1] + nodes
+            nodes, inner = nodes[..., None, :], inner[..., None, :] * weights[..., :, None]
+        number = where[..., None] * self.values.shape[-1] + nodes
         np.add.at(self.values.reshape(-1), number.ravel(), np.broadcast_to(inner, number.shape).ravel())
 
     def exponent(self, natural):
@@ -56,10 +52,7 @@ class NodeTable:
         return _per_pair(natural, np.swapaxes(self.centred, -1, -2))
 
     def sums(self, exponent):
-        """Sums over the states of e (n, N, A), e c (..., p) and e c c' (..., p, p).
-
-        Here e = exp(exponent) and c = psi - E_0 psi. The exponents are overwritten because tables are large.
-        """
+        """Sums over the states of e, e c and e c c' (n, N, A, ...), e = exp(exponent), c = centred; overwrites them."""
         factor = np.exp(exponent, out=exponent)
         factor *= self.values
         sums = _per_pair(factor, self._powers)

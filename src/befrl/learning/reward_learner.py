@@ -1,4 +1,4 @@
-"""Penalised maximum likelihood of the reward's parameter, which is given in track K."""
+"""Penalised maximum likelihood of the reward's parameter."""
 
 import numpy as np
 

@@ -1,11 +1,9 @@
-"""A limit on the steps of theta, for estimators that cannot do a line search because they do not know the likelihood.
+"""A limit on the steps of theta, for estimators without a line search because they do not compute the likelihood.
 
-With sd_0 the standard deviations of the components of psi under the base measure,
-
-    | sd_0 * U(s,a) step | <= 1   for every (s,a):
+    | sd_0 * U(s,a) step | <= 1   for every (s,a),   sd_0 the standard deviations of psi under the base measure:
 
 the log-density ratio of two next states one standard deviation apart changes by at most one. The limit holds for each
-block of theta separately, since blocks share no (s,a). It never binds once the estimates have settled.
+block of theta separately, since blocks share no (s,a). It does not bind once the estimates have settled.
 """
 
 import numpy as np

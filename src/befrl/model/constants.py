@@ -1,21 +1,20 @@
 """The constants of Assumption 1 and Theorem 1, on a stated compact set.
 
-Over all of R^d the infima of the variances are zero for every bounded family. They are therefore taken on
+Over all of R^d the infima of the variances are zero for every bounded family. They are taken on the compact set
 
-    Theta = { theta : |U(s,a) theta| <= radius for every (s,a) },   radius = the largest such norm at theta*,
+    Theta = { theta : |v| <= radius for every (s,a) },   v = U(s,a) theta,   radius = the largest such norm at theta*,
 
-a compact set of natural parameters v = U theta that contains theta* by construction; likewise for rewards, with
-theta_r . x_r.
+and likewise for rewards, with theta_r . x_r.
 
     alpha_p = inf lambda_min( W' Cov_v[psi] W ),   beta_p = sup lambda_max( Cov_v[psi] ),   |v| <= radius_p
     alpha_r = |B|^2 inf Var_c(r),                    beta_r = |B|^2 sup Var_c(r),               |c| <= radius_r
     B_A = max(|theta_p|_A, |theta_r|_A),             B_phi_A = sup |A^-1 G_{s,a}|
 
-alpha_r is not the paper's: lambda_min(B B') inf Var is zero for every p >= 2. It is the constant along B, the only
-direction on which rewards depend and in which theta*_r and its estimate lie.
+W is an orthonormal basis of the directions in which psi varies on the support of (s,a): with structural zeros no law
+depends on the others, and no data can identify them.
 
-W is an orthonormal basis of the directions in which psi varies on the support of (s,a). A known support with structural
-zeros leaves directions that no law depends on and no data can identify; these are not counted.
+Deviations: the paper's alpha_r, lambda_min(B B') inf Var, is zero for every p >= 2. Here it is the constant along B,
+the only direction on which rewards depend and in which theta*_r and its estimate lie.
 """
 
 import numpy as np
@@ -57,8 +56,8 @@ def compute(model, theta_p, theta_r, rng):
 def supremum(model, of):
     """The supremum over states of a function of features; of(features) is the maximum over the states of `features`.
 
-    Where features vary within cells, the search starts from the best few anchors and corners (piecewise linear features
-    have their extremes at corners) and continues on ever smaller grids around the best point so far.
+    Where features vary within cells, the search starts from the best few anchors and corners, where piecewise linear
+    features have their extremes, and continues on ever smaller grids around the best point so far.
     """
     if not model.smooth:
         return float(of(model.features))
@@ -83,28 +82,27 @@ def supremum(model, of):
 
 def covariance_range(family, n_anchors, n_actions, radius, rng):
     """The infimum and the supremum of the eigenvalues of Cov psi over |v| <= radius and all (s,a)."""
-    # A base measure shared by all (s,a) has one entry.
-    places = [
-        (x, a)
-        for x in range(min(n_anchors, family.log_base.shape[0]))
-        for a in range(min(n_actions, family.log_base.shape[1]))
-    ]
-    supports = {_shape(family, *place): place for place in reversed(places)} if len(places) > 1 else {"": places[0]}
     if family.constant_covariance:
         eigenvalues = np.linalg.eigvalsh(family.moments(np.zeros((1, 1, 1, family.p)))[2][0, 0, 0])
         return float(eigenvalues[0]), float(eigenvalues[-1])
+    # A base measure shared by all (s,a) has one entry; otherwise one (s,a) serves for all with equal supports.
+    places = list(np.ndindex(*np.minimum((n_anchors, n_actions), family.log_base.shape[:2])))
+    supports = {_shape(family, *place): place for place in reversed(places)} if len(places) > 1 else {"": places[0]}
     lows, highs = [], []
     for x, a in supports.values():
-        basis = varying_directions(family.support(x, a))
-        rank = basis.shape[1]
-        if rank == 1:
-            variance = _variance_along(family, x, a, basis, radius)
+        psi, one = family.support(x, a), family.restricted(x, a)
+        # An orthonormal basis (p, rank) of the span of the differences of psi.
+        _, singular, rows = np.linalg.svd(psi - psi.mean(0), full_matrices=False)
+        basis = rows[singular > 1e-10 * max(singular.max(initial=0.0), 1e-300)].T
+        if basis.shape[1] == 1:
+            # On a grid with both ends and the centre, where a symmetric law has its extremes.
+            natural = np.linspace(-radius, radius, 2001)[:, None] * basis.T
+            variance = (basis.T @ one.moments(natural[:, None, None])[2][:, 0, 0] @ basis)[:, 0, 0]
             lows.append(variance.min())
             highs.append(variance.max())
-        elif rank > 1:
-            eigenvalues = _eigenvalues(family, x, a, basis)
-            lows.append(_extreme(eigenvalues, 0, +1.0, rank, radius, rng))
-            highs.append(_extreme(eigenvalues, -1, -1.0, rank, radius, rng))
+        elif basis.shape[1] > 1:
+            lows.append(_extreme(one, basis, 0, +1.0, radius, rng))
+            highs.append(_extreme(one, basis, -1, -1.0, radius, rng))
     if not lows:
         raise InputError("no next state of the instance is random: there is nothing to estimate in its transitions")
     return float(min(lows)), float(max(highs))
@@ -116,55 +114,32 @@ def _shape(family, x, a):
     return (psi @ psi.T).tobytes() + base[np.isfinite(base)].tobytes()
 
 
-def varying_directions(psi):
-    """An orthonormal basis (p, rank) of the span of the differences of psi on its support."""
-    _, singular, rows = np.linalg.svd(psi - psi.mean(0), full_matrices=False)
-    return rows[singular > 1e-10 * max(singular.max(initial=0.0), 1e-300)].T
+def _eigenvalue(family, basis, which, z):
+    """The eigenvalue number `which` of W' Cov W at v = W z and its gradient, z (k, rank) -> (k,), (k, rank)."""
+    mass = np.exp(family.log_masses((z @ basis.T)[:, None, None])[0][:, 0, 0])
+    centred = (family.psi - (mass @ family.psi)[:, None]) @ basis
+    values, vectors = np.linalg.eigh(np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred))
+    along = (centred * vectors[..., which][:, None]).sum(-1)
+    # d(e' Cov e)/dv is the third central moment, twice along e.
+    return values[:, which], ((mass * along**2)[..., None] * centred).sum(1)
 
 
-def _variance_along(family, x, a, basis, radius):
-    """The variance of psi along its only direction, on a grid with both ends and the centre.
-
-    A symmetric law has its extremes there. The moments are the family's own, in closed form where it has them.
-    """
-    natural = np.linspace(-radius, radius, 2001)[:, None] * basis.T
-    cov = family.restricted(x, a).moments(natural[:, None, None])[2][:, 0, 0]
-    return (basis.T @ cov @ basis)[:, 0, 0]
-
-
-def _eigenvalues(family, x, a, basis):
-    """A function that evaluates an eigenvalue of W' Cov W at v = W z and its gradient, at one (s,a)."""
-    one = family.restricted(x, a)
-
-    def evaluate(z, which):
-        """The eigenvalue number `which` and its gradient, z (k, rank) -> (k,), (k, rank)."""
-        mass = np.exp(one.log_masses((z @ basis.T)[:, None, None])[0][:, 0, 0])
-        centred = (family.psi - (mass @ family.psi)[:, None]) @ basis
-        cov = np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
-        values, vectors = np.linalg.eigh(cov)
-        e = vectors[..., which]
-        along = (centred * e[:, None]).sum(-1)
-        # d(e' Cov e)/dv is the third central moment, twice along e.
-        return values[:, which], ((mass * along**2)[..., None] * centred).sum(1)
-
-    return evaluate
-
-
-def _extreme(eigenvalues, which, sign, rank, radius, rng):
+def _extreme(family, basis, which, sign, radius, rng):
     """The extreme eigenvalue over the ball |z| <= radius, by projected gradient descent from many starts."""
 
-    def into_ball(z):
-        return z * np.minimum(1.0, radius / np.maximum(np.linalg.norm(z, axis=-1, keepdims=True), 1e-300))
+    def length(z):
+        return np.maximum(np.linalg.norm(z, axis=-1, keepdims=True), 1e-300)
 
+    rank = basis.shape[1]
     axes = np.concatenate([np.eye(rank), -np.eye(rank), np.zeros((1, rank))])
     random = rng.standard_normal((64, rank))
     z = radius * np.concatenate([axes, random / np.linalg.norm(random, axis=1, keepdims=True), random / 4 / rank])
-    values, slope = eigenvalues(z, which)
-    best = values.copy()
+    best, slope = _eigenvalue(family, basis, which, z)
     step = np.full((len(z), 1), radius)
     for _ in range(300):
-        trial = into_ball(z - sign * step * slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-300))
-        trial_values, trial_slope = eigenvalues(trial, which)
+        trial = z - sign * step * slope / length(slope)
+        trial = trial * np.minimum(1.0, radius / length(trial))
+        trial_values, trial_slope = _eigenvalue(family, basis, which, trial)
         better = (sign * trial_values < sign * best)[:, None]
         z, slope = np.where(better, trial, z), np.where(better, trial_slope, slope)
         best = np.where(better[:, 0], trial_values, best)

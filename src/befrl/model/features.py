@@ -1,12 +1,10 @@
 """The feature matrices U(s,a) = [A_1 phi(s,a), ..., A_d phi(s,a)], p x d, stored by blocks.
 
-Vectors of R^d are arrays (n, d); symmetric d x d matrices are block diagonal, (n, blocks, m, m) with blocks m = d.
-
 theta is cut into blocks of m numbers and each (anchor, action) touches one block, through a p x m matrix. One-hot
 features have one block per (anchor, action) and U = I there; dense ones a single block, m = d. Where every p x q matrix
 is some M_theta, `kronecker_features.py` does the same with less.
 
-Shapes: N anchors, A actions, n seeds.
+Shapes: N anchors, A actions, n seeds; vectors of R^d are (n, d), symmetric d x d matrices (n, blocks, m, m).
 """
 
 from functools import cached_property
@@ -45,6 +43,11 @@ class Features:
         self.n_anchors, self.n_actions, self.p, self.m = self.U.shape
         self.n_blocks = len(self.trace)
         self.d = self.n_blocks * self.m
+        self._one_block_each = np.array_equal(self.block.ravel(), np.arange(self.n_blocks))
+        self._identity = self.p == self.m and bool(np.all(self.U == np.eye(self.p)))
+        self._unit_trace = bool(np.all(self.trace == np.eye(self.m)))
+        # One-hot with bold A = I, so that designs are diagonal.
+        self._orthonormal = self._identity and self._one_block_each and self._unit_trace
 
     @classmethod
     def one_hot(cls, n_anchors, n_actions, p):
@@ -77,28 +80,9 @@ class Features:
         return np.tensordot(theta, self.A, axes=1)
 
     @cached_property
-    def _one_block_each(self):
-        return np.array_equal(self.block.ravel(), np.arange(self.n_blocks))
-
-    @cached_property
-    def _identity(self):
-        return self.p == self.m and bool(np.all(self.U == np.eye(self.p)))
-
-    @cached_property
-    def _unit_trace(self):
-        return bool(np.all(self.trace == np.eye(self.m)))
-
-    @cached_property
-    def _orthonormal(self):
-        """Whether features are one-hot with bold A = I, so that designs are diagonal."""
-        return self._identity and self._one_block_each and self._unit_trace
-
-    @cached_property
     def gram(self):
         """G_{s,a} = U'U within its block, (N, A, m, m)."""
-        if self._identity:
-            return self.U
-        return np.swapaxes(self.U, -1, -2) @ self.U
+        return self.U if self._identity else np.swapaxes(self.U, -1, -2) @ self.U
 
     def local(self, blocks):
         """The block of each (anchor, action), (n, blocks, ...) -> (n, N, A, ...)."""
@@ -120,9 +104,7 @@ class Features:
     def natural(self, theta):
         """The natural parameter U theta, (n, d) -> (n, N, A, p)."""
         local = self.local(theta.reshape(len(theta), self.n_blocks, self.m))
-        if self._identity:
-            return local
-        return (self.U * local[..., None, :]).sum(-1)
+        return local if self._identity else (self.U * local[..., None, :]).sum(-1)
 
     def pull(self, vectors):
         """The sum over (anchor, action) of U' v, (n, N, A, p) -> (n, d)."""
@@ -194,9 +176,8 @@ class Features:
         """sup over (anchor, action) of the operator norm of A^-1 G_{s,a}."""
         if self._orthonormal:
             return 1.0
-        _independent(self.trace)
-        local_trace = self.trace[self.block]
-        return float(np.linalg.norm(np.linalg.solve(local_trace, self.gram), ord=2, axis=(-2, -1)).max())
+        _check_independent(self.trace)
+        return float(np.linalg.norm(np.linalg.solve(self.trace[self.block], self.gram), ord=2, axis=(-2, -1)).max())
 
 
 def table_of(phi):
@@ -224,7 +205,7 @@ def _matrices(A):
     return np.array(A, dtype=float)
 
 
-def _independent(trace):
+def _check_independent(trace):
     """Raise if the A_i are linearly dependent, and name one that the others span."""
     for block, values in enumerate(trace):
         if not np.all(np.isfinite(values)):

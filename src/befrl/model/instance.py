@@ -7,9 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from befrl.common.errors import InputError
-from befrl.model.instance_checks import check
+from befrl.model.checks import check, numbers
 from befrl.model.model import Model
-from befrl.model.user_functions import numbers
 from befrl.numerics import bellman
 
 # Singular values of P below this share of the largest are rounding errors.
@@ -39,7 +38,6 @@ class Instance:
     name: str = ""
 
     def __post_init__(self):
-        """Check the instance; the message of a mistake names it."""
         if not self.name:
             object.__setattr__(self, "name", self.family_name)
         try:
@@ -112,15 +110,16 @@ class Instance:
     def uniform_value(self):
         """V_1 of the uniformly random policy, averaged over the first state."""
         A = self.model.n_actions
-        policy = np.full((1, 1, self.horizon, self.model.n_cells, A), 1.0 / A)
-        V = bellman.evaluate(policy, self.R, self.P)
-        return float(self.start_masses @ V[0, 0])
+        return self._value(np.full((self.horizon, self.model.n_cells, A), 1.0 / A))
 
     @cached_property
     def cell_loss(self):
         """The loss of value from policies that are constant on cells; zero if features are constant on cells."""
-        V = bellman.evaluate(self.optimal_policy[None, None], self.R, self.P)
-        return self.optimal_value - float(self.start_masses @ V[0, 0])
+        return self.optimal_value - self._value(self.optimal_policy)
+
+    def _value(self, policy):
+        """V_1 of a policy, (H, cells) or (H, cells, A), averaged over the first state."""
+        return float(self.start_masses @ bellman.evaluate(policy[None, None], self.R, self.P)[0, 0])
 
     @cached_property
     def reachable(self):

@@ -29,7 +29,7 @@ class KroneckerFeatures:
 
     @cached_property
     def U(self):
-        """The dense matrices U, (N, A, p, d), for callers that need them."""
+        """The dense matrices U, (N, A, p, d)."""
         return np.einsum("rs,xaj->xarsj", np.eye(self.p), self.phi).reshape(*self.phi.shape[:2], self.p, self.d)
 
     @property

@@ -5,17 +5,18 @@ from functools import cached_property, reduce
 
 import numpy as np
 
+from befrl.model.checks import call
 from befrl.model.features import Features
 from befrl.model.kronecker_features import KroneckerFeatures
-from befrl.model.user_functions import call
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Model:
     """Kernels and mean rewards on the anchors as functions of theta.
 
     features  U on the anchors;   family  next-state laws;   reward  reward law;   B (p,)  the reward's vector
     phi       maps states (n,), or (n, dim), to features (n, A, q); needed where features vary within cells
+    smooth    whether features vary within cells
     """
 
     features: object
@@ -24,37 +25,17 @@ class Model:
     B: np.ndarray
     phi: object = None
 
+    def __post_init__(self):
+        self.space = self.family.space
+        self.n_cells, self.smooth = self.space.n_cells, self.space.per_cell > 1
+        self.n_anchors, self.n_actions, self.d = self.features.n_anchors, self.features.n_actions, self.features.d
+
     @classmethod
     def smooth_in(cls, phi, family, reward, B, A=None):
         """A model whose features phi(states) -> (n, A, q) vary within cells; A (d, p, q), or else all unit matrices."""
         on_anchors = call("phi(s)", phi, family.space.nodes)
         features = KroneckerFeatures(on_anchors, family.p) if A is None else Features.dense(on_anchors, A)
         return cls(features, family, reward, np.asarray(B, dtype=float), phi)
-
-    @property
-    def space(self):
-        return self.family.space
-
-    @property
-    def n_cells(self):
-        return self.space.n_cells
-
-    @property
-    def n_anchors(self):
-        return self.features.n_anchors
-
-    @property
-    def smooth(self):
-        """Whether features vary within cells."""
-        return self.space.per_cell > 1
-
-    @property
-    def n_actions(self):
-        return self.features.n_actions
-
-    @property
-    def d(self):
-        return self.features.d
 
     @cached_property
     def BB(self):

@@ -7,16 +7,21 @@ integrals over the next state are weighted sums over *nodes*. The anchors of cel
 - Finite space: each state is a cell, an anchor and a node with weight 1.
 - Binned interval: features are constant on a bin, so that it has one anchor; its nodes are Gauss-Legendre.
 - Smooth box: features vary within a cell. Its Gauss-Legendre nodes are its anchors, and functions of the state are
-  interpolated between them (Lagrange). Values of policies jump only at the edges of cells, so that quadrature and
-  interpolation are spectrally accurate and regret is that of the policy that is played.
+  interpolated between them (Lagrange). Values of policies jump at the edges of cells only, so that quadrature and
+  interpolation are spectrally accurate.
 """
 
-from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 
 import numpy as np
 
 from befrl.common.errors import InputError
+
+
+def check_whole(name, value):
+    """Raise unless a value is a whole number from 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} = {value!r} is not allowed: it must be a whole number from 1")
 
 
 class ConstantCells:
@@ -40,35 +45,47 @@ class ConstantCells:
         return values
 
 
-@dataclass(frozen=True)
 class FiniteSpace(ConstantCells):
     """States 0, ..., n_cells - 1."""
 
-    n_cells: int
     discrete = True
 
-    def __post_init__(self):
-        _check_whole("FiniteSpace: the number of states", self.n_cells)
-
-    @cached_property
-    def nodes(self):
-        return np.arange(self.n_cells)
-
-    @cached_property
-    def log_weights(self):
-        return np.zeros(self.n_cells)
-
-    @cached_property
-    def node_anchor(self):
-        return np.arange(self.n_cells)
+    def __init__(self, n_cells):
+        check_whole("FiniteSpace: the number of states", n_cells)
+        self.n_cells = n_cells
+        self.nodes = self.node_anchor = np.arange(n_cells)
+        self.log_weights = np.zeros(n_cells)
 
     def cell(self, s):
         return s
 
+    def first(self, state):
+        """`start` and `start_masses` of a fixed first state."""
+        return {"start": lambda u: np.full(len(u), state), "start_masses": np.eye(self.n_cells)[state]}
 
-def _check_whole(name, value):
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} = {value!r} is not allowed: it must be a whole number from 1")
+
+class BinnedInterval(ConstantCells):
+    """[0, 1] cut into n_cells equal bins, with Gauss-Legendre nodes in each."""
+
+    discrete = False
+    low, high = np.zeros(1), np.ones(1)
+
+    def __init__(self, n_cells, nodes_per_cell=16):
+        check_whole("BinnedInterval: the number of bins", n_cells)
+        check_whole("BinnedInterval: nodes_per_cell", nodes_per_cell)
+        self.n_cells, self.nodes_per_cell = n_cells, nodes_per_cell
+        self.edges = np.linspace(0.0, 1.0, n_cells + 1)
+        nodes, weights = legendre_rule(self.edges, nodes_per_cell)
+        self.nodes, self.log_weights = nodes.ravel(), np.log(weights.ravel())
+        self.node_anchor = np.repeat(np.arange(n_cells), nodes_per_cell)
+
+    def cell(self, s):
+        """The bin of s; the right end belongs to the last bin."""
+        return np.minimum((s * self.n_cells).astype(np.int64), self.n_cells - 1)
+
+    def first(self, bin):
+        """`start` and `start_masses` of a first state that is uniform on a bin."""
+        return {"start": lambda u: (bin + u) / self.n_cells, "start_masses": np.eye(self.n_cells)[bin]}
 
 
 def legendre_rule(edges, count):
@@ -76,44 +93,6 @@ def legendre_rule(edges, count):
     x, w = np.polynomial.legendre.leggauss(count)
     width = np.diff(edges)[:, None]
     return edges[:-1, None] + width * (x + 1.0) / 2.0, w * width / 2.0
-
-
-@dataclass(frozen=True)
-class BinnedInterval(ConstantCells):
-    """[0, 1] cut into n_cells equal bins, with Gauss-Legendre nodes in each."""
-
-    n_cells: int
-    nodes_per_cell: int = 16
-    discrete = False
-    low, high = np.zeros(1), np.ones(1)
-
-    def __post_init__(self):
-        _check_whole("BinnedInterval: the number of bins", self.n_cells)
-        _check_whole("BinnedInterval: nodes_per_cell", self.nodes_per_cell)
-
-    @cached_property
-    def edges(self):
-        return np.linspace(0.0, 1.0, self.n_cells + 1)
-
-    @cached_property
-    def _rule(self):
-        return legendre_rule(self.edges, self.nodes_per_cell)
-
-    @cached_property
-    def nodes(self):
-        return self._rule[0].ravel()
-
-    @cached_property
-    def log_weights(self):
-        return np.log(self._rule[1].ravel())
-
-    @cached_property
-    def node_anchor(self):
-        return np.repeat(np.arange(self.n_cells), self.nodes_per_cell)
-
-    def cell(self, s):
-        """The bin of s; the right end belongs to the last bin."""
-        return np.minimum((s * self.n_cells).astype(np.int64), self.n_cells - 1)
 
 
 class SmoothBox:
@@ -127,7 +106,7 @@ class SmoothBox:
 
     def __init__(self, edges, order, unbounded=False, periodic=False):
         self.edges = tuple(np.asarray(e, dtype=float) for e in edges)
-        _check_whole("SmoothBox: order", order)
+        check_whole("SmoothBox: order", order)
         for e in self.edges:
             if e.ndim != 1 or len(e) < 2 or not np.all(np.isfinite(e)) or not np.all(np.diff(e) > 0):
                 raise InputError("SmoothBox: edges must be a list of increasing arrays, one for each dimension")
@@ -138,33 +117,17 @@ class SmoothBox:
         self.n_cells = int(np.prod(self.shape))
         self.n_anchors = self.n_cells * self.per_cell
         self.low, self.high = (np.array([e[i] for e in self.edges]) for i in (0, -1))
-
-    @cached_property
-    def _rule(self):
-        points, weights = zip(*(legendre_rule(e, self.order) for e in self.edges), strict=True)
-        # Cells come first, then the nodes in a cell; the last dimension runs fastest in both.
-        places = [self._spread(axis, values) for axis, values in enumerate(points)]
-        masses = [self._spread(axis, values) for axis, values in enumerate(weights)]
-        return np.stack(places, axis=-1), reduce(np.multiply, masses)
-
-    def _spread(self, axis, values):
-        """(panels, order) of one dimension -> (anchors,)."""
-        shape = [1] * (2 * self.dim)
-        shape[axis], shape[self.dim + axis] = values.shape
-        return np.broadcast_to(values.reshape(shape), self.shape + (self.order,) * self.dim).reshape(-1)
-
-    @cached_property
-    def nodes(self):
-        """The quadrature nodes, (G,), or (G, dim) in more than one dimension."""
-        return self._rule[0][:, 0] if self.dim == 1 else self._rule[0]
-
-    @cached_property
-    def log_weights(self):
-        return np.log(self._rule[1])
-
-    @cached_property
-    def node_anchor(self):
-        return np.arange(self.n_anchors)
+        # The nodes come cell by cell; the last dimension runs fastest among the cells and within one.
+        points, weights = [], []
+        for axis, e in enumerate(self.edges):
+            shape = [1] * (2 * self.dim)
+            shape[axis], shape[self.dim + axis] = len(e) - 1, order
+            for parts, values in zip((points, weights), legendre_rule(e, order), strict=True):
+                parts.append(np.broadcast_to(values.reshape(shape), self.shape + (order,) * self.dim).reshape(-1))
+        points = np.stack(points, axis=-1)
+        self.nodes = points[:, 0] if self.dim == 1 else points
+        self.log_weights = np.log(reduce(np.multiply, weights))
+        self.node_anchor = np.arange(self.n_anchors)
 
     @cached_property
     def cell_shares(self):
@@ -183,7 +146,7 @@ class SmoothBox:
 
     @cached_property
     def corners(self):
-        """The corners of all cells, as states: monotone and piecewise linear features have their extremes there."""
+        """The corners of all cells, as states."""
         points = np.stack([g.ravel() for g in np.meshgrid(*self.edges, indexing="ij")], axis=-1)
         return points[:, 0] if self.dim == 1 else points
 
@@ -212,26 +175,13 @@ class SmoothBox:
         return box, (cells[:, None] * self.per_cell + np.arange(self.per_cell)).ravel()
 
     def uniform(self, low, high):
-        """`start` and `start_masses` of a first state that is uniform on [low, high], in one dimension.
-
-        Both ends must be edges of cells, since otherwise the quadrature is not exact.
-        """
+        """`start` and `start_masses` of a first state that is uniform on [low, high], two cell edges, if dim = 1."""
         for end in (low, high):
             if not np.isclose(self.edges[0], end, rtol=0, atol=1e-12).any():
-                raise InputError(f"a uniform first state needs ends at edges of cells, and {end} is none")
+                raise InputError(f"a uniform first state must start and end at cell edges: {end} is not a cell edge")
         inside = (self.nodes > low) & (self.nodes < high)
         masses = np.where(inside, np.exp(self.log_weights) / (high - low), 0.0)
         return {"start": lambda u: low + (high - low) * u, "start_masses": masses}
-
-    def _panels(self, s):
-        """The panel and the position in [-1, 1] within it, for each dimension; states outside count as on the edge."""
-        s = np.asarray(s, dtype=float)
-        if self.dim == 1:
-            s = s[..., None]
-        for axis, edges in enumerate(self.edges):
-            x = np.clip(s[..., axis], edges[0], edges[-1])
-            panel = np.minimum(np.searchsorted(edges, x, side="right") - 1, len(edges) - 2)
-            yield panel, 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
 
     def cell(self, s):
         """The cell of s; states outside the box belong to a cell at its face."""
@@ -241,13 +191,16 @@ class SmoothBox:
         return np.ravel_multi_index(tuple(panels), self.shape)
 
     def interpolation(self, s):
-        """The Lagrange weights (..., per_cell) of s on the anchors of its cell."""
-        total = None
-        for _, t in self._panels(s):
-            weights = lagrange(t, self.order)
-            total = weights if total is None else (total[..., :, None] * weights[..., None, :])
-            total = total.reshape(*t.shape, -1)
-        return total
+        """The Lagrange weights (..., per_cell) of s on the anchors of its cell; states outside count as on the edge."""
+        s = np.asarray(s, dtype=float)
+        s = s[..., None] if self.dim == 1 else s
+        weights = []
+        for axis, edges in enumerate(self.edges):
+            x = np.clip(s[..., axis], edges[0], edges[-1])
+            panel = np.minimum(np.searchsorted(edges, x, side="right") - 1, len(edges) - 2)
+            t = 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
+            weights.append(lagrange(t, self.order))
+        return reduce(lambda a, b: (a[..., :, None] * b[..., None, :]).reshape(*a.shape[:-1], -1), weights)
 
 
 @cache

@@ -13,10 +13,8 @@ import numpy as np
 # Up to this many states, rows come last in memory (Fortran order) and every operation runs over all of them at once.
 # With more states a product of matrices for each row is faster. The number of rows must not decide: bits would differ.
 FEW = 12
-
 # The size of the tables of a group of rows in `evaluate`, in numbers: a quarter of a megabyte.
 GROUP = 1 << 15
-
 # Actions whose values differ by less than this relative amount count as equal: rounding is not a preference.
 TIE = 1e-12
 
@@ -32,7 +30,7 @@ def largest(Q):
 def greedy(Q):
     """The argmax over the last axis; among actions that are equal up to rounding, the smallest."""
     best = Q[..., 0]
-    # Arrays keep the memory order of Q until the end, so that the loops run over contiguous memory.
+    # Until the end arrays keep the memory order of Q.
     action = np.zeros_like(best, dtype=np.int8)
     for a in range(1, Q.shape[-1]):
         bar = np.abs(best)
@@ -52,11 +50,12 @@ def cell_policy(Q, space):
 
 
 def tables(horizon, shape):
-    """Room for Q (n, H, S, A) and V (n, H + 1, S), with V_{H+1} = 0 already filled in, for shape = (n, S, A)."""
+    """Empty Q (n, H, S, A) and zero V (n, H + 1, S) for shape = (n, S, A); in memory steps come first, then actions."""
     n, S, A = shape
-    # In memory steps come first, then actions: each step, and the maximum in it, works on contiguous arrays.
-    Q = np.empty((horizon, A, S, n) if S <= FEW else (horizon, A, n, S))
-    Q = Q.transpose(3, 0, 2, 1) if S <= FEW else Q.transpose(2, 0, 3, 1)
+    if S <= FEW:
+        Q = np.empty((horizon, A, S, n)).transpose(3, 0, 2, 1)
+    else:
+        Q = np.empty((horizon, A, n, S)).transpose(2, 0, 3, 1)
     return Q, np.zeros((horizon + 1, n, S)).swapaxes(0, 1)
 
 
@@ -68,12 +67,12 @@ def ordered(table):
 
 
 def recursion(step, horizon, shape, value=largest, out=None):
-    """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0, for h = H - 1, ..., 0.
+    """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0.
 
-    With shape = (n, S, A), `step` returns (n, S, A) for V (n, S). Returns Q (n, H, S, A) and V (n, H + 1, S), in the
-    tables `out` if they are given.
+    With shape = (n, S, A), `step` maps V (n, S) to (n, S, A). Returns Q (n, H, S, A) and V (n, H + 1, S), written to
+    `out` if that is given.
     """
-    found = out if out is not None else tables(horizon, shape)
+    found = out or tables(horizon, shape)
     Q, V = (table.swapaxes(0, 1) for table in found)
     for h in reversed(range(horizon)):
         Q[h] = step(h, V[h + 1])
@@ -130,11 +129,10 @@ def backward_induction(R, P, horizon):
 
 
 def evaluate(policies, R, P):
-    """The values V_1 (n, C, N) of policies under one model, R (N, A) and P (N, A, N).
+    """The values V_1 (n, C, N) of C policies of each row under one model, R (N, A) and P (N, A, N).
 
-    Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A). The C episodes of a seed are evaluated
-    together, by a product (A N, N) x (N, C) at each step. P may also be a pair of factors (N, A, r) and (r, N). Rows
-    are taken in groups whose tables fit into the processor's cache.
+    Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A). P may also be a pair of factors
+    (N, A, r) and (r, N). Rows are taken in groups whose tables fit into the processor's cache.
     """
     n, C = policies.shape[:2]
     N, A = R.shape

@@ -21,11 +21,16 @@ def mala(loss, x, hessian, v, steps, normals, uniforms):
     """
     factor = linalg.cholesky(hessian)
     tau = STEP * x.shape[1] ** (-1 / 6)
-    value, drift = _at(loss, x, hessian, tau)
+
+    def value_and_drift(x):
+        value, gradient = loss(x)[:2]
+        return value, tau**2 / 2 * linalg.solve(hessian, gradient)
+
+    value, drift = value_and_drift(x)
     for _ in range(steps):
         z = normals.take(x.shape[1])
         y = x - drift + tau * v[:, None] * linalg.solve_transposed_factor(factor, z)
-        new_value, new_drift = _at(loss, y, hessian, tau)
+        new_value, new_drift = value_and_drift(y)
         back = linalg.quadratic(hessian, x - y + new_drift) / tau**2
         # The logarithm of the acceptance ratio times v^2, which is finite at v = 0.
         scaled = value - new_value + 0.5 * (np.square(v) * np.square(z).sum(-1) - back)
@@ -35,9 +40,3 @@ def mala(loss, x, hessian, v, steps, normals, uniforms):
         value = np.where(accept, new_value, value)
         x, drift = np.where(accept[:, None], y, x), np.where(accept[:, None], new_drift, drift)
     return x
-
-
-def _at(loss, x, hessian, tau):
-    """The loss, and the drift tau^2/2 H^-1 grad loss."""
-    value, gradient = loss(x)[:2]
-    return value, tau**2 / 2 * linalg.solve(hessian, gradient)

@@ -1,8 +1,8 @@
 """Linear algebra on symmetric block-diagonal matrices, (n, blocks, m, m), and vectors (n, d) with d = blocks m.
 
 Every operation treats each block by itself, so that a seed's bits do not depend on the seeds beside it. LAPACK takes
-half a microsecond for a block, however small. Small blocks are therefore treated entry by entry: each operation runs
-over the same entry of all blocks, (m, m, n, blocks) in memory. Blocks of size one are treated as numbers.
+half a microsecond for any block. Small blocks are therefore treated entry by entry, with one operation for the same
+entry of all blocks, (m, m, n, blocks) in memory; blocks of size one are numbers.
 """
 
 import numpy as np

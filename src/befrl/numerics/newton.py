@@ -1,7 +1,7 @@
 """Damped Newton's method for n strictly convex problems in lock step, each with its own step length and end.
 
-Each round evaluates the objective once. A trial point that does not lower its objective enough halves the step of that
-row alone. A row whose Newton decrement is small takes one last step and stays there, whatever the others do.
+A trial point that does not lower its objective enough halves the step of that row alone. A row whose Newton decrement
+is small takes one last step and stays there, whatever the others do.
 """
 
 import numpy as np

@@ -1,8 +1,7 @@
 """Greedy actions, and the choice among actions whose values are equal up to rounding.
 
-Values at a cap, untried actions and symmetric starts tie exactly, and any fixed order of the actions is a hidden prior:
-on a chain, "the first" may be the safe action. Among m equal actions each is therefore chosen with probability 1/m,
-anew for every (step, cell) of every plan.
+Values at a cap, untried actions and symmetric starts tie exactly, and any fixed order of the actions is a hidden prior.
+Among m equal actions each is therefore chosen with probability 1/m, anew for every (step, cell) of every plan.
 
 The choice is a hash of the row's key, the number of the plan and the place in the table (the finaliser of SplitMix64;
 Steele, Lea, Flood 2014). Nothing is drawn where nothing ties, and a row's choices do not depend on the rows beside it.
@@ -11,8 +10,6 @@ Steele, Lea, Flood 2014). Nothing is drawn where nothing ties, and a row's choic
 import numpy as np
 
 from befrl.numerics import bellman
-
-KINDS = ("random", "first")
 
 
 class FirstTies:
@@ -24,7 +21,7 @@ class FirstTies:
     def greedy(self, Q):
         """The greedy actions, (n, ..., A) -> (n, ...)."""
         action, _, tied = _compared(Q)
-        self.share = _share(tied)
+        self.share = tied.reshape(len(tied), -1).mean(1)
         return action
 
 
@@ -83,20 +80,13 @@ def _drawn(equal, where, u):
     return action
 
 
-def _share(tied):
-    """The share of tied entries of each row."""
-    return tied.reshape(len(tied), -1).mean(1)
-
-
 def hashed(keys, counters):
     """Uniform numbers in [0, 1), one for each pair of 64-bit numbers."""
     with np.errstate(over="ignore"):
-        x = counters * np.uint64(0x9E3779B97F4A7C15)
-        x += keys
-        x ^= x >> np.uint64(30)
-        x *= np.uint64(0xBF58476D1CE4E5B9)
-        x ^= x >> np.uint64(27)
-        x *= np.uint64(0x94D049BB133111EB)
-        x ^= x >> np.uint64(31)
+        x = counters * np.uint64(0x9E3779B97F4A7C15) + keys
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x ^= x >> np.uint64(shift)
+            x *= np.uint64(factor)
+    x ^= x >> np.uint64(31)
     x >>= np.uint64(11)
     return x * 2.0**-53

@@ -1,9 +1,8 @@
-"""Backward induction in a model, with tables that are no larger than they need be.
+"""Backward induction in a model, with tables that are no larger than needed.
 
-Where features vary within cells, two things save time. Cells that the features do not tell apart are planned as one
-(`Model.coarse`), so that R must be a function of the features, as all mean rewards of the model are. And rows are taken
-in groups whose tables fit into the processor's cache: a product with a table that has to come from memory takes five
-times as long. Each row is computed by itself, so that its bits do not depend on the groups.
+Where features vary within cells, two things save time. Cells with equal features are planned as one (`Model.coarse`),
+so that R must be a function of the features. And rows are taken in groups whose tables fit into the processor's cache.
+Each row is computed by itself, so that its bits do not depend on the groups.
 
 Shapes: R (n, N, A), theta (n, d); all return Q (n, H, N, A) and V (n, H + 1, N).
 """

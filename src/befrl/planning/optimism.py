@@ -9,9 +9,9 @@ V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
     gradient  projected ascent on F; by the envelope theorem, with mu_h the occupancy of the best policy,
               grad F = sum_h sum_s mu_h(s) U(s, pi_h(s))' Cov_theta(psi, V_{h+1})
 
-The first two add a bonus and clip Q_h to [0, H-h+1]. They take one plan and give an upper bound, to first and second
-order respectively. The last two plan in a model of the ellipsoid: they take many plans and give lower bounds. Shapes:
-theta (n, d), M (n, blocks, m, m), rho (n,), R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
+The first two add a bonus and clip Q_h to [0, H-h+1]: one plan, and an upper bound to first and second order. The last
+two plan in many models of the ellipsoid and give lower bounds. Shapes: theta (n, d), M (n, blocks, m, m), rho (n,),
+R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
 """
 
 import itertools
@@ -56,10 +56,8 @@ class Region:
 
 
 def _length(spread, rho):
-    """The map from the p components (n, N, A) of v to rho |U'v|_{M^-1}, for spread = U M^-1 U' (n, N, A, p, p).
-
-    By components, since numpy is slow on short axes; the matrices are symmetric.
-    """
+    """The map from the p components (n, N, A) of v to rho |U'v|_{M^-1}, for spread = U M^-1 U' (n, N, A, p, p)."""
+    # By components, since numpy is slow on short axes; the matrices are symmetric.
     spread = np.square(rho)[:, None, None, None, None] * spread
     pairs = list(itertools.combinations_with_replacement(range(spread.shape[-1]), 2))
     # Rows come last in memory, as they do in the recursion for few states.
@@ -107,7 +105,7 @@ def _local_smooth(region, R, horizon):
 
     def step_of(model, R, rows):
         moments = model.family.value_moments(induction.by_action(model, region.centre[rows]))
-        # rho |U'v|_{M^-1} by components, since numpy is slow on short axes; the matrices are symmetric.
+        # As in `_length`.
         spread = model.features.spread(region.matrix[rows]).transpose(3, 4, 0, 2, 1)
         spread = np.square(region.rho[rows, None, None]) * spread
         pairs = list(itertools.combinations_with_replacement(range(len(spread)), 2))

@@ -56,7 +56,7 @@ def _published(layout, source):
     """The tables of a source's experiments, and what the source is."""
     module = published.registry.module(source)
     paths = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
-    about = {"source": source, "about": module.__doc__, "citation": module.CITATION}
+    about = {"source": source, "about": module.ABOUT, "citation": module.CITATION}
     return about | {name: tidy.read(path, published.COLUMNS) for name, path in paths.items()}
 
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from befrl import agents, claims, instances, plugins
 from befrl.analysis import published
 from befrl.common import plugin_variable
-from befrl.common.errors import InputError, Refused, unknown
+from befrl.common.errors import InputError, quoted, unknown
 from befrl.common.parameters import read
-from befrl.common.sentences import quoted
 from befrl.experiment import tuning
 from befrl.study import schema_text
-from befrl.study.schema import Config
+from befrl.study.schema import Config, Included
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
 
@@ -27,8 +26,6 @@ from befrl.study.yaml_file import read_yaml
 INCLUDED = Path(__file__).parents[3] / "config"
 # Folders of the project that no study may write to.
 OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")
-# The keys of an included file, beside `plugins`.
-SHARED = ("agents", "groups")
 
 
 def load(path) -> Study:
@@ -54,36 +51,59 @@ def check(config, home=".", configfiles=()) -> Study:
     """
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(Config.model_fields)}")
-    config = _plain(schema_text.validated(_with_included(_plain(config), INCLUDED)))
+    config = schema_text.validated(_with_included(_plain(config), INCLUDED))
     _check_output(config["output"])
     _load_plugins(config.pop("plugins"), home)
     config = _with_groups(config)
     for name, entry in config["instances"].items():
-        _named(instances.module_name, entry["family"], f"instances.{name}.family")
-        with _naming(f"instances.{name}"):
+        with within(f"instances.{name}.family: "):
+            instances.module_name(entry["family"])
+        with within(f"instances.{name}: ", known=f"instances.{name}."):
             instances.check(entry["family"], entry["set"], f"instances.{name}.set")
     for name, entry in config["agents"].items():
-        _check_agent(entry, f"agents.{name}")
+        with within(f"agents.{name}.algorithm: "):
+            parameters = agents.registry.module(entry["algorithm"]).Parameters
+        with within(f"agents.{name}: ", known=f"agents.{name}."):
+            read(parameters, entry["set"], f"agents.{name}.set")
+            if "tune" in entry:
+                tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"agents.{name}.tune")
+            for parameter, values in entry.get("sweep", {}).items():
+                for value in values:
+                    read(parameters, {**entry["set"], parameter: value}, f"agents.{name}.sweep")
+    used = {agent for entry in config["study"].values() for agent in entry["agents"]}
+    study = Study(config, plugins.sources(), list(map(str, configfiles)))
     for name, entry in config["study"].items():
-        if name not in config["instances"]:
-            raise InputError(f"study.{name}: {unknown('instance', name, config['instances'])}")
+        with within(f"study.{name}: "):
+            study.instance(name)
         for agent in entry["agents"]:
             _check_pairing(config, name, agent)
-        _check_halving(Study(config), name)
-    used = {agent for entry in config["study"].values() for agent in entry["agents"]}
+        with within(f"study.{name}." if "tuning" in entry else ""):
+            study.halving(name)
     config["agents"] = {name: entry for name, entry in config["agents"].items() if name in used}
-    study = Study(config, plugins.sources(), list(map(str, configfiles)))
     for kind, name in study.components():
-        if name not in config["instances"]:
-            raise InputError(f"components.{kind}: {unknown('instance', name, config['instances'])}")
+        with within(f"components.{kind}: "):
+            study.instance(name)
     for source, experiments in config["published"].items():
-        module = _named(published.registry.module, source, "published")
+        with within("published: "):
+            module = published.registry.module(source)
         for experiment, names in experiments.items():
             _check_experiment(config, module, f"published.{source}", experiment, names)
     for claim in config["claims"]["ids"]:
-        if claim not in claims.names():
-            raise InputError(f"claims.ids: {unknown('claim', claim, claims.names())}")
+        with within("claims.ids: "):
+            claims.describe(claim)
     return study
+
+
+@contextmanager
+def within(where, known=None):
+    """Start the messages of input errors with the key that holds the wrong value, unless they start with `known`.
+
+    Parameters that exclude each other are reported by their algorithm or family, which does not know the key.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(str(error) if known and str(error).startswith(known) else f"{where}{error}") from None
 
 
 def _with_included(config, folder):
@@ -91,32 +111,23 @@ def _with_included(config, folder):
 
     The plug-ins of an included file are loaded from where the file names them.
     """
-    shared = {key: {} for key in SHARED}
     files = config.get("include", [])
     for name in files if isinstance(files, list) else []:
         if Path(str(name)).name != name:
             raise InputError(f"include = {name!r} is not allowed: name a file of the folder {folder.name}/")
-        part = _plain(read_yaml(folder / name))
-        own = part.pop("plugins", []) if isinstance(part, dict) else []
-        if not isinstance(part, dict) or not all(key in SHARED and isinstance(part[key], dict) for key in part):
-            raise InputError(f"include: {name} must be a mapping with the keys {', '.join(SHARED)}, plugins")
-        if not isinstance(own, list):
-            raise InputError(f"include: {name}: plugins = {own!r} is not allowed: it must be a list of folders")
-        _load_plugins(own, folder)
-        for key, entries in part.items():
-            shared[key] |= entries
-    for key, entries in shared.items():
-        if entries and isinstance(config.get(key, {}), dict):
-            config[key] = entries | config.get(key, {})
+        with within(f"include: {name}: "):
+            part = schema_text.validated(_plain(read_yaml(folder / name)), Included)
+        _load_plugins(part["plugins"], folder)
+        for key in ("agents", "groups"):
+            if isinstance(config.get(key, {}), dict):
+                config[key] = part[key] | config.get(key, {})
     return config
 
 
 def _load_plugins(sources, folder):
     for source in sources:
-        try:
-            plugins.load(str(source), folder)
-        except InputError as error:
-            raise InputError(f"plugins: {error}") from None
+        with within("plugins: "):
+            plugins.load(source, folder)
 
 
 def _with_groups(config):
@@ -135,27 +146,6 @@ def _with_groups(config):
                 raise InputError(f"study.{name}.agents: agent '{agent}' is named twice: name it once")
         entry["agents"] = found
     return config
-
-
-def _check_agent(entry, where):
-    """Check the parameters of an agent, and those that are tuned or swept."""
-    module = _named(agents.registry.module, entry["algorithm"], f"{where}.algorithm")
-    with _naming(where):
-        read(module.Parameters, entry["set"], f"{where}.set")
-        if "tune" in entry:
-            tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"{where}.tune")
-        for parameter, values in entry.get("sweep", {}).items():
-            for value in values:
-                read(module.Parameters, {**entry["set"], parameter: value}, f"{where}.sweep")
-
-
-@contextmanager
-def _naming(where):
-    """Name the key in the error for parameters that exclude each other, which their algorithm or family raises."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
 
 
 def _check_experiment(config, module, where, experiment, names):
@@ -193,22 +183,9 @@ def _model(family, values):
 def _check_pairing(config, name, agent):
     """Refuse an agent, estimator or planner that cannot work on the instance."""
     entry, given = config["agents"][agent], config["instances"][name]
-    try:
-        agents.specification(
-            _model(given["family"], json.dumps(given["set"])),
-            entry["algorithm"],
-            agents.parameters(entry["algorithm"], entry["set"]),
-        )
-    except Refused as error:
-        raise Refused(f"study.{name}.agents: agent '{agent}': {error}") from None
-
-
-def _check_halving(study, name):
-    """Check the procedure of tuning on an instance: its own, or the study's."""
-    try:
-        study.halving(name)
-    except InputError as error:
-        raise InputError(f"study.{name}.{error}" if "tuning" in study["study"][name] else str(error)) from None
+    model = _model(given["family"], json.dumps(given["set"]))
+    with within(f"study.{name}.agents: agent '{agent}': "):
+        agents.specification(model, entry["algorithm"], agents.parameters(entry["algorithm"], entry["set"]))
 
 
 def _plain(value, where="config"):
@@ -231,11 +208,3 @@ def _plain(value, where="config"):
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
-
-
-def _named(look_up, name, where):
-    """Look up a name; the error for an unknown name says which key holds it."""
-    try:
-        return look_up(name)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None

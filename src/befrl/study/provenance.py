@@ -23,6 +23,8 @@ OWN = __name__.split(".")[0]
 LOCK = Path(__file__).parents[3] / "requirements.lock"
 # Packages whose name in the lock is not the name of the import.
 DISTRIBUTIONS = {"yaml": "pyyaml"}
+# Data files with texts for many results; the settings of a job hold the entries that it uses.
+SHARED_TEXTS = ("captions.yaml", "columns.csv")
 # The fields of a node of a syntax tree that contain statements, or clauses with statements.
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
@@ -84,7 +86,7 @@ def fingerprint(module: str) -> str:
     digest = hashlib.sha256(ast.dump(tree).encode())
     for folder in folders:
         for path in sorted(Path(folder).iterdir()):
-            if path.is_file() and path.suffix != ".py":
+            if path.is_file() and path.suffix != ".py" and path.name not in SHARED_TEXTS:
                 digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

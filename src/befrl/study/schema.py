@@ -3,23 +3,12 @@
 `config/schema.json`, for editors, and the table of `config/README.md` are made from it (`make schema`).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from befrl.common.defaults import (
-    CONFIGURATIONS,
-    COVERAGE,
-    KEPT,
-    LEVEL,
-    LOCKSTEP,
-    ROOT_SEED,
-    TIES,
-    TRACKS,
-    TRIALS,
-    TUNING_SEEDS,
-)
+from befrl.common import defaults
 
 
 def _distinct(values):
@@ -28,225 +17,212 @@ def _distinct(values):
     return values
 
 
+def whole(low: int, high: int) -> Any:
+    """The type of whole numbers from `low` to `high`."""
+    return Annotated[int, Field(ge=low, le=high)]
+
+
+def distinct(items, least: int = 0) -> Any:
+    """The type of lists of different items, at least so many."""
+    options = Field(min_length=least or None, json_schema_extra={"uniqueItems": True})
+    return Annotated[list[items], AfterValidator(_distinct), options]
+
+
+def some(items, most: int | None = None) -> Any:
+    """The type of lists or mappings with at least one entry."""
+    return Annotated[items, Field(min_length=1, max_length=most)]
+
+
 # Names of instances and agents are parts of file names.
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$")]
-Distinct = (AfterValidator(_distinct), Field(json_schema_extra={"uniqueItems": True}))
-Texts = Annotated[list[str], *Distinct]
-SomeTexts = Annotated[list[str], Field(min_length=1), *Distinct]
 Account = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_,.-]+$")]
-Positive = Annotated[float, Field(gt=0)]
-TuningSeeds = Annotated[list[Annotated[int, Field(ge=1, le=1000)]], Field(min_length=1)]
-Kept = list[Annotated[int, Field(ge=1, le=10_000)]]
-Range = float | Annotated[list[Positive], Field(min_length=2, max_length=2)]
-Points = Annotated[list[float], Field(min_length=2), *Distinct]
-Samples = Annotated[list[Annotated[int, Field(ge=1, le=10_000_000)]], Field(min_length=2), *Distinct]
-Features = Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=2), *Distinct]
-Sizes = Annotated[list[Annotated[int, Field(ge=2, le=1000)]], Field(min_length=2), *Distinct]
-Horizon = Annotated[int, Field(ge=1, le=1000)]
-Horizons = Annotated[list[Horizon], Field(min_length=2), *Distinct]
+# Whole numbers stay whole.
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+Positive = Annotated[int | float, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})]
+Range = Number | Annotated[list[Positive], Field(min_length=2, max_length=2)]
+Level = Annotated[float, Field(gt=0, lt=1)]
+Episodes = whole(1, 1_000_000)
 
 
 class Section(BaseModel):
     """A mapping with fixed keys; values are never converted."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def integer(low, high, text, default=...):
-    """A whole number from `low` to `high`; one with the default None may be left out."""
-    return Field(default, ge=low, le=high, description=text)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 class Tuning(Section):
-    """Successive halving over the tuning seeds, which come before the evaluation seeds."""
-
-    configurations: int = integer(
-        2, 10_000, "Number of configurations tried for every agent with `tune`.", CONFIGURATIONS
-    )
-    seeds: TuningSeeds = Field(
-        list(TUNING_SEEDS),
-        description="Number of tuning seeds that the configurations of each rung of the successive halving have "
-        "played, in total.",
-    )
-    kept: Kept = Field(list(KEPT), description="Number of configurations that go on after each rung but the last.")
+    configurations: whole(2, 10_000) = defaults.CONFIGURATIONS
+    """Number of configurations tried for every agent with `tune`."""
+    seeds: some(list[whole(1, 1000)]) = list(defaults.TUNING_SEEDS)
+    """Number of tuning seeds that the configurations of each rung of the successive halving have played, in total."""
+    kept: list[whole(1, 10_000)] = list(defaults.KEPT)
+    """Number of configurations that go on after each rung but the last."""
 
 
 class OwnTuning(Section):
-    """The tuning on one instance, instead of the study's."""
-
-    configurations: int = integer(2, 10_000, "If the instance has its own `tuning`: number of configurations.")
-    seeds: TuningSeeds = Field(description="If the instance has its own `tuning`: numbers of tuning seeds.")
-    kept: Kept = Field(description="If the instance has its own `tuning`: numbers of configurations kept.")
+    configurations: whole(2, 10_000)
+    """If the instance has its own `tuning`: number of configurations."""
+    seeds: some(list[whole(1, 1000)])
+    """If the instance has its own `tuning`: numbers of tuning seeds."""
+    kept: list[whole(1, 10_000)]
+    """If the instance has its own `tuning`: numbers of configurations kept."""
 
 
 class Jobs(Section):
-    """How the work is divided, and what a job requests from a cluster. No result depends on it."""
-
-    seeds_per_job: int = integer(
-        1, 100_000, "Evaluation seeds per Snakemake job; a job is one (instance, track, agent, batch of seeds).", 1000
-    )
-    lockstep: int = integer(
-        1,
-        10_000,
-        "Rows, each a (setting, seed), that run in lock step; joblib distributes groups of rows over a job's threads.",
-        LOCKSTEP,
-    )
-    threads: int = integer(1, 1024, "Threads per job. Results do not depend on it.", 1)
-    mem_mb: int | None = integer(
-        100, 100_000_000, "Memory that a job requests from a cluster, in MB; by default, what its profile says.", None
-    )
-    runtime: int | None = integer(
-        1, 1_000_000, "Time that a job requests from a cluster, in minutes; by default, what its profile says.", None
-    )
-    slurm_partition: Account | None = Field(
-        None, description="Slurm partition of the jobs; by default, that of the cluster."
-    )
-    slurm_account: Account | None = Field(None, description="Slurm account of the jobs; by default, the user's.")
+    seeds_per_job: whole(1, 100_000) = 1000
+    """Evaluation seeds per Snakemake job; a job is one (instance, track, agent, batch of seeds)."""
+    lockstep: whole(1, 10_000) = defaults.LOCKSTEP
+    """Rows, each a (setting, seed), that run in lock step; joblib distributes groups of rows over a job's threads."""
+    threads: whole(1, 1024) = 1
+    """Threads per job. Results do not depend on it."""
+    mem_mb: whole(100, 100_000_000) | None = None
+    """Memory that a job requests from a cluster, in MB; by default, what its profile says."""
+    runtime: whole(1, 1_000_000) | None = None
+    """Time that a job requests from a cluster, in minutes; by default, what its profile says."""
+    slurm_partition: Account | None = None
+    """Slurm partition of the jobs; by default, that of the cluster."""
+    slurm_account: Account | None = None
+    """Slurm account of the jobs; by default, the user's."""
 
 
 class Statistics(Section):
-    level: float = Field(
-        LEVEL, gt=0, lt=1, description="Confidence level of all intervals, and one minus the level of the tests."
-    )
-    coverage: int = integer(
-        1, 1_000_000, "Samples in the simulation of the intervals' coverage (`docs/statistics.md`).", COVERAGE
-    )
+    level: Level = defaults.LEVEL
+    """Confidence level of all intervals, and one minus the level of the tests."""
+    coverage: whole(1, 1_000_000) = defaults.COVERAGE
+    """Samples in the simulation of the intervals' coverage (`docs/statistics.md`)."""
 
 
 class Instance(Section):
-    family: str = Field(
-        description="A file of `src/befrl/instances`, a plug-in or a preset; `befrl list instances` shows them with "
-        "their parameters."
-    )
-    set: dict = Field({}, description="Parameters of the family that differ from their defaults.")
+    family: str
+    """A file of `src/befrl/instances`, a plug-in or a preset (`befrl list instances`, with all parameters)."""
+    set: dict = {}
+    """Parameters of the family that differ from their defaults."""
 
 
 class Agent(Section):
-    algorithm: str = Field(
-        description="A file of `src/befrl/agents`, or a plug-in; `befrl list agents` shows them with their parameters."
-    )
-    set: dict = Field({}, description="Parameters of the algorithm that differ from their defaults.")
-    tune: Annotated[dict[str, Range], Field(min_length=1)] | None = Field(
-        None,
-        description="Parameters to tune, each with its range, or with a number at which tuning holds it, e.g. "
-        "`{x: [0.01, 100], eta: 1}`.",
-    )
-    sweep: Annotated[dict[str, Points], Field(min_length=1, max_length=1)] | None = Field(
-        None, description="One parameter and the values that are run in addition, e.g. `{x: [0.3, 3, 30]}`."
-    )
+    algorithm: str
+    """A file of `src/befrl/agents`, or a plug-in; `befrl list agents` shows them with their parameters."""
+    set: dict = {}
+    """Parameters of the algorithm that differ from their defaults."""
+    tune: some(dict[str, Range]) | None = None
+    """Parameters to tune, each with its range or with a number that stays fixed, e.g. `{x: [0.01, 100], eta: 1}`."""
+    sweep: some(dict[str, distinct(Number, 2)], most=1) | None = None
+    """One parameter and the values that are run in addition, e.g. `{x: [0.3, 3, 30]}`."""
 
 
 class Case(Section):
-    tracks: Annotated[list[Literal[tuple(TRACKS)]], Field(min_length=1), *Distinct] = Field(
-        ["U"],
-        description="`U`: the reward is unknown to every agent. `K`: every agent is given the true mean reward.",
-    )
-    episodes: int = integer(2, 10_000_000, "Number of episodes K of a run.")
-    seeds: int | None = integer(
-        2, 1_000_000, "Number of evaluation seeds on this instance, instead of the study's.", None
-    )
-    tuning: OwnTuning | None = Field(None, description="Tuning on this instance, instead of the study's.")
-    agents: SomeTexts = Field(description="Names under `agents` or `groups`.")
-    headline: bool = Field(False, description="Whether the instance's regret figures open the report.")
-
-
-def _instances(text):
-    return Field([], description=f"Instances {text}.")
+    tracks: distinct(Literal[tuple(defaults.TRACKS)], 1) = ["U"]
+    """`U`: the reward is unknown to every agent. `K`: every agent is given the true mean reward."""
+    episodes: whole(2, 10_000_000)
+    """Number of episodes K of a run."""
+    seeds: whole(2, 1_000_000) | None = None
+    """Number of evaluation seeds on this instance, instead of the study's."""
+    tuning: OwnTuning | None = None
+    agents: distinct(str, 1)
+    """Names under `agents` or `groups`."""
+    headline: bool = False
+    """Whether the instance's regret figures open the report."""
 
 
 class Exploration(Section):
-    episodes: dict[str, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
-        {}, description="Instances on which the value of exploration is measured, each with its number of episodes."
-    )
-    tuning: int = integer(2, 10_000, "Number of tuning seeds, which select the best agent and setting.", 10)
-    evaluation: int = integer(
-        2, 100_000, "Number of evaluation seeds, on which the selected agent is compared with greedy.", 20
-    )
+    episodes: dict[str, Episodes] = {}
+    """Instances on which the value of exploration is measured, each with its number of episodes."""
+    tuning: whole(2, 10_000) = 10
+    """Number of tuning seeds, which select the best agent and setting."""
+    evaluation: whole(2, 100_000) = 20
+    """Number of evaluation seeds, on which the selected agent is compared with greedy."""
 
 
 class Densities(Section):
-    instances: Texts = _instances("whose true and estimated next-state laws are plotted")
-    transitions: int = integer(1, 10_000_000, "Number of transitions of random play behind the estimate.", 1000)
+    instances: distinct(str) = []
+    """Instances whose true and estimated next-state laws are plotted."""
+    transitions: whole(1, 10_000_000) = 1000
+    """Number of transitions of random play behind the estimate."""
 
 
 class Estimators(Section):
-    instances: Texts = _instances("on which all applicable estimators are compared")
-    sizes: Samples = Field(
-        [100, 300, 1000, 3000, 10_000, 30_000],
-        description="Numbers of transitions at which the estimators are compared.",
-    )
-    repetitions: int = integer(2, 100_000, "Number of independent samples.", 30)
+    instances: distinct(str) = []
+    """Instances on which all applicable estimators are compared."""
+    sizes: distinct(whole(1, 10_000_000), 2) = [100, 300, 1000, 3000, 10_000, 30_000]
+    """Numbers of transitions at which the estimators are compared."""
+    repetitions: whole(2, 100_000) = 30
+    """Number of independent samples."""
 
 
 class Planners(Section):
-    instances: Texts = _instances("on which all applicable planners are compared")
-    features: Features = Field(
-        [10, 30, 100, 300, 1000, 3000], description="Numbers of features at which the planners are compared."
-    )
-    repetitions: int = integer(2, 100_000, "Number of independent draws of the features.", 30)
+    instances: distinct(str) = []
+    """Instances on which all applicable planners are compared."""
+    features: distinct(whole(2, 1_000_000), 2) = [10, 30, 100, 300, 1000, 3000]
+    """Numbers of features at which the planners are compared."""
+    repetitions: whole(2, 100_000) = 30
+    """Number of independent draws of the features."""
 
 
 class Proof(Section):
-    instances: Texts = _instances("on which the quantities that the proof of Theorem 1 bounds are measured")
-    episodes: int = integer(1, 1_000_000, "Number of episodes K of BEF-RLSVI.", 300)
-    seeds: int = integer(2, 100_000, "Number of seeds of each of its eight settings.", 80)
+    instances: distinct(str) = []
+    """Instances on which the quantities that the proof of Theorem 1 bounds are measured."""
+    episodes: Episodes = 300
+    """Number of episodes K of BEF-RLSVI."""
+    seeds: whole(2, 100_000) = 80
+    """Number of seeds of each of its eight settings."""
 
 
 class Repairs(Section):
-    instances: Texts = _instances("on which the extra hypotheses of the proof of Theorem 1 are computed")
-    horizons: Annotated[list[Horizon], Field(min_length=1), *Distinct] = Field(
-        [1], description="Horizons at which they are computed, in addition to the instance's own."
-    )
+    instances: distinct(str) = []
+    """Instances on which the extra hypotheses of the proof of Theorem 1 are computed."""
+    horizons: distinct(whole(1, 1000), 1) = [1]
+    """Horizons at which they are computed, in addition to the instance's own."""
 
 
 class Scaling(Section):
-    instances: Texts = _instances("for which the run time of every algorithm is measured as size and horizon vary")
-    sizes: Sizes = Field([4, 8, 16], description="Numbers of bins or states, at the instance's own horizon.")
-    horizons: Horizons = Field([10, 20, 40, 80], description="Horizons, at the instance's own size.")
-    episodes: int = integer(2, 1_000_000, "Number of episodes of each measurement; only the second half counts.", 40)
-    seeds: int = integer(1, 100_000, "Number of seeds in lock step.", 10)
+    instances: distinct(str) = []
+    """Instances for which the run time of every algorithm is measured as size and horizon vary."""
+    sizes: distinct(whole(2, 1000), 2) = [4, 8, 16]
+    """Numbers of bins or states, at the instance's own horizon."""
+    horizons: distinct(whole(1, 1000), 2) = [10, 20, 40, 80]
+    """Horizons, at the instance's own size."""
+    episodes: whole(2, 1_000_000) = 40
+    """Number of episodes of each measurement; only the second half counts."""
+    seeds: whole(1, 100_000) = 10
+    """Number of seeds in lock step."""
 
 
 class Theorem(Section):
-    instances: Texts = _instances("on which Theorem 1's bound, noise scale and Assumption 1 are evaluated")
-    decades: int = integer(1, 30, "The bound is evaluated at K = 1, 10, ..., up to this power of ten.", 18)
-    episodes: int = integer(
-        1, 1_000_000, "Number of episodes K at which the printed forms of the noise scale are compared.", 1000
-    )
+    instances: distinct(str) = []
+    """Instances on which Theorem 1's bound, noise scale and Assumption 1 are evaluated."""
+    decades: whole(1, 30) = 18
+    """The bound is evaluated at K = 1, 10, ..., up to this power of ten."""
+    episodes: Episodes = 1000
+    """Number of episodes K at which the printed forms of the noise scale are compared."""
 
 
 class Traps(Section):
-    instances: Texts = _instances("on which it is counted how often agents never try the best first action")
-    episodes: int = integer(8, 1_000_000, "Number of episodes.", 400)
-    seeds: int = integer(2, 100_000, "Number of seeds of each setting.", 60)
+    instances: distinct(str) = []
+    """Instances on which it is counted how often agents never try the best first action."""
+    episodes: whole(8, 1_000_000) = 400
+    """Number of episodes."""
+    seeds: whole(2, 100_000) = 60
+    """Number of seeds of each setting."""
 
 
 class Rates(Section):
-    instances: Texts = Field(
-        [],
-        description="Instances, of family jao or chain, on which the growth of regret is measured over smaller and "
-        "smaller gaps.",
-    )
-    episodes: int = integer(
-        2, 1_000_000, "Largest number of episodes K; the slope in K is that of the last decade.", 2000
-    )
-    seeds: int = integer(
-        4, 100_000, "Number of seeds for each gap; each half of them chooses the gap for the other.", 32
-    )
-    gaps: int = integer(3, 100, "Number of gaps, from the largest of the family downwards.", 6)
-    sizes: Sizes = Field([3, 6, 12], description="Numbers of arms for the slope in d, on jao only.")
-    horizons: Horizons = Field(
-        [20, 40, 80],
-        description="Horizons for the slope in H, on jao only; none may be below the instance's own.",
-    )
-    short: int = integer(
-        1, 1_000_000, "Number of episodes after which regret is compared across sizes and horizons.", 500
-    )
+    instances: distinct(str) = []
+    """Instances, of family jao or chain, on which the growth of regret is measured over smaller and smaller gaps."""
+    episodes: whole(2, 1_000_000) = 2000
+    """Largest number of episodes K; the slope in K is that of the last decade."""
+    seeds: whole(4, 100_000) = 32
+    """Number of seeds for each gap; each half of them chooses the gap for the other."""
+    gaps: whole(3, 100) = 6
+    """Number of gaps, from the largest of the family downwards."""
+    sizes: distinct(whole(2, 1000), 2) = [3, 6, 12]
+    """Numbers of arms for the slope in d, on jao only."""
+    horizons: distinct(whole(1, 1000), 2) = [20, 40, 80]
+    """Horizons for the slope in H, on jao only; none may be below the instance's own."""
+    short: Episodes = 500
+    """Number of episodes after which regret is compared across sizes and horizons."""
 
 
 class Components(Section):
-    """Studies of single components; a study without instances is left out."""
-
     exploration: Exploration = Exploration()
     densities: Densities = Densities()
     estimators: Estimators = Estimators()
@@ -260,55 +236,48 @@ class Components(Section):
 
 
 class Claims(Section):
-    trials: int = integer(1, 1_000_000, "Number of random instances per claim, before the adversarial search.", TRIALS)
-    ids: Texts = Field([], description="Claims to check; an empty list means all.")
+    trials: whole(1, 1_000_000) = defaults.TRIALS
+    """Number of random instances per claim, before the adversarial search."""
+    ids: distinct(str) = []
+    """Claims to check; an empty list means all."""
+
+
+class Included(Section):
+    """A file that configs include."""
+
+    agents: dict = {}
+    groups: dict = {}
+    plugins: list[str] = []
 
 
 class Config(Section):
     """A study. Parameters under `set`, `tune` and `sweep` are checked against those of the family or algorithm."""
 
-    output: Annotated[str, Field(min_length=1)] = Field(
-        ".",
-        description="Folder in which `results/` and `figures/` are created, below the one in which Snakemake runs; `.` "
-        "is that one.",
-    )
-    toy: bool = Field(
-        False,
-        description="Whether the study only tries the workflow out; its report then says on top that its numbers mean "
-        "nothing.",
-    )
-    root_seed: int = integer(
-        0, 2**64 - 1, "Root of all random streams; each stream is also keyed by instance, seed and purpose.", ROOT_SEED
-    )
-    ties: Literal[TIES] = Field(
-        TIES[0],
-        description="Which of several equal actions is played: `random`, each with the same probability, or `first`.",
-    )
-    seeds: int = integer(
-        2, 1_000_000, "Number of evaluation seeds, from 1000 on; all results shown come from them.", 100
-    )
+    output: some(str) = "."
+    """Folder in which `results/` and `figures/` are created, below the one in which Snakemake runs; `.` is that one."""
+    toy: bool = False
+    """Whether the study only tries the workflow out; its report then says on top that its numbers mean nothing."""
+    root_seed: whole(0, 2**64 - 1) = defaults.ROOT_SEED
+    """Root of all random streams; each stream is also keyed by instance, seed and purpose."""
+    ties: Literal[defaults.TIES] = defaults.TIES[0]
+    """Which of several equal actions is played: `random`, each with the same probability, or `first`."""
+    seeds: whole(2, 1_000_000) = 100
+    """Number of evaluation seeds, from 1000 on; all results shown come from them."""
     tuning: Tuning = Tuning()
     jobs: Jobs = Jobs()
     statistics: Statistics = Statistics()
-    instances: Annotated[dict[Name, Instance], Field(min_length=1)]
-    plugins: Annotated[list[Annotated[str, Field(min_length=1)]], *Distinct] = Field(
-        [],
-        description="Folders, or Python files, with your own agents, instances, reward laws, estimators and planners, "
-        "relative to the folder of the (last) config file; or the names under which installed packages offer theirs "
-        "(`docs/plug-ins.md`).",
-    )
-    include: Texts = Field(
-        [],
-        description="Files of `config/` whose `agents`, `groups` and `plugins` the study may use; its own entries take "
-        "precedence.",
-    )
-    groups: dict[Name, SomeTexts] = Field({}, description="Named lists of agents, for use in `study.<name>.agents`.")
-    agents: Annotated[dict[Name, Agent], Field(min_length=1)]
-    study: Annotated[dict[str, Case], Field(min_length=1)]
+    instances: some(dict[Name, Instance])
+    plugins: distinct(some(str)) = []
+    """Folders, or Python files, with your own agents, instances, reward laws, estimators and planners, relative to the
+    folder of the (last) config file; or the names under which installed packages offer theirs (`docs/plug-ins.md`)."""
+    include: distinct(str) = []
+    """Files of `config/` whose `agents`, `groups` and `plugins` the study may use; its own entries take precedence."""
+    groups: dict[Name, distinct(str, 1)] = {}
+    """Named lists of agents, for use in `study.<name>.agents`."""
+    agents: some(dict[Name, Agent])
+    study: some(dict[str, Case])
     components: Components = Components()
-    published: dict[str, Annotated[dict[str, SomeTexts], Field(min_length=1)]] = Field(
-        {},
-        description="Instances of the study that repeat a published experiment, by source (a file of "
-        "`src/befrl/analysis/published`) and experiment, e.g. `{li: {reward: [custom-sin]}}`.",
-    )
+    published: dict[str, some(dict[str, distinct(str, 1)])] = {}
+    """Instances of the study that repeat a published experiment, by source (a file of `src/befrl/analysis/published`)
+    and experiment, e.g. `{li: {reward: [custom-sin]}}`."""
     claims: Claims = Claims()

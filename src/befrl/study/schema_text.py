@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from befrl.common.errors import InputError, guess
-from befrl.common.sentences import one_line, quoted
+from befrl.common.errors import InputError, guess, one_line, quoted
 from befrl.study.schema import Config
 
 SCHEMA = Config.model_json_schema()
@@ -16,14 +15,14 @@ LIMITS = {"minimum": "from", "maximum": "to", "exclusiveMinimum": "above", "excl
 NOUNS = {"string": "a text", "boolean": "true or false", "integer": "a whole number", "number": "a number"}
 
 
-def validated(config: dict) -> dict:
+def validated(config: dict, model=Config) -> dict:
     """The config with all defaults filled in; the first mistake raises an `InputError`."""
     try:
-        return Config.model_validate(config).model_dump(exclude_none=True)
+        return model.model_validate(config).model_dump(exclude_none=True)
     except ValidationError as error:
         # An unknown key may be a misspelt one that is missing.
         first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        raise InputError(one_line(_sentence(first))) from None
+        raise InputError(one_line(_sentence(first, model.model_json_schema()))) from None
 
 
 def _resolved(sub: dict) -> dict:
@@ -52,9 +51,9 @@ def _of_names(sub: dict):
     return next(iter(sub.get("patternProperties", {}).values()), others if isinstance(others, dict) else None)
 
 
-def _sentence(error) -> str:
+def _sentence(error, schema) -> str:
     """What is wrong with a config: the key, its value, and what is allowed."""
-    path, parent, sub = [], {}, SCHEMA
+    path, parent, sub = [], {}, schema
     for key in error["loc"]:
         below = _below(sub, key)
         if below is None:
@@ -70,7 +69,7 @@ def _sentence(error) -> str:
         key = error["loc"][-1]
         allowed = sub["properties"]
         return f"{where}: unknown key {quoted(key)}{guess(key, allowed)}: allowed are {', '.join(allowed)}"
-    if error["loc"][-1] == "[key]":
+    if error["loc"][-1:] == ("[key]",):
         name = error["loc"][-2]
         allowed = "at most 100 letters, digits, . and -, the first a letter or a digit"
         return f"{_dotted(path[:-1])}: the name {quoted(name)} is not allowed: it must be {allowed}"
@@ -142,7 +141,7 @@ def table() -> str:
     lines = ["| key | default | meaning |", "|---|---|---|"]
     for key, (part, required) in keys().items():
         default = "-" if part.get("default") is None else f"`{json.dumps(part['default'])}`"
-        lines.append(f"| `{key}` | {'required' if required else default} | {part['description']} |")
+        lines.append(f"| `{key}` | {'required' if required else default} | {' '.join(part['description'].split())} |")
     return "\n".join(lines)
 
 

@@ -7,8 +7,7 @@ of references to lists of references). So its parts are counted before anything 
 import yaml
 
 from befrl.common import storage
-from befrl.common.errors import InputError
-from befrl.common.sentences import one_line, quoted
+from befrl.common.errors import InputError, one_line, quoted
 
 BYTES, VALUES, DEPTH = 1_000_000, 50_000, 20
 MERGE = "tag:yaml.org,2002:merge"

@@ -1,4 +1,4 @@
-"""Component studies: settings taken as they are or refused by name, and tables whose columns are all explained."""
+"""Contract of component studies: checked settings, explained columns, the modules that a study uses, determinism."""
 
 import importlib.util
 
@@ -8,6 +8,7 @@ from befrl.analysis import components
 from befrl.common.errors import InputError
 from helpers import instance
 
+# Settings of each study that make it fast.
 GOOD = {
     "exploration": {"episodes": 2, "tuning": 2, "evaluation": 2},
     "densities": {"transitions": 10},
@@ -15,119 +16,96 @@ GOOD = {
     "planners": {"features": [3], "repetitions": 2},
     "proof": {"episodes": 2, "seeds": 2},
     "repairs": {"horizons": [1]},
-    "scaling": {"sizes": [2, 3], "horizons": [2], "episodes": 2, "seeds": 1},
+    "scaling": {"sizes": [3], "horizons": [4], "episodes": 2, "seeds": 1},
     "theorem": {"decades": 3, "episodes": 10},
     "traps": {"episodes": 8, "seeds": 2},
     "rates": {"episodes": 2, "seeds": 4, "gaps": 3, "sizes": [2], "horizons": [4], "short": 2},
 }
+# Some of the modules that each study uses, and some that it does not, below befrl.
+USED = {
+    "densities": ("agents.random learning.estimators.mle", "learning.estimators.shah"),
+    "estimators": ("agents.random learning.estimators.shah", "agents.greedy planning.planners.rff"),
+    "planners": ("planning.planners.exact planning.planners.rff", "agents.random"),
+    "exploration": ("agents.greedy agents.exp_psrl learning.estimators.mle", "agents.smrl planning.planners.rff"),
+    "proof": (
+        "agents.bef_rlsvi learning.estimators.mle planning.planners.exact",
+        "agents.greedy planning.planners.rff",
+    ),
+    "repairs": ("agents.bef_rlsvi", "agents.greedy"),
+    "scaling": ("agents.smrl planning.planners.exact", "planning.planners.rff"),
+    "theorem": ("agents.bef_rlsvi", "agents.greedy"),
+    "traps": ("agents.bef_rlsvi agents.rlsvi", "agents.smrl planning.planners.rff"),
+    "rates": ("agents.bef_rlsvi agents.ucbvi learning.estimators.mle", "agents.smrl planning.planners.rff"),
+}
+# Studies without random numbers, but for measured times.
+EXACT = ("repairs", "scaling", "theorem")
 
 
-def small():
-    return instance("chain", bins=3, horizon=4)
+def run(kind, settings, root_seed=0):
+    return components.run(kind, "chain-3", instance("chain", bins=3, horizon=4), root_seed, settings)
 
 
-def timeless(tables):
+def without_timings(tables):
     return {name: rows for name, rows in tables.items() if name != "timings"}
 
 
-def refusal(kind, settings):
-    with pytest.raises(InputError) as refused:
-        components.run(kind, "chain-3", small(), 0, settings)
-    text = str(refused.value)
+def error_of(kind, settings):
+    with pytest.raises(InputError) as raised:
+        run(kind, settings)
+    text = str(raised.value)
     assert text.startswith(f"component study '{kind}': ") and "\n" not in text
     return text
 
 
-def test_there_is_an_example_of_every_study():
-    assert sorted(GOOD) == components.registry.names()
-
-
 @pytest.mark.parametrize("kind", GOOD)
-def test_settings_are_passed_on_and_every_column_is_explained(kind):
-    module = components.registry.module(kind)
-    tables = components.run(kind, "chain-3", small(), 0, GOOD[kind])
-    assert timeless(tables) == timeless(module.study("chain-3", small(), 0, **GOOD[kind]))
+def test_tables_have_the_explained_columns_and_depend_on_settings_and_seed_alone(kind):
+    tables = run(kind, GOOD[kind])
     assert list(tables) == list(components.tables(kind))
     for name, columns in components.tables(kind).items():
         assert tables[name] and all(set(row) == set(columns) for row in tables[name])
         assert all(columns.values())
         assert {row["instance"] for row in tables[name]} == {"chain-3"}
-
-
-@pytest.mark.parametrize("kind", GOOD)
-def test_measured_seconds_are_in_the_timings_alone(kind):
-    """Everything else must be the same in every run."""
-    for name, columns in components.tables(kind).items():
         measured = {column for column in columns if "seconds" in column or "exponent" in column}
         assert bool(measured) == (name == "timings")
+    again = components.registry.module(kind).study("chain-3", instance("chain", bins=3, horizon=4), 0, **GOOD[kind])
+    assert without_timings(tables) == without_timings(again)
+    if kind not in EXACT:
+        assert without_timings(tables) != without_timings(run(kind, GOOD[kind], root_seed=1))
 
 
-USED = {
-    "densities": {"befrl.agents.random", "befrl.learning.estimators.mle"},
-    "estimators": {"befrl.agents.random", "befrl.learning.estimators.shah"},
-    "planners": {"befrl.planning.planners.exact", "befrl.planning.planners.rff"},
-    "exploration": {"befrl.agents.greedy", "befrl.agents.exp_psrl", "befrl.learning.estimators.mle"},
-    "proof": {"befrl.agents.bef_rlsvi", "befrl.learning.estimators.mle", "befrl.planning.planners.exact"},
-    "repairs": {"befrl.agents.bef_rlsvi"},
-    "scaling": {"befrl.agents.smrl", "befrl.planning.planners.exact"},
-    "theorem": {"befrl.agents.bef_rlsvi"},
-    "traps": {"befrl.agents.bef_rlsvi", "befrl.agents.rlsvi"},
-    "rates": {"befrl.agents.bef_rlsvi", "befrl.agents.ucbvi", "befrl.learning.estimators.mle"},
-}
-UNUSED = {
-    "densities": {"befrl.learning.estimators.shah"},
-    "estimators": {"befrl.agents.greedy", "befrl.planning.planners.rff"},
-    "planners": {"befrl.agents.random"},
-    "exploration": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
-    "proof": {"befrl.agents.greedy", "befrl.planning.planners.rff"},
-    "repairs": {"befrl.agents.greedy"},
-    "scaling": {"befrl.planning.planners.rff"},
-    "theorem": {"befrl.agents.greedy"},
-    "traps": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
-    "rates": {"befrl.agents.smrl", "befrl.planning.planners.rff"},
-}
+def test_levels_and_sizes_in_the_meanings_are_those_of_the_studies():
+    """`columns.csv` has the constants of the studies as texts."""
+    modules = {kind: components.registry.module(kind) for kind in components.registry.names()}
+    assert sorted(GOOD) == sorted(USED) == list(modules)
+    assert {module.LEVEL for module in modules.values() if hasattr(module, "LEVEL")} == {0.95}
+    assert (modules["estimators"].HORIZON, modules["estimators"].TIMED) == (100, 9)
+    assert (modules["theorem"].WIDER, modules["theorem"].ROUNDING) == (10, 1e-12)
 
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_a_study_names_the_modules_that_it_runs(kind):
-    used = components.registry.module(kind).uses()
-    assert all(importlib.util.find_spec(name) for name in used)
-    assert USED[kind] <= set(used) and not UNUSED[kind] & set(used)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in GOOD if kind not in ("repairs", "scaling", "theorem")])
-def test_the_root_seed_changes_the_numbers(kind):
-    """Those of random planners and of all that plays; the exact planner, measured costs and formulas would not."""
-    one, two = (timeless(components.run(kind, "chain-3", small(), root, GOOD[kind])) for root in (0, 1))
-    assert one and two and one != two
+    found = components.registry.module(kind).uses()
+    assert all(importlib.util.find_spec(name) for name in found)
+    used, unused = ({f"befrl.{name}" for name in names.split()} for names in USED[kind])
+    assert used <= set(found) and not unused & set(found)
 
 
 @pytest.mark.parametrize("kind", GOOD)
-def test_an_unknown_setting_is_named(kind):
-    allowed = ", ".join(GOOD[kind])
-    assert refusal(kind, GOOD[kind] | {"lks": 3}).endswith(f"unknown setting 'lks': allowed are {allowed}")
-
-
-@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])
-def test_a_missing_setting_is_named(kind, key):
-    given = {name: value for name, value in GOOD[kind].items() if name != key}
-    assert f"the setting '{key}' is missing: it needs {', '.join(GOOD[kind])}" in refusal(kind, given)
-
-
-@pytest.mark.parametrize("bad", [0, -3, 2.0, "7", True, None, [], [0], [2.5], [[3]], ["x"]])
-@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])
-def test_a_setting_out_of_range_is_named(kind, key, bad):
-    text = refusal(kind, GOOD[kind] | {key: bad})
-    words = "a list of whole numbers from 1" if isinstance(GOOD[kind][key], list) else "a whole number from 1"
-    assert text.endswith(f"{key} = {bad!r} is not allowed: it must be {words}")
-
-
-@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind in GOOD for key in GOOD[kind]])
-def test_a_number_is_no_list_and_a_list_no_number(kind, key):
-    good = GOOD[kind][key]
-    assert f"{key} = " in refusal(kind, GOOD[kind] | {key: good[0] if isinstance(good, list) else [good]})
+def test_wrong_settings_are_rejected_by_name(kind):
+    good, allowed = GOOD[kind], ", ".join(GOOD[kind])
+    assert error_of(kind, good | {"lks": 3}).endswith(f"unknown setting 'lks': allowed are {allowed}")
+    for key, value in good.items():
+        rest = {name: other for name, other in good.items() if name != key}
+        assert f"the setting '{key}' is missing: it needs {allowed}" in error_of(kind, rest)
+        several = isinstance(value, list)
+        words = "a list of whole numbers from 1" if several else "a whole number from 1"
+        for bad in (value[0] if several else [value], 0, -3, 2.0, "7", True, None, [], [0], [2.5], [[3]], ["x"]):
+            text = error_of(kind, good | {key: bad})
+            assert text.endswith(f"{key} = {bad!r} is not allowed: it must be {words}")
 
 
 def test_an_unknown_study_is_named():
     with pytest.raises(InputError, match="unknown component study 'pies': choose one of densities, estimators"):
-        components.run("pies", "chain-3", small(), 0, {})
+        run("pies", {})
+    with pytest.raises(InputError, match="unknown component study 'pies'"):
+        components.tables("pies")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from befrl.analysis.components import proof
-from befrl.analysis.regions import ratios
 from befrl.experiment import bad_rounds, loop
 from befrl.experiment.episodes import play
 from befrl.experiment.spec import RunSpec
@@ -80,8 +79,9 @@ def test_the_scale_of_the_matrices_changes_the_printed_limit_alone():
     constants = compute(twice, *halves.values(), np.random.default_rng(0))
     two = replace(one, model=twice, **halves, constants=constants)
     np.testing.assert_allclose(two.P, one.P)
-    assert proof.corrected_limit(two, 0.2) == pytest.approx(proof.corrected_limit(one, 0.2))
-    inside = [math.expm1(proof.printed_limit(each, 0.2) * math.log(2) / (3 * each.model.d)) for each in (one, two)]
+    (printed, corrected), (printed_twice, corrected_twice) = proof.limits(one, 0.2), proof.limits(two, 0.2)
+    assert corrected_twice == pytest.approx(corrected)
+    inside = [math.expm1(limit * math.log(2) / (3 * one.model.d)) for limit in (printed, printed_twice)]
     assert inside[1] == pytest.approx(16 * inside[0])
 
 
@@ -91,7 +91,7 @@ def test_before_the_first_episode_distances_and_radii_have_a_closed_form(eta):
     one = instance("dense", horizon=4)
     spec = RunSpec.of(one, "dense", "bef-rlsvi", [{"eta": eta}], 1, range(2), root_seed=ROOT)
     agent, _, _ = next(play(spec))
-    found, delta, square = ratios(one, agent.learner, 0.1), 0.1, one.constants["B_A"] ** 2
+    found, delta, square = proof.ratios(one, agent.learner, 0.1), 0.1, one.constants["B_A"] ** 2
     for parameter, theta in (("transitions", one.theta_p), ("rewards", one.theta_r)):
         size = one.model.features.trace_norm(theta) ** 2
         printed = eta * size / (2 * (square + math.log(2 / delta)))
@@ -108,7 +108,7 @@ def test_ratios_are_those_of_dense_matrices():
     x = np.einsum("p,xapi->xai", B, U)
     spec = RunSpec.of(one, "dense", "bef-rlsvi", [{"eta": eta}], 4, [0], root_seed=ROOT)
     for agent, _, _ in play(spec):
-        learner, found = agent.learner, ratios(one, agent.learner, delta)
+        learner, found = agent.learner, proof.ratios(one, agent.learner, delta)
         counts = learner.data.counts[0].copy()
         G, seen = np.einsum("xa,xapi,xapj->ij", counts, U, U), np.einsum("xa,xai,xaj->ij", counts, x, x)
         least = c["alpha_r"] / (B @ B)

@@ -1,4 +1,4 @@
-"""How cost grows: the problems that are made, the plans that are counted, and exponents of made-up seconds."""
+"""Growth of cost: the problems that are built, the plans that are counted, and exponents of known seconds."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from befrl import agents
 from befrl.analysis.components import scaling
 from befrl.common.errors import Refused
-from helpers import instance
+from helpers import WORKS_ON, instance
 
 SIZES, HORIZONS = [2, 3], [3, 5]
 
@@ -33,19 +33,17 @@ def test_sizes_and_horizons_are_those_of_the_problems(tables):
     assert all(row["seconds"] > 0 and row["exponent"] is None for row in timed)
 
 
-def test_every_algorithm_that_can_run_is_measured_and_no_other(tables):
-    model = instance("chain", bins=4, horizon=4).model
+def test_every_algorithm_that_can_run_is_measured_in_all_its_settings(tables):
     measured = {row["algorithm"] for row in points(tables)}
-    for algorithm in agents.registry.names():
-        try:
-            agents.specification(model, algorithm, agents.parameters(algorithm, {}))
-        except Refused:
-            assert algorithm not in measured
-        else:
-            assert algorithm in measured
-    assert "ucrl-mnl" not in measured and "smrl" in measured
+    assert measured == {name for name in agents.registry.names() if "chain" in WORKS_ON.get(name, ("chain",))}
     settings = {(row["algorithm"], row["setting"]) for row in points(tables)}
     assert settings == {(algorithm, text) for algorithm in measured for text in scaling.measured(algorithm)}
+    exponents = [row for row in tables["timings"] if row["role"] == "exponent"]
+    assert sorted((row["algorithm"], row["setting"], row["varied"]) for row in exponents) == sorted(
+        (*setting, varied) for setting in settings for varied in ("d", "H")
+    )
+    for row in exponents:
+        assert np.isfinite(row["exponent"]) and row["seconds"] is None and row[row["varied"]] is None
 
 
 def test_plans_are_counted(tables):
@@ -57,27 +55,13 @@ def test_plans_are_counted(tables):
     assert plans["oracle", ""] == 0
 
 
-def test_each_setting_has_one_exponent_for_d_and_one_for_H(tables):
-    exponents = [row for row in tables["timings"] if row["role"] == "exponent"]
-    settings = {(row["algorithm"], row["setting"]) for row in points(tables)}
-    assert sorted((row["algorithm"], row["setting"], row["varied"]) for row in exponents) == sorted(
-        (*setting, varied) for setting in settings for varied in ("d", "H")
-    )
-    assert all(
-        np.isfinite(row["exponent"]) and row["seconds"] is None and row[row["varied"]] is None for row in exponents
-    )
-
-
-@pytest.mark.parametrize(("power", "sizes"), [(0.0, [4, 8, 16]), (2.0, [4, 8, 16]), (1.5, [3, 30])])
-def test_the_exponent_of_a_power_law_is_its_power(power, sizes):
-    made_up = [{"d": d, "seconds": 1e-3 * d**power} for d in sizes]
-    assert scaling._power(made_up, "d") == pytest.approx(power, abs=1e-12)
-
-
-def test_one_size_has_no_exponent():
+def test_the_exponent_of_a_power_law_is_its_power():
+    for power, sizes in ((0.0, [4, 8, 16]), (2.0, [4, 8, 16]), (1.5, [3, 30])):
+        known = [{"d": d, "seconds": 1e-3 * d**power} for d in sizes]
+        assert scaling._power(known, "d") == pytest.approx(power, abs=1e-12)
     assert scaling._power([{"H": 4, "seconds": 1.0}], "H") is None
 
 
-def test_a_family_without_a_size_is_refused():
+def test_a_family_without_a_size_is_rejected():
     with pytest.raises(Refused, match=r"instance 'ring' is of family 'circle', which has no size: .*chain, riverswim"):
         scaling.study("ring", instance("circle", knots=4, kappa=4.0), 0, SIZES, HORIZONS, 2, 1)

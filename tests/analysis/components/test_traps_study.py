@@ -1,4 +1,4 @@
-"""The study of traps: when the best first action counts as tried, and what is made of the regrets of the seeds."""
+"""The study of traps: when the best first action counts as tried, and the summary of the regrets of the seeds."""
 
 import itertools
 
@@ -15,7 +15,7 @@ BEST = {"trap-one": 8, "trap-two": 2}
 
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("name", BEST)
-def test_the_regret_tells_whether_the_best_first_action_was_taken(name, law):
+def test_a_regret_below_the_gap_means_that_the_best_first_action_was_taken(name, law):
     """A policy loses less than the gap if and only if its first action is the best, whatever it does at step 2."""
     problem = instance(name, reward=law)
     C, A = problem.model.n_cells, problem.model.n_actions
@@ -27,8 +27,7 @@ def test_the_regret_tells_whether_the_best_first_action_was_taken(name, law):
     for first in range(A):
         policies = np.stack([np.full_like(then, first), then], axis=1)[None]
         V = bellman.evaluate(policies, problem.R, problem.P)[0] @ problem.start_masses
-        regret = problem.optimal_value - V
-        tried = ~traps.never_tried(regret[:, None], gap)
+        tried = ~traps.never_tried((problem.optimal_value - V)[:, None], gap)
         assert tried.all() if first == BEST[name] else not tried.any()
 
 
@@ -38,7 +37,7 @@ def test_the_gap_is_infinite_where_all_first_actions_are_optimal():
     assert traps.first_gap(instance("chain", bins=3, horizon=1)) == pytest.approx(0.1)
 
 
-def test_the_numbers_of_known_regrets():
+def test_the_summary_of_known_regrets():
     """Two seeds that lose the gap in every episode, one that loses nothing from the second on, one like 1/sqrt(k)."""
     K, gap = 64, 0.2
     k = np.arange(1, K + 1)
@@ -56,7 +55,7 @@ def test_the_numbers_of_known_regrets():
     assert traps._summary(regret[3:].repeat(2, 0), gap)["growth"] == pytest.approx(0.5)
 
 
-def test_the_table_is_that_of_the_runs():
+def test_tables_are_those_of_the_runs():
     problem = instance("trap-two")
     tables = traps.study("test", problem, ROOT, episodes=16, seeds=4)
     assert len(tables["never"]) == sum(len(several) for _, _, several in traps.RUNS)

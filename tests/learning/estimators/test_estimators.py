@@ -1,6 +1,7 @@
-"""What every estimator of the registry must satisfy, and the formula of each against a slow and obvious version."""
+"""Properties of every estimator of the registry, and the formula of each against a slow and obvious version."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from befrl.learning.data import Data, Visits
 from befrl.learning.estimators import ais, contrastive_divergence, dual_embedding, mcmc_mle, online_newton
 from befrl.learning.node_table import NodeTable
 from befrl.numerics import linalg
-from helpers import ROOT, derivative, full, instance, play, random_episodes
+from helpers import ROOT, derivative, full, instance, random_episodes
 
 ESTIMATORS = estimators.registry.names()
 SEEDS = (0, 1, 2)
@@ -21,6 +22,10 @@ MANY = tuple(range(20))
 MODERATE = ("literal", (("bins", 3), ("margin", 0.25), ("horizon", 100)))
 GAUSSIAN = ("lds", (("horizon", 100),))
 each_estimator = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+def families(*names):
+    return pytest.mark.parametrize("family", names)
 
 
 def make(name, problem, seeds=SEEDS, eta=1.0):
@@ -51,19 +56,10 @@ def mean_kl(problem, theta, counts):
     return float((kl * frequencies).sum((1, 2)).mean())
 
 
-@functools.cache
-def settled(name):
-    """The errors of an estimator as it is, and those of maximum likelihood on the same data."""
-    case = GAUSSIAN if name == "gaussian" else MODERATE
-    return errors(name, case), errors("mle", case)
-
-
-def errors(name, case=MODERATE, prepare=None):
+def errors(name, case=MODERATE):
     """Mean KL after 200, 2000 and 20000 transitions of each of 20 seeds, eta = 0.1."""
     problem = instance(case[0], **dict(case[1]))
     estimator, data, found = make(name, problem, MANY, eta=0.1), Data(problem.model, len(MANY)), []
-    if prepare is not None:
-        prepare(estimator)
     for k, episode in enumerate(episodes_of(case, 200, MANY), start=1):
         data.add(episode)
         theta = estimator.update(data, episode)
@@ -72,71 +68,64 @@ def errors(name, case=MODERATE, prepare=None):
     return np.array(found)
 
 
+@functools.cache
+def errors_of_mle(case):
+    return errors("mle", case)
+
+
 # All estimators.
 
 
 @each_estimator
-def test_the_error_falls_like_one_over_n(name):
+def test_error_falls_like_one_over_n_with_nearly_the_constant_of_maximum_likelihood(name):
     """The mean KL of 20 seeds and 6 parameters is known to 13 %, its slope over two decades to 0.04; 0.15 is allowed.
 
-    The particles' bias of `ais` does not show yet: it is a sixth of the error at the end.
+    The particles' bias of `ais` is a sixth of the error at the end. Shah's weights cost a factor of 1.8, and Geyer's
+    draws, as many as the visits, 2.6.
     """
-    found, _ = settled(name)
+    case = GAUSSIAN if name == "gaussian" else MODERATE
+    reference = errors_of_mle(case)
+    found = reference if name == "mle" else errors(name, case)
     assert np.log(found[2] / found[0]) / np.log(100) == pytest.approx(-1.0, abs=0.15)
-
-
-@each_estimator
-def test_the_constant_is_not_far_from_that_of_maximum_likelihood(name):
-    """After 20000 transitions. Shah's weights cost 1.8 here, Geyer's draws, as many as the visits, 2.6."""
-    found, reference = settled(name)
     assert 0.8 < found[2] / reference[2] < {"mcmc-mle": 3.2, "shah": 2.2}.get(name, 1.5)
 
 
-@each_estimator
-@pytest.mark.parametrize("family", ["chain", "literal", "riverswim", "lds", "circle", "dense", "waves", "factored"])
-def test_a_seed_has_the_same_bits_alone(name, family):
-    problem = instance(family)
-    try:
-        together, _ = fit(name, problem, episodes_of(family, 4))
-    except Refused:
-        return
-    alone, _ = fit(name, problem, episodes_of(family, 4, (1,)), (1,))
-    again, _ = fit(name, problem, episodes_of(family, 4))
-    assert alone.theta[0].tobytes() == together.theta[1].tobytes()
-    assert again.theta.tobytes() == together.theta.tobytes()
-
-
-REFUSED = {"gaussian": {"chain", "literal", "riverswim", "circle"}, "score-matching": {"riverswim"}}
-
-
-@each_estimator
-@pytest.mark.parametrize("family", ["chain", "literal", "riverswim", "lds", "circle"])
-def test_agents_play_with_it_or_are_refused_in_one_sentence(name, family):
-    if family in REFUSED.get(name, ()):
-        with pytest.raises(Refused, match=name) as refusal:
-            play("greedy", instance(family), estimator=name)
-        assert isinstance(refusal.value, InputError)
-        assert "\n" not in str(refusal.value)
-        return
-    log = play("greedy", instance(family), estimator=name)
-    assert np.all(np.isfinite(log["regret"])) and np.all(np.isfinite(log["error_p"]))
+def test_unsuitable_families_are_rejected(monkeypatch):
+    """Laws that an estimator cannot handle; tables on nodes that are too large or, in two dimensions, too coarse."""
+    plane, river = instance("lds", dimension=2), instance("riverswim", states=6)
+    cases = [("gaussian", instance(family), "gaussian") for family in ("chain", "literal", "riverswim", "circle")]
+    cases += [("score-matching", river, "score-matching")]
+    cases += [(name, plane, f"{name}.*dimension 2") for name in ("shah", "mcmc-mle")]
+    # RiverSwim with S states keeps 2 S^2 (1 + p + p^2) products, p = S - 1.
+    products = 2 * 36 * (1 + 5 + 25)
+    monkeypatch.setattr("befrl.learning.node_table.LARGEST_PRODUCTS", products)
+    for name in ("shah", "mcmc-mle"):
+        make(name, river)
+    monkeypatch.setattr("befrl.learning.node_table.LARGEST_PRODUCTS", products - 1)
+    monkeypatch.setattr("befrl.learning.node_table.LARGEST", 1000)
+    cases += [(name, river, f"{name}.* p = 5") for name in ("shah", "mcmc-mle")]
+    cases += [(name, instance("lds"), name) for name in ("shah", "mcmc-mle")]
+    for name, problem, words in cases:
+        with pytest.raises(Refused, match=words) as refusal:
+            make(name, problem)
+        assert isinstance(refusal.value, InputError) and "\n" not in str(refusal.value)
 
 
 @each_estimator
-@pytest.mark.parametrize("eta", [1e-6, 1e6])
-def test_extreme_penalties_keep_estimates_finite(name, eta):
-    for family in ("chain", "dense", "lds"):
+def test_estimates_are_finite_with_extreme_penalties_and_do_not_depend_on_other_seeds(name):
+    for family, eta in itertools.product(("chain", "dense", "lds"), (1e-6, 1e6)):
         try:
             estimator, _ = fit(name, instance(family), episodes_of(family, 8), eta=eta)
         except Refused:
             continue
+        alone, _ = fit(name, instance(family), episodes_of(family, 8, (1,)), (1,), eta)
+        assert alone.theta[0].tobytes() == estimator.theta[1].tobytes()
         assert np.all(np.isfinite(estimator.theta))
-        if eta == 1e6:
-            assert np.all(np.abs(estimator.theta) < 0.01)
+        assert eta == 1e-6 or np.all(np.abs(estimator.theta) < 0.01)
 
 
 @each_estimator
-def test_a_next_state_that_is_no_number_is_not_learned_from(name):
+def test_a_next_state_that_is_not_a_number_is_not_learned_from(name):
     problem = instance("lds")
     (episode,) = random_episodes(problem, SEEDS, 1)
     broken = episode.next_states.copy()
@@ -146,41 +135,47 @@ def test_a_next_state_that_is_no_number_is_not_learned_from(name):
         fit(name, problem, [episode])
 
 
+@each_estimator
+def test_estimates_in_two_dimensions_approach_the_truth(name):
+    problem = instance("lds", dimension=2)
+    try:
+        estimator, data = fit(name, problem, episodes_of(("lds", (("dimension", 2),)), 40))
+    except Refused:
+        return
+    assert mean_kl(problem, estimator.theta, data.counts) < 0.1 * mean_kl(problem, 0.0 * estimator.theta, data.counts)
+
+
 # Gaussian next states.
 
 
-@pytest.mark.parametrize("name", ["mle", "online-newton", "score-matching", "dual-embedding"])
-@pytest.mark.parametrize("eta", [0.1, 3.0])
-def test_for_gaussian_states_it_is_ridge_regression(name, eta):
+def test_estimates_of_gaussian_states_are_ridge_regression():
     """Likelihood and recursive least squares to rounding, score matching to that of its differences in s', 1e-10 a
     term, and the saddle point to its optimisation's error, 0.03 of the last episode's change."""
-    problem = instance("lds")
-    episodes = episodes_of("lds", 30)
-    ridge, _ = fit("gaussian", problem, episodes, eta=eta)
-    other, _ = fit(name, problem, episodes, eta=eta)
-    tolerance = {"score-matching": 1e-7, "dual-embedding": 5e-3}.get(name, 1e-9)
-    assert np.allclose(other.theta, ridge.theta, rtol=0, atol=tolerance)
-
-
-def test_ridge_regression_by_hand():
-    problem, eta = instance("lds"), 0.7
-    episodes = episodes_of("lds", 5)
-    estimator, _ = fit("gaussian", problem, episodes, eta=eta)
-    sigma = problem.model.family.sigma
-    for seed in range(len(SEEDS)):
-        G, b = eta * np.eye(problem.model.d), np.zeros(problem.model.d)
-        for episode in episodes:
-            phi = problem.model.phi(episode.states[seed])[np.arange(problem.horizon), episode.actions[seed]]
-            G += phi.T @ phi
-            b += phi.T @ episode.next_states[seed] / sigma
-        assert np.allclose(estimator.theta[seed], np.linalg.solve(G, b), rtol=0, atol=1e-10)
+    problem, episodes = instance("lds"), episodes_of("lds", 30)
+    sigma, n = problem.model.family.sigma, np.arange(problem.horizon)
+    for eta in (0.1, 3.0):
+        ridge, _ = fit("gaussian", problem, episodes, eta=eta)
+        for seed in range(len(SEEDS)):
+            G, b = eta * np.eye(problem.model.d), np.zeros(problem.model.d)
+            for episode in episodes:
+                phi = problem.model.phi(episode.states[seed])[n, episode.actions[seed]]
+                G += phi.T @ phi
+                b += phi.T @ episode.next_states[seed] / sigma
+            assert np.allclose(ridge.theta[seed], np.linalg.solve(G, b), rtol=0, atol=1e-10)
+        for name, tolerance in (
+            ("mle", 1e-9),
+            ("online-newton", 1e-9),
+            ("score-matching", 1e-7),
+            ("dual-embedding", 5e-3),
+        ):
+            assert np.allclose(fit(name, problem, episodes, eta=eta)[0].theta, ridge.theta, rtol=0, atol=tolerance)
 
 
 # Online Newton.
 
 
-@pytest.mark.parametrize("family", ["dense", "riverswim", "circle"])
-def test_the_online_step_by_hand(family):
+@families("dense", "riverswim", "circle")
+def test_online_steps_by_hand(family):
     """The first two episodes; theta is scaled down by a large penalty, so that no step has to be halved."""
     problem, eta = instance(family), 50.0
     features = problem.model.features
@@ -201,7 +196,7 @@ def test_the_online_step_by_hand(family):
     assert np.allclose(estimator.theta, theta, rtol=0, atol=1e-12)
 
 
-def test_online_steps_that_overshoot_are_halved():
+def test_online_steps_that_overshoot_are_halved(monkeypatch):
     """From an estimate far out, where laws have little variance, the plain step goes thousands beyond the truth."""
     problem = instance("literal")
     estimator, data = make("online-newton", problem, eta=1e-6), Data(problem.model, len(SEEDS))
@@ -213,9 +208,7 @@ def test_online_steps_that_overshoot_are_halved():
     assert np.all(likelihood.transitions(problem.model, data, 0.0, plain)[0] > before)
     estimator.update(data, episode)
     assert np.all(likelihood.transitions(problem.model, data, 0.0, estimator.theta)[0] < before)
-
-
-def test_an_online_step_that_lowers_nothing_is_an_error(monkeypatch):
+    # Without a step that lowers the objective there is an error.
     monkeypatch.setattr(online_newton, "SLOPE", 100.0)
     monkeypatch.setattr(online_newton, "HALVINGS", 5)
     with pytest.raises(NotConverged, match=r"rows \[0, 1, 2\]"):
@@ -225,7 +218,7 @@ def test_an_online_step_that_lowers_nothing_is_an_error(monkeypatch):
 # Score matching.
 
 
-@pytest.mark.parametrize("family", ["chain", "literal", "waves", "circle", "custom-sin", "lds"])
+@families("chain", "literal", "waves", "circle", "custom-sin", "lds")
 def test_score_matching_minimises_the_fisher_divergence(family, rng):
     """By numerical integration: E (c' C c/2 + xi . c) is E g |(c - c*) . d psi|^2 / 2 up to a constant.
 
@@ -251,27 +244,11 @@ def test_score_matching_minimises_the_fisher_divergence(family, rng):
             assert objective(c) - objective(truth) == pytest.approx(divergence, rel=1e-6, abs=1e-7)
 
 
-def test_score_matching_without_weights_tends_to_another_law_on_a_box():
-    """On `literal` to theta = 0, whatever the truth: psi' = 1, psi'' = b' = 0."""
-
-    def without_weights(estimator):
-        estimator.weighted = False
-
-    found = errors("score-matching", prepare=without_weights)
-    problem = instance(MODERATE[0], **dict(MODERATE[1]))
-    data = Data(problem.model, len(MANY))
-    for episode in episodes_of(MODERATE, 200, MANY):
-        data.add(episode)
-    limit = mean_kl(problem, np.zeros((len(MANY), problem.model.d)), data.counts)
-    assert limit > 0.1
-    assert np.allclose(found, limit, rtol=0.2)
-
-
 # Shah's loss.
 
 
-@pytest.mark.parametrize("family", ["chain", "riverswim", "dense", "waves", "lds"])
-def test_shahs_loss_is_the_sum_over_the_transitions(family, rng):
+@families("chain", "riverswim", "dense", "waves", "lds")
+def test_shahs_loss_is_the_sum_over_the_transitions_with_the_right_derivatives(family, rng):
     """Up to interpolation in s' and, where features vary, in s; `lds` has five nodes a cell."""
     problem, eta = instance(family), 0.7
     model, features = problem.model, problem.model.features
@@ -291,37 +268,24 @@ def test_shahs_loss_is_the_sum_over_the_transitions(family, rng):
             psi = model.family.statistic(episode.next_states[seed])
             total += np.exp(-(natural * (psi - centre[cells * model.space.per_cell, actions])).sum(-1)).sum()
         assert value[seed] == pytest.approx(total, rel={"lds": 1e-5, "waves": 1e-6}.get(family, 1e-9))
+    alone, _ = fit("shah", problem, episodes_of(family, 3, (0,)), (0,))
+    _, gradient, hessian = alone.loss(theta[:1])
+    for i, expected in ((0, gradient[0]), (1, full(hessian[0]))):
+        found = derivative(lambda t, i=i: alone.loss(t[None])[i][0] if i else alone.loss(t[None])[0].sum(), theta[0])
+        assert np.allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("family", ["chain", "riverswim", "dense", "waves", "lds"])
-def test_shahs_loss_has_the_right_derivatives(family, rng):
+@families("chain", "literal", "riverswim", "dense", "waves", "circle")
+def test_shahs_estimate_is_a_minimum_and_the_truth_one_in_the_mean(family):
+    """In the mean by quadrature: the table holds the true laws. Centred by another law than the base law it is not."""
     problem = instance(family)
-    estimator, _ = fit("shah", problem, episodes_of(family, 3, (0,)), (0,))
-    theta = rng.uniform(-0.3, 0.3, problem.model.d)
-    _, gradient, hessian = estimator.loss(theta[None])
-    assert np.allclose(derivative(lambda t: estimator.loss(t[None])[0].sum(), theta), gradient[0], rtol=1e-6, atol=1e-6)
-    assert np.allclose(
-        derivative(lambda t: estimator.loss(t[None])[1][0], theta), full(hessian[0]), rtol=1e-6, atol=1e-6
-    )
-
-
-@pytest.mark.parametrize("family", ["literal", "riverswim", "dense", "waves"])
-def test_shahs_estimate_is_a_minimum(family):
-    estimator, _ = fit("shah", instance(family), episodes_of(family, 12))
-    _, gradient, hessian = estimator.loss(estimator.theta)
-    assert np.all((gradient * linalg.solve(hessian, gradient)).sum(-1) < 1e-5)
-
-
-@pytest.mark.parametrize("family", ["chain", "literal", "riverswim", "dense", "waves", "circle"])
-def test_the_gradient_of_shahs_loss_is_zero_in_the_mean_at_the_truth(family):
-    """By quadrature: the table holds the true laws. Centred by another law it is not, with a base measure."""
-    problem = instance(family)
-    features = problem.model.features
-    estimator = make("shah", problem, (0,), eta=1e-300)
-    truth = problem.theta_p[None]
-    estimator.table.values[:] = problem.model.family.masses(features.natural(truth))[0]
-    gradient = estimator.loss(truth)[1]
-    assert np.allclose(gradient, 0.0, rtol=0, atol=1e-9)
+    if family not in ("chain", "circle"):
+        estimator, _ = fit("shah", problem, episodes_of(family, 12))
+        _, gradient, hessian = estimator.loss(estimator.theta)
+        assert np.all((gradient * linalg.solve(hessian, gradient)).sum(-1) < 1e-5)
+    estimator, truth = make("shah", problem, (0,), eta=1e-300), problem.theta_p[None]
+    estimator.table.values[:] = problem.model.family.masses(problem.model.features.natural(truth))[0]
+    assert np.allclose(estimator.loss(truth)[1], 0.0, rtol=0, atol=1e-9)
     if family == "chain":
         # The largest of the 16 components, all of which are zero above.
         estimator.table.centred = estimator.table.centred + 0.5
@@ -336,15 +300,13 @@ def visits_of(problem, repeats):
     """All (cell, action) of a small instance, many times: natural parameters (1, H, p) at theta*, and places."""
     model = problem.model
     cells, actions = (np.tile(i.ravel(), repeats)[None] for i in np.indices((model.n_cells, model.n_actions)))
-    natural = model.features.natural(problem.theta_p[None])
-    return natural[0].reshape(model.n_cells, model.space.per_cell, model.n_actions, -1)[cells, 0, actions], (
-        cells,
-        actions,
-    )
+    natural = model.features.natural(problem.theta_p[None])[0]
+    natural = natural.reshape(model.n_cells, model.space.per_cell, model.n_actions, -1)
+    return natural[cells, 0, actions], (cells, actions)
 
 
-@pytest.mark.parametrize("family", ["chain", "literal", "riverswim", "factored", "circle"])
-def test_the_mean_weight_is_an_unbiased_estimate_of_the_partition_function(family):
+@families("chain", "literal", "riverswim", "factored", "circle")
+def test_mean_weight_is_an_unbiased_estimate_of_the_partition_function(family):
     """At each of the up to 64 (s,a) the mean of w over e^Z is one within 5 standard errors; false alarms below 1e-4.
 
     Standard errors of laws whose weights are heavy-tailed are estimates too: the mean over all (s,a) is tested as well.
@@ -366,7 +328,7 @@ def test_the_mean_weight_is_an_unbiased_estimate_of_the_partition_function(famil
     assert ratio.mean() == pytest.approx(1.0, abs=5 * ratio.std() / np.sqrt(ratio.size) + 1e-9)
 
 
-def test_the_bias_of_annealed_means_is_of_order_one_over_the_particles(monkeypatch):
+def test_bias_of_annealed_means_is_of_order_one_over_the_particles(monkeypatch):
     """On `literal`, in standard deviations of psi: the worst is 0.32 with 8 particles and 0.07 with 32."""
     problem = instance("literal")
     eta, place = visits_of(problem, 400)
@@ -383,17 +345,8 @@ def test_the_bias_of_annealed_means_is_of_order_one_over_the_particles(monkeypat
     assert worst[32] < 0.1
 
 
-def test_few_particles_leave_a_floor(monkeypatch):
-    """With four of them the error ends at 0.009, a hundred times that of 32 and no better than ten times fewer data."""
-    monkeypatch.setattr(ais, "PARTICLES", 4)
-    found = errors("ais")
-    assert found[2] > 0.5 * found[1]
-    assert found[2] > 0.004
-
-
-def test_weighted_moments_by_hand(rng):
-    weights = rng.dirichlet(np.ones(7), 2)
-    psi = rng.standard_normal((2, 7, 3))
+def test_weighted_moments_are_those_of_numpy(rng):
+    weights, psi = rng.dirichlet(np.ones(7), 2), rng.standard_normal((2, 7, 3))
     mean, cov = ais.weighted_moments(weights, psi)
     for i in range(2):
         assert np.allclose(mean[i], np.average(psi[i], axis=0, weights=weights[i]), rtol=0, atol=1e-14)
@@ -403,7 +356,7 @@ def test_weighted_moments_by_hand(rng):
 # Contrastive divergence, and the Metropolis steps of all.
 
 
-@pytest.mark.parametrize("family", ["chain", "literal", "circle", "lds", "waves", "riverswim", "factored", "dense"])
+@families("chain", "literal", "circle", "lds", "waves", "riverswim", "factored", "dense")
 @pytest.mark.parametrize("steps", [1, 10])
 def test_chains_leave_the_law_invariant(family, steps, monkeypatch):
     """From exact draws of p_theta*(. | s, a) the mean of psi, psi^2 and of the cells does not move.
@@ -412,31 +365,27 @@ def test_chains_leave_the_law_invariant(family, steps, monkeypatch):
     """
     monkeypatch.setattr(contrastive_divergence, "STEPS", steps)
     problem = instance(family)
-    model, episodes = problem.model, episodes_of(family, 40, MANY)
+    model, moves, changed = problem.model, [], 0
     estimator = make("contrastive-divergence", problem, MANY)
     natural = model.features.natural(np.broadcast_to(problem.theta_p, estimator.theta.shape))
-    moves, changed = [], 0
-    for episode in episodes:
-        visited = Visits(problem.model, episode).read(natural)
-        y = estimator.chains(visited, episode.next_states, (episode.cells, episode.actions))[:, :, 0]
+
+    def functions(s):
+        """psi, psi^2 and the indicators of eight groups of cells, (..., k)."""
+        psi = model.family.statistic(s)
+        return np.concatenate([psi, np.square(psi), np.eye(8)[model.space.cell(s) * 8 // model.n_cells]], axis=-1)
+
+    for episode in episodes_of(family, 40, MANY):
+        visited, place = Visits(model, episode).read(natural), (episode.cells, episode.actions)
+        y = estimator.chains(visited, episode.next_states, place)[:, :, 0]
         changed += np.count_nonzero(y != episode.next_states)
-        moves.append(
-            (functions(model, y) - functions(model, episode.next_states)).reshape(-1, functions(model, y).shape[-1])
-        )
-    moves = np.concatenate(moves)
+        moves.append(functions(y) - functions(episode.next_states))
+    moves = np.concatenate(moves).reshape(-1, moves[0].shape[-1])
     error = moves.std(0) / np.sqrt(len(moves))
     assert np.all(np.abs(moves.mean(0)) <= 5 * error + 1e-12)
     assert changed > 0.1 * len(moves)
 
 
-def functions(model, s):
-    """psi, psi^2 and the indicators of eight groups of cells, (..., k)."""
-    psi = model.family.statistic(s)
-    group = model.space.cell(s) * 8 // model.n_cells
-    return np.concatenate([psi, np.square(psi), np.eye(8)[group]], axis=-1)
-
-
-def test_one_step_is_consistent_too(monkeypatch):
+def test_contrastive_divergence_with_one_step_is_consistent(monkeypatch):
     """Carreira-Perpinan and Hinton's bias is one for data outside the model: here CD-1 is slow, but of rate 1/n."""
     monkeypatch.setattr(contrastive_divergence, "STEPS", 1)
     found = errors("contrastive-divergence")
@@ -446,7 +395,7 @@ def test_one_step_is_consistent_too(monkeypatch):
 # Monte Carlo maximum likelihood.
 
 
-@pytest.mark.parametrize("family", ["chain", "literal", "riverswim", "dense", "waves", "circle"])
+@families("chain", "literal", "riverswim", "dense", "waves", "circle")
 def test_geyers_weights_carry_the_law_of_the_anchor_to_others(family, rng):
     """With the anchor's exact law in place of draws, the moments at another parameter are exact."""
     problem = instance(family)
@@ -454,10 +403,8 @@ def test_geyers_weights_carry_the_law_of_the_anchor_to_others(family, rng):
     estimator.anchor[:] = rng.uniform(-1, 1, estimator.anchor.shape)
     estimator.table.values[:] = law.masses(estimator.anchor)[0]
     tilt = rng.uniform(-1, 1, estimator.anchor.shape)
-    mean, cov = estimator.moments(tilt)
-    _, exact_mean, exact_cov = law.moments(estimator.anchor + tilt)
-    assert np.allclose(mean, exact_mean, rtol=0, atol=1e-8)
-    assert np.allclose(cov, exact_cov, rtol=0, atol=1e-8)
+    for found, exact in zip(estimator.moments(tilt), law.moments(estimator.anchor + tilt)[1:], strict=True):
+        assert np.allclose(found, exact, rtol=0, atol=1e-8)
 
 
 def test_draws_are_dropped_where_the_weights_degenerate():
@@ -476,20 +423,10 @@ def test_draws_are_dropped_where_the_weights_degenerate():
         assert not estimator.table.values.any()
 
 
-def test_draws_are_collected_as_long_as_the_anchor_holds():
-    """A table's sum is the number of its draws: after many episodes most (s,a) have those of hundreds."""
-    estimator, data = fit(
-        "mcmc-mle", instance(MODERATE[0], **dict(MODERATE[1])), episodes_of(MODERATE, 200, MANY), MANY
-    )
-    draws = estimator.table.values.sum(-1)
-    assert np.allclose(draws, np.round(draws), rtol=0, atol=1e-6)
-    assert np.mean(draws[data.counts > 0] > 100 * mcmc_mle.CHAINS) > 0.5
-
-
 # Dual embedding.
 
 
-@pytest.mark.parametrize("family", ["chain", "literal", "riverswim", "dense", "waves", "lds", "circle"])
+@families("chain", "literal", "riverswim", "dense", "waves", "lds", "circle")
 def test_the_saddle_point_is_maximum_likelihood(family):
     """Repeated on the same data the rounds converge."""
     problem = instance(family)
@@ -503,25 +440,7 @@ def test_the_saddle_point_is_maximum_likelihood(family):
     assert np.allclose(estimator.sampler, natural, rtol=0, atol=1e-6)
 
 
-def test_the_saddle_objective_has_the_log_partition_as_its_value(rng):
-    """max_q min_nu E_q[f - nu] + E_0 e^nu - 1 on a finite space: no q gains on q_c, and no nu on log q_c/p_0."""
-    family = instance("dense").model.family
-    base = family.masses(np.zeros((1, 1, 1, family.p)))[0][0, 0, 0]
-    f = family.psi @ rng.uniform(-1, 1, family.p)
-    Z = np.log(base @ np.exp(f))
-
-    def inner(q, nu):
-        return q @ (f - nu) + base @ np.exp(nu) - 1.0
-
-    best = base * np.exp(f - Z)
-    assert inner(best, f - Z) == pytest.approx(Z, abs=1e-12)
-    for q in rng.dirichlet(np.ones(len(base)), 20):
-        assert inner(q, np.log(q / base)) <= Z
-        nu = np.log(q / base)
-        assert inner(q, nu) <= inner(q, nu + rng.uniform(-1, 1, len(base))) + 1e-12
-
-
-def test_rounds_contract_as_promised():
+def test_rounds_contract_at_the_stated_rate():
     """The errors of theta and c of one Gaussian parameter: a double eigenvalue sqrt(1 - rate)."""
     rate, slower = dual_embedding.RATE, dual_embedding.SLOWER
     round_ = np.array([[1.0, -slower], [rate, 1.0 - rate - rate * slower]])
@@ -531,7 +450,7 @@ def test_rounds_contract_as_promised():
 # What they share.
 
 
-@pytest.mark.parametrize("family", ["chain", "riverswim", "lds", "circle", "factored", "waves"])
+@families("chain", "riverswim", "lds", "circle", "factored", "waves")
 def test_steps_are_limited_block_by_block(family, rng):
     problem = instance(family)
     features, region = problem.model.features, trust.TrustRegion(problem.model)
@@ -539,57 +458,21 @@ def test_steps_are_limited_block_by_block(family, rng):
     limited = region.limit(step)
     size = np.linalg.norm(features.natural(limited) * region.scale, axis=-1)
     assert np.all(size <= 1.0 + 1e-12)
-    blocks = getattr(features, "n_blocks", 1)
-    ratio = (limited / step).reshape(4, blocks, -1)
+    ratio = (limited / step).reshape(4, getattr(features, "n_blocks", 1), -1)
     assert np.allclose(ratio, ratio[..., :1], rtol=1e-12)
     assert np.all(ratio <= 1.0 + 1e-12)
     # A step is shortened only if it has to be.
-    largest = np.array([size[i].max() for i in range(4)])
-    assert np.all((largest > 0.99) | np.isclose(ratio.min((1, 2)), 1.0))
+    assert np.all((size.max((1, 2)) > 0.99) | np.isclose(ratio.min((1, 2)), 1.0))
 
 
-@pytest.mark.parametrize("family", ["chain", "riverswim", "lds", "circle", "waves"])
+@families("chain", "riverswim", "lds", "circle", "waves")
 def test_node_tables_sum_smooth_functions_of_the_next_state(family):
-    problem = instance(family)
-    model = problem.model
+    model = instance(family).model
     table, data = NodeTable(model, len(SEEDS), "test"), Data(model, len(SEEDS))
     for episode in episodes_of(family, 3):
-        visits = Visits(problem.model, episode)
+        visits = Visits(model, episode)
         table.add(visits.where, visits.weights, episode.next_states)
         data.add(episode)
     assert np.allclose(table.values.sum(-1), data.counts, rtol=0, atol=1e-9)
     # psi is a sine in `circle`; elsewhere the nodes of a cell are many, or psi is linear.
     assert np.allclose(table.values @ model.family.psi, data.sum_psi, rtol=0, atol=1e-4 if family == "circle" else 1e-8)
-
-
-@pytest.mark.parametrize("name", ["shah", "mcmc-mle"])
-def test_tables_that_are_too_large_or_too_coarse_are_refused(name, monkeypatch):
-    with pytest.raises(Refused, match=f"{name}.*dimension 2"):
-        make(name, instance("lds", dimension=2))
-    monkeypatch.setattr("befrl.learning.node_table.LARGEST", 1000)
-    with pytest.raises(Refused, match=name):
-        make(name, instance("lds"))
-
-
-@each_estimator
-def test_two_dimensions(name):
-    """Where they are allowed the estimates near the truth: the error of 40 episodes is below that of none."""
-    problem = instance("lds", dimension=2)
-    episodes = random_episodes(problem, SEEDS, 40)
-    try:
-        estimator, data = fit(name, problem, episodes)
-    except Refused:
-        return
-    assert mean_kl(problem, estimator.theta, data.counts) < 0.1 * mean_kl(problem, 0.0 * estimator.theta, data.counts)
-
-
-@pytest.mark.parametrize("name", ["shah", "mcmc-mle"])
-def test_a_table_of_products_that_would_not_fit_into_memory_is_refused(name, monkeypatch):
-    """RiverSwim with S states keeps 2 S^2 (1 + p + p^2) products, p = S - 1."""
-    problem = instance("riverswim", states=6)
-    needed = 2 * 36 * (1 + 5 + 25)
-    monkeypatch.setattr("befrl.learning.node_table.LARGEST_PRODUCTS", needed)
-    make(name, problem)
-    monkeypatch.setattr("befrl.learning.node_table.LARGEST_PRODUCTS", needed - 1)
-    with pytest.raises(Refused, match=f"{name}.* p = 5"):
-        make(name, problem)

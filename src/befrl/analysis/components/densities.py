@@ -9,24 +9,9 @@ import numpy as np
 
 from befrl import agents
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
-
-TABLES = {
-    "points": {
-        "instance": "name of the instance in the study",
-        "kind": "density or, for finite states, probability",
-        "transitions": "number of transitions that the estimate is made from",
-        "curve": "number of the (s, a) in the figure",
-        "state": "state s, or its first coordinate",
-        "action": "number of the action a",
-        "visits": "number of visits of (s, a), interpolated where features vary within cells",
-        "next": "next state s', or its first coordinate",
-        "true": "density or probability of s' under theta*",
-        "estimated": "density or probability of s' under the estimate",
-    }
-}
 
 
 def uses():
@@ -41,33 +26,28 @@ def study(name, instance, root_seed, transitions: int):
     data, theta = estimate(name, instance, root_seed, episodes)
     rows = []
     for curve, (anchor, action) in enumerate(places(data.counts[0])):
-        laws = [_law(model, parameter, anchor, action) for parameter in (instance.theta_p, theta)]
-        (x, true), (_, estimated) = laws
-        # The state of a bin is its centre.
-        state = space.nodes[space.node_anchor == anchor].mean(0).ravel()[0]
+        x, true = _law(model, instance.theta_p, anchor, action)
+        _, estimated = _law(model, theta, anchor, action)
+        labels = {
+            "instance": name,
+            "kind": "probability" if space.discrete else "density",
+            "transitions": episodes * instance.horizon,
+            "curve": curve,
+            # The state of a bin is its centre.
+            "state": float(space.nodes[space.node_anchor == anchor].mean(0).ravel()[0]),
+            "action": action,
+            "visits": float(data.counts[0, anchor, action]),
+        }
         for at, p, q in zip(x.tolist(), true.tolist(), estimated.tolist(), strict=True):
-            rows.append(
-                {
-                    "instance": name,
-                    "kind": "probability" if space.discrete else "density",
-                    "transitions": episodes * instance.horizon,
-                    "curve": curve,
-                    "state": float(state),
-                    "action": int(action),
-                    "visits": float(data.counts[0, anchor, action]),
-                    "next": float(at),
-                    "true": p,
-                    "estimated": q,
-                }
-            )
+            rows.append(labels | {"next": float(at), "true": p, "estimated": q})
     return {"points": rows}
 
 
 def estimate(name, instance, root_seed, episodes):
     """Data and estimate of one seed after a number of episodes of random play."""
-    model = instance.model
-    data = Data(model, 1)
-    estimator = estimators.registry.module("mle").Estimator(model, 1, 1.0, Stream(root_seed, name, [0], ESTIMATOR))
+    data = Data(instance.model, 1)
+    stream = Stream(root_seed, name, [0], ESTIMATOR)
+    estimator = estimators.registry.module("mle").Estimator(instance.model, 1, 1.0, stream)
     for trajectory in random_play(instance, name, [0], episodes, root_seed):
         data.add(trajectory)
     return data, estimator.update(data, trajectory)[0]

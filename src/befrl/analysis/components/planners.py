@@ -6,8 +6,7 @@ Every planner plans once in the true model, with theta* and the true mean reward
     regret       V*_1(s_1) - V^pi_1(s_1)           pi the cells' greedy policy of the plan, evaluated in the true model
 
 averaged over s_1. Repetitions differ in the planner's random numbers alone. Where features vary within cells, the exact
-planner has a regret too, because its policy is constant on cells; it is the line to compare with. The numbers of a
-planner do not depend on the other planners, feature counts and repetitions of a study.
+planner has a regret too, because its policy is constant on cells.
 """
 
 import time
@@ -24,21 +23,7 @@ from befrl.planning import planners
 TOGETHER = 10
 # Least number of plans that are timed.
 TIMED = 3
-
-KEYS = {
-    "instance": "name of the instance in the study",
-    "planner": "name of the planner",
-    "features": "number of features; empty for exact",
-}
-ERRORS = {
-    "value_error": "max over states of |V_1 - V*_1|, in units of reward per episode",
-    "regret": "V*_1 - V^pi_1 of the plan's policy, averaged over the first state, in units of reward per episode",
-}
-TABLES = {
-    "points": KEYS | {"repetition": "number of the draw of the features"} | ERRORS,
-    "medians": KEYS | statistics.spread_columns("repetitions", ERRORS),
-}
-TIMINGS = KEYS | {"seconds": "seconds of one plan per repetition, the median over groups of repetitions"}
+KEYS = ("instance", "planner", "features")
 
 
 def uses():
@@ -48,15 +33,14 @@ def uses():
 
 def allowed(instance) -> list[str]:
     """The planners that apply to an instance."""
-    return [name for name in planners.registry.names() if _applies(name, instance)]
-
-
-def _applies(name, instance):
-    try:
-        _planner(name, instance, 2, 1, [0])
-    except Refused:
-        return False
-    return True
+    found = []
+    for name in planners.registry.names():
+        try:
+            _planner(name, instance, 2, 1, [0])
+        except Refused:
+            continue
+        found.append(name)
+    return found
 
 
 def study(name, instance, root_seed, features: list, repetitions: int):
@@ -71,21 +55,23 @@ def study(name, instance, root_seed, features: list, repetitions: int):
         errors, seconds = _measure(instance, planner, count, repetitions, root_seed)
         points += [{**key, **row} for row in errors]
         timings.append({**key, "seconds": seconds})
-    return {"points": points, "medians": statistics.spread(points, KEYS, "repetitions", ERRORS), "timings": timings}
+    medians = statistics.spread(points, KEYS, "repetitions", ("value_error", "regret"))
+    return {"points": points, "medians": medians, "timings": timings}
 
 
 def _measure(instance, name, count, repetitions, root):
     """The errors of every repetition, and the median seconds of a plan."""
-    horizon = instance.horizon
-    best = bellman.backward_induction(instance.R[None], instance.P[None], horizon)[1][0, 0]
+    best = bellman.backward_induction(instance.R[None], instance.P[None], instance.horizon)[1][0, 0]
     groups = [range(first, min(first + TOGETHER, repetitions)) for first in range(0, repetitions, TOGETHER)]
     rows, seconds = [], []
     for seeds in groups:
         planner = _planner(name, instance, count, root, seeds)
+        R, theta = (np.repeat(part[None], len(seeds), axis=0) for part in (instance.R, instance.theta_p))
         # The quotient is rounded up, so that all groups plan equally often.
         for _ in range(-(-TIMED // len(groups))):
-            (Q, V), elapsed = _timed(planner, instance, horizon)
-            seconds.append(elapsed / len(seeds))
+            start = time.process_time()
+            Q, V = planner.plan(R, theta, instance.horizon)
+            seconds.append((time.process_time() - start) / len(seeds))
         policies = bellman.cell_policy(Q, instance.model.space)[:, None]
         reached = bellman.evaluate(policies, instance.R, instance.P)[:, 0]
         errors, losses = np.abs(V[:, 0] - best).max(-1), ((best - reached) * instance.start_masses).sum(-1)
@@ -97,11 +83,3 @@ def _measure(instance, name, count, repetitions, root):
 def _planner(name, instance, count, root, seeds):
     stream = Stream(root, instance.family_name, seeds, PLANNER)
     return planners.registry.module(name).Planner(instance.model, len(seeds), count, stream)
-
-
-def _timed(planner, instance, horizon):
-    """A plan in the true model, and the seconds that it took."""
-    R, theta = (np.repeat(part[None], planner.n, axis=0) for part in (instance.R, instance.theta_p))
-    start = time.process_time()
-    plan = planner.plan(R, theta, horizon)
-    return plan, time.process_time() - start

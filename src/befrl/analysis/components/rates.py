@@ -1,27 +1,21 @@
 """Growth of regret with K, H and d: the envelope over instances with smaller and smaller gaps.
 
-On one instance regret is logarithmic in K, for every algorithm that learns at all. If the gap shrinks as 1/sqrt(K), it
-is of order sqrt(K), for every algorithm, and for one that does not learn too. Neither says anything about a minimax
-rate. The envelope does:
+On one instance regret is logarithmic in K, which says nothing about a minimax rate. The envelope does:
 
     E(K) = max_eps R(K, eps),   eps on a geometric grid.
 
 If the gap eps is found out after c/eps^2 episodes, R = min(eps K, c/eps) up to logarithms: then E = sqrt(c K), and the
 slope of log E against log K is 1/2. An algorithm that fails at some gap has slope 1, with the maximum at the largest
 gap, and one with logarithmic regret at all gaps together would have slope 0. E holds only where the maximum is inside
-the grid: `envelope.py` fits the slope there, and deals with the bias of a maximum.
+the grid: `envelope.py` fits the slope there, and removes the bias of a maximum.
 
     jao     eps is the instance's own; the bonus of the first arm is proportional to it
     chain   eps is the contrast of the rewards, which multiplies all gaps
 
-The slopes in d and H are those of the envelope after `short` episodes, on jao alone: a chain with more bins or steps
-has another size of the good end, or another time to reach it. d grows with the number of arms. With H the
-probabilities `rate`, `leave` and eps fall as 1/H, so that the span of V* grows as H, as it does in lower bounds. The
-paper's bound is sqrt(d^3 H^3 K), for the worst instance: a smaller slope on one family does not contradict it.
-
-`x = 0` is greedy. An absolute x does not depend on K, H and d; a multiple of Theorem 1's x_k is in proportion to d H^2
-and to further constants of the instance. x_k and the bonus of UCBVI also contain the logarithm of K, which is that of
-the whole run at every k.
+The slopes in d and H are those of the envelope after `short` episodes, on jao alone. d grows with the number of arms.
+With H the probabilities `rate`, `leave` and eps fall as 1/H, so that the span of V* grows as H, as it does in lower
+bounds. The paper's bound is sqrt(d^3 H^3 K), for the worst instance: a smaller slope on one family does not contradict
+it. `x = 0` is greedy. The logarithm of K in x_k and in the bonus of UCBVI is that of the whole run at every k.
 """
 
 import numpy as np
@@ -52,48 +46,6 @@ MARKS = 10
 LEVEL = 0.95
 LOCKSTEP = 480
 
-SETTING = {
-    "instance": "name of the instance in the study",
-    "agent": "name of the algorithm",
-    "setting": "parameters that differ from the algorithm's defaults, as name=value; empty if there are none",
-    "varied": "what grows: K, the number of episodes, H, the horizon, or d, the dimension of theta",
-}
-SAMPLE = {"episodes": "number of episodes of a run", "seeds": "number of seeds for each gap"}
-TABLES = {
-    "points": SETTING
-    | {"value": "value of K, H or d", "eps": "size of the gap, at the horizon of the instance"}
-    | SAMPLE
-    | {
-        "mean": "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward",
-        "low": f"lower end of the interval of the mean at level {LEVEL}, in units of reward",
-        "high": f"upper end of the interval of the mean at level {LEVEL}, in units of reward",
-    },
-    "envelopes": SETTING
-    | {"value": "value of K, H or d"}
-    | SAMPLE
-    | {
-        "mean": "largest mean regret over the gaps: each half of the seeds chooses the gap for the other, in units of "
-        "reward",
-        "low": f"lower end of its bootstrap interval at level {LEVEL}, in units of reward",
-        "high": f"upper end of its bootstrap interval at level {LEVEL}, in units of reward",
-        "eps": "gap at which the mean over all seeds is largest, at the horizon of the instance",
-        "edge": "whether that gap is the largest or the smallest of the grid: large, small or none",
-    },
-    "slopes": SETTING
-    | SAMPLE
-    | {
-        "slope": "slope of the logarithm of the envelope against that of K, H or d",
-        "low": f"lower end of its bootstrap interval at level {LEVEL}",
-        "high": f"upper end of its bootstrap interval at level {LEVEL}",
-        "first": "smallest value of K, H or d in the fit",
-        "last": "largest value of K, H or d in the fit",
-        "edge": "none: the fit is on values with the maximum inside the grid of gaps; large or small: less than half "
-        "of the values have it inside, the fit is on all, and the maximum is mostly at this edge",
-        "inside": "share of the values with the maximum inside the grid",
-        "claimed": "slope of the paper's bound sqrt(d^3 H^3 K)",
-    },
-}
-
 
 def uses():
     """The agents of IN_EPISODES, with their default estimators and planners."""
@@ -104,7 +56,7 @@ def study(name, instance, root_seed, episodes: int, seeds: int, gaps: int, sizes
     """Envelopes and slopes in K, and on jao those in d, for `sizes` arms, and in H, both after `short` episodes."""
     _check(name, instance, {"episodes": episodes, "seeds": seeds, "gaps": gaps, "sizes": sizes, "horizons": horizons})
     eps = LARGEST[instance.family_name] / RATIO ** np.arange(gaps)
-    tables = {table: [] for table in TABLES}
+    tables = {"points": [], "envelopes": [], "slopes": []}
 
     def regrets(settings, change, count, marks):
         """Cumulative regret at some episodes by setting, each (gaps, seeds, marks)."""
@@ -129,8 +81,10 @@ def study(name, instance, root_seed, episodes: int, seeds: int, gaps: int, sizes
 
     marks = np.unique(np.geomspace(max(1, episodes / 100), episodes, 2 * MARKS + 1).round().astype(int))
     add("K", marks, marks >= round(episodes / 10), episodes, regrets(IN_EPISODES, {}, episodes, marks))
+    # What differs from the parameters of the instance, by value of d and by value of H.
+    sized = {"d": {2 * A: {"arms": A} for A in sizes}, "H": {H: {"horizon": H} for H in horizons}}
     ran = {}
-    for varied, changes in _changes(instance, sizes, horizons).items():
+    for varied, changes in sized.items() if instance.family_name == "jao" else ():
         parts = []
         for change in changes.values():
             # The instance itself may be among the sizes and among the horizons: it is run once.
@@ -156,10 +110,11 @@ def _check(name, instance, settings):
         least |= {"sizes": 2, "horizons": instance.horizon}
     for key, bound in least.items():
         value = settings[key]
+        wrong = f"component study 'rates': {key} = {value} is not allowed"
         if np.min(value) < bound:
-            raise InputError(f"component study 'rates': {key} = {value} is not allowed: it must be at least {bound}")
+            raise InputError(f"{wrong}: it must be at least {bound}")
         if isinstance(value, list) and len(set(value)) < 2:
-            raise InputError(f"component study 'rates': {key} = {value} is not allowed: a slope needs two values")
+            raise InputError(f"{wrong}: a slope needs two values")
 
 
 def _parameters(instance, eps, change):
@@ -172,32 +127,21 @@ def _parameters(instance, eps, change):
     return own | probabilities | {"bonus": own["bonus"] * eps / own["eps"]}
 
 
-def _changes(instance, sizes, horizons):
-    """What differs from the parameters of the instance, by value of d and by value of H."""
-    if instance.family_name != "jao":
-        return {}
-    return {"d": {2 * A: {"arms": A} for A in sizes}, "H": {H: {"horizon": H} for H in horizons}}
-
-
 def _rows(values, fitted, regrets, eps, sample, rng):
     """The rows of one setting in each table, from regrets (gaps, seeds, values); the slope is of `fitted` values."""
     mean = regrets.mean(1)
     low, high = mean_interval(regrets.swapaxes(0, 1), LEVEL, least=0.0)
     points = [
-        {"value": int(value), "eps": float(gap)} | sample | _ends(mean[i, j], low[i, j], high[i, j])
+        {"value": value, "eps": gap, **sample, "mean": mean[i, j], "low": low[i, j], "high": high[i, j]}
         for i, gap in enumerate(eps)
         for j, value in enumerate(values)
     ]
     found = envelope.bootstrap(regrets, rng)
     highest = [
-        {"value": int(value)} | sample | _ends(*ends) | {"eps": float(eps[at]), "edge": str(edge)}
-        for value, at, edge, *ends in zip(
+        {"value": value, **sample, "mean": top, "low": low, "high": high, "eps": eps[at], "edge": edge}
+        for value, at, edge, top, low, high in zip(
             values, mean.argmax(0), envelope.edges(regrets), *envelope.interval(found, LEVEL), strict=True
         )
     ]
     slope = envelope.growth(values[fitted], regrets[..., fitted], found[:, fitted], LEVEL)
     return {"points": points, "envelopes": highest, "slopes": [sample | slope]}
-
-
-def _ends(mean, low, high):
-    return {"mean": float(mean), "low": float(low), "high": float(high)}

@@ -1,19 +1,18 @@
 """Growth of the cost of an episode with the dimension d and the horizon H, for every algorithm.
 
 The instance's family is built again with each size, and with each horizon, its other parameters unchanged. There every
-algorithm that is not refused plays with its default parameters and with its VARIANTS, reward unknown, and
+algorithm that applies plays with its default parameters and with its VARIANTS, reward unknown, and
 
     seconds ~ d^a  at the instance's H,     seconds ~ H^b  at the instance's d,
 
-where the exponent a, or b, is the slope of the least-squares line through (log d, log seconds), or (log H, log
-seconds). At small sizes it is below the exponent of the operations, since every step has a fixed cost. All algorithms
-run on one problem before the next, so that a slow phase of the machine hits all of them, and seconds are the median
-over the last half of the episodes.
+with a and b by least squares of the logarithms. At small sizes they are below the exponents of the operations, since
+every step has a fixed cost. Seconds are the median over the last half of the episodes.
 """
 
 import numpy as np
 
 from befrl import agents, instances
+from befrl.analysis import components
 from befrl.common.errors import Refused
 from befrl.experiment import loop, settings
 from befrl.experiment.run_file import SECONDS
@@ -28,38 +27,11 @@ VARIANTS = {
     **{name: [{"share": "steps"}] for name in ("lsvi-phe", "lsvi-ucb", "opt-rlsvi", "rlsvi")},
 }
 
-SETTING = {
-    "algorithm": "name of the algorithm",
-    "setting": "parameters that differ from the algorithm's defaults, as name=value; empty if there are none",
-}
-TABLES = {
-    "points": {
-        "instance": "name of the instance in the study",
-        "varied": "what grows: d, by the family's size, or H; the other is the instance's",
-        **SETTING,
-        "d": "dimension of theta",
-        "H": "steps per episode",
-        "plans": "backward inductions per episode and seed",
-    }
-}
-TIMINGS = {
-    "instance": "name of the instance in the study",
-    "role": "point: a measurement; exponent: the power with which the seconds of a setting grow",
-    "varied": TABLES["points"]["varied"],
-    **SETTING,
-    "d": "dimension of theta; empty for an exponent in d",
-    "H": "steps per episode; empty for an exponent in H",
-    "seconds": "seconds of processor time per episode and seed of estimation, planning and acting, the median over the "
-    "last half of the episodes; empty for an exponent",
-    "exponent": "slope of log seconds against log d, or log H; empty for a point, and with fewer than two values",
-}
-
 
 def uses():
     """All agents, with their default estimators and planners."""
     names = agents.registry.names()
-    modules = [module for name in names for module in agents.modules(name, agents.parameters(name, {}))]
-    return list(dict.fromkeys(modules))
+    return list(dict.fromkeys(part for name in names for part in agents.modules(name, agents.parameters(name, {}))))
 
 
 def measured(algorithm) -> list[str]:
@@ -67,23 +39,17 @@ def measured(algorithm) -> list[str]:
     return [settings.setting_text(algorithm, values) for values in [{}, *VARIANTS.get(algorithm, [])]]
 
 
+def applies(model, algorithm, values) -> bool:
+    """Whether an algorithm can run on a model with these values of its parameters."""
+    try:
+        agents.specification(model, algorithm, agents.parameters(algorithm, values))
+    except Refused:
+        return False
+    return True
+
+
 def study(name, instance, root_seed, sizes: list, horizons: list, episodes: int, seeds: int):
     """Plans and seconds of each problem and each setting that is not refused there, and the settings' exponents."""
-    points, found = [], {}
-    for varied, problem in _problems(name, instance, sizes, horizons):
-        # The instance itself may be among the sizes and among the horizons: it is measured once.
-        key = repr(sorted(problem.parameters.items()))
-        if key not in found:
-            found[key] = _points(name, problem, root_seed, episodes, seeds)
-        points += [{"instance": name, "role": "point", "varied": varied, **point} for point in found[key]]
-    return {
-        "points": [{key: point[key] for key in TABLES["points"]} for point in points],
-        "timings": [{key: row.get(key) for key in TIMINGS} for row in [*points, *_exponents(points)]],
-    }
-
-
-def _problems(name, instance, sizes, horizons):
-    """What is varied and the instance, for each size and then for each horizon."""
     family = instance.family_name
     if family not in SIZE:
         raise Refused(
@@ -91,40 +57,39 @@ def _problems(name, instance, sizes, horizons):
             f"choose one of family {', '.join(SIZE)}"
         )
     changes = [("d", {SIZE[family]: size}) for size in sizes] + [("H", {"horizon": horizon}) for horizon in horizons]
-    return [(varied, instances.build(family, instance.parameters | change)) for varied, change in changes]
+    points, found = [], {}
+    for varied, change in changes:
+        problem = instances.build(family, instance.parameters | change)
+        # The instance itself may be among the sizes and among the horizons: it is measured once.
+        key = repr(sorted(problem.parameters.items()))
+        if key not in found:
+            found[key] = _points(name, problem, root_seed, episodes, seeds)
+        points += [{"instance": name, "role": "point", "varied": varied, **point} for point in found[key]]
+    columns = components.tables("scaling")
+    rows = {"points": points, "timings": [*points, *_exponents(points)]}
+    return {table: [{key: row.get(key) for key in columns[table]} for row in part] for table, part in rows.items()}
 
 
 def _points(name, problem, root_seed, episodes, seeds):
     """Plans and seconds of all settings on one problem."""
-    points = []
-    for algorithm, values in _settings(problem.model):
-        parameters = agents.parameters(algorithm, values)
-        log = loop.run(RunSpec(problem, name, algorithm, parameters, episodes, range(seeds), root_seed=root_seed))
-        late = slice(episodes // 2, None)
-        point = {
-            "algorithm": algorithm,
-            "setting": settings.setting_text(algorithm, values),
-            "d": problem.model.d,
-            "H": problem.horizon,
-            "plans": float(np.median(log["plans"][late])),
-            "seconds": float(np.median(sum(log[key] for key in SECONDS)[late])),
-        }
-        points.append(point)
+    names = agents.registry.names()
+    wanted = [(algorithm, values) for algorithm in names for values in [{}, *VARIANTS.get(algorithm, [])]]
+    late, points = slice(episodes // 2, None), []
+    for algorithm, values in wanted:
+        if not applies(problem.model, algorithm, values):
+            continue
+        log = loop.run(RunSpec.of(problem, name, algorithm, values, episodes, range(seeds), root_seed=root_seed))
+        points.append(
+            {
+                "algorithm": algorithm,
+                "setting": settings.setting_text(algorithm, values),
+                "d": problem.model.d,
+                "H": problem.horizon,
+                "plans": float(np.median(log["plans"][late])),
+                "seconds": float(np.median(sum(log[key] for key in SECONDS)[late])),
+            }
+        )
     return points
-
-
-def _settings(model):
-    """All algorithms that can run on a model, each with the values of its parameters."""
-    found = [(name, values) for name in agents.registry.names() for values in [{}, *VARIANTS.get(name, [])]]
-    return [setting for setting in found if _applies(model, *setting)]
-
-
-def _applies(model, algorithm, values):
-    try:
-        agents.specification(model, algorithm, agents.parameters(algorithm, values))
-    except Refused:
-        return False
-    return True
 
 
 def _exponents(points):

@@ -1,8 +1,8 @@
 """Theorem 1 in numbers: its bound against the trivial one, its noise scale, and its Assumption 1, on an instance.
 
-No algorithm can have more regret in K episodes than H K times the span of the true mean rewards. Theorem 1 says nothing
-before its bound is below that, and little before it is below the regret of uniformly random play, K (V* - V^uniform).
-The constants are the instance's, on the compact set of `befrl.model.constants`; eta and delta are BEF-RLSVI's defaults.
+The regret of K episodes is at most H K times the span of the true mean rewards: the bound of Theorem 1 is vacuous until
+it is below that. It is also compared with the regret of uniformly random play, K (V* - V^uniform). The constants are
+the instance's, on the compact set of `befrl.model.constants`; eta and delta are BEF-RLSVI's defaults.
 
 Assumption 1 asks for one alpha > 0 for all parameters. Here alpha is computed again on a compact set with ten times the
 radius: it stays the same for Gaussian laws, and falls towards 0 for bounded ones.
@@ -21,35 +21,6 @@ WIDER = 10.0
 ROUNDING = 1e-12
 UNCHANGED = 0.999  # an alpha on the wider set that is at least this share of alpha is the same up to rounding
 
-TABLES = {
-    "bound": {
-        "instance": "name of the instance in the study",
-        "K": "number of episodes",
-        "term": "name of the printed term, or all",
-        "value": "the term of Theorem 1's bound",
-        "trivial": "H K times the span of the true mean rewards, which no regret exceeds",
-        "ratio": "value / trivial",
-    },
-    "facts": {
-        "instance": "name of the instance in the study",
-        "quantity": "first K, trivial / random: the first K at which the bound is below the trivial one / below the "
-        "regret of uniformly random play; share: part of a term in the bound at first K, trivial; x: a form of the "
-        "least x_k at K of x; mean reward outside [0,1]: the largest distance of a true mean reward from [0,1]; else a "
-        "constant of the theorem",
-        "value": "its value",
-    },
-    "assumption": {
-        "instance": "name of the instance in the study",
-        "part": "transitions or rewards",
-        "radius": "of the compact set of natural parameters",
-        "alpha": "smallest variance on the compact set, as in Assumption 1",
-        "beta": "largest variance on the compact set",
-        "alpha_wider": f"alpha on a set with {WIDER:g} times the radius; 0 if below {ROUNDING:g} beta",
-        "met_on": "where Assumption 1 can be met: all parameters, if alpha is the same on the wider set, else compact "
-        "set",
-    },
-}
-
 
 def uses():
     """BEF-RLSVI, for its default parameters."""
@@ -66,9 +37,8 @@ def study(name, instance, root_seed, decades: int, episodes: int):
 
     bound = []
     for K in (10.0**power for power in range(decades + 1)):
-        found = {**terms(z | {"K": K})["theorem"], "all": total(K)}
         trivial = z["H"] * K * span
-        for term, value in found.items():
+        for term, value in {**terms(z | {"K": K})["theorem"], "all": total(K)}.items():
             row = {"instance": name, "K": K, "term": term, "value": float(value), "trivial": trivial}
             bound.append(row | {"ratio": float(value / trivial)})
     first = float(first_below(total, z["H"] * span))

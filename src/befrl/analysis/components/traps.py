@@ -1,21 +1,18 @@
 """Whether an agent ever takes the best first action, and how its regret grows: for instances that are traps.
 
 In a trap (`instances/trap_one.py`, `trap_two.py`) the best first action looks bad until it is tried, and noise on the
-reward's parameter does not change that. An agent that never tries it has linear regret. Regrets tell: a policy whose
-first action is not the best loses at least
+reward's parameter does not change that. A policy whose first action is not the best loses at least
 
     gap = min over the first states s and the actions a that are not optimal of V*_1(s) - Q*_1(s, a),
 
 and in the traps one whose first action is the best loses less, whatever it does later. So a seed has never tried the
-best first action if no episode's regret is below the gap. BEF-RLSVI plays with multiples of Theorem 1's x_k, with
-independent noise at each step, and with a fixed rule for ties. Beside it play agents that perturb or bound the
-transitions (exp-psrl, exp-ucrl) or the values (rlsvi), and greedy.
+best first action if no episode's regret is below the gap.
 """
 
 import numpy as np
 
 from befrl import agents
-from befrl.analysis.intervals import clopper_pearson, mean_interval
+from befrl.analysis.intervals import clopper_pearson, mean_interval, mean_with_interval
 from befrl.experiment import runs
 from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
@@ -41,41 +38,6 @@ POINTS = 40
 # A regret below the gap by less than this share is rounding.
 ROUNDING = 1e-9
 
-SETTING = {
-    "instance": "name of the instance in the study",
-    "agent": "name of the algorithm",
-    "setting": "parameters that differ from the algorithm's defaults, as name=value; empty if there are none",
-    "ties": "how ties are broken: random, or first: the smallest action",
-    "seeds": "number of seeds",
-}
-REGRET = "mean over seeds of the cumulative pseudo-regret, reward unknown, in units of reward"
-TABLES = {
-    "points": {
-        **SETTING,
-        "episode": "number of episodes played",
-        "regret": REGRET,
-        "low": f"lower end of the interval of the mean at level {LEVEL}, in units of reward",
-        "high": f"upper end of the interval of the mean at level {LEVEL}, in units of reward",
-    },
-    "never": {
-        **SETTING,
-        "x": "variance factor x_k of BEF-RLSVI's noise; empty for other agents",
-        "episodes": "number of episodes K",
-        "gap": "least regret of an episode whose first action is not the best, in units of reward",
-        "never": "share of seeds without an episode of a regret below the gap: the best first action was never tried",
-        "low": f"lower end of the exact interval of this share at level {LEVEL}",
-        "high": f"upper end of the exact interval of this share at level {LEVEL}",
-        "regret_eighth": f"{REGRET}, after K/8 episodes",
-        "regret_quarter": f"{REGRET}, after K/4 episodes",
-        "regret_half": f"{REGRET}, after K/2 episodes",
-        "regret": f"{REGRET}, after K episodes",
-        "regret_low": f"lower end of the interval of that mean at level {LEVEL}, in units of reward",
-        "regret_high": f"upper end of the interval of that mean at level {LEVEL}, in units of reward",
-        "growth": "slope of log mean regret against log episodes from K/2 to K: 1 if linear, 1/2 if like a square root",
-        "late": "mean regret per episode of the last quarter, divided by the gap",
-    },
-}
-
 
 def uses():
     """The agents of RUNS, with their default estimators and planners."""
@@ -97,7 +59,9 @@ def never_tried(regret, gap):
 
 def study(name, instance, root_seed, episodes: int, seeds: int):
     """The curves of regret, and the shares of seeds that never tried the best first action, of all RUNS."""
-    gap, points, shares = first_gap(instance), [], []
+    default, gap, points, shares = agents.parameters("bef-rlsvi", {}), first_gap(instance), [], []
+    sizes = instance.model.d, instance.horizon, episodes
+    theory = theorem_x(instance.constants, *sizes, default.eta, default.delta, known_reward=False)
     for algorithm, ties, several in RUNS:
         spec = RunSpec.of(instance, name, algorithm, several, episodes, range(seeds), root_seed=root_seed, ties=ties)
         regrets = runs.run_rows(spec, LOCKSTEP)[0]["regret"]
@@ -105,17 +69,9 @@ def study(name, instance, root_seed, episodes: int, seeds: int):
             setting = setting_text(algorithm, values)
             labels = {"instance": name, "agent": algorithm, "setting": setting, "ties": ties, "seeds": seeds}
             points += [labels | point for point in _curve(regret)]
-            noise = {"x": _x(instance, episodes, values) if algorithm == "bef-rlsvi" else None}
-            shares.append(labels | noise | _summary(regret, gap))
+            x = float(values["scale"] * theory) if algorithm == "bef-rlsvi" else None
+            shares.append(labels | {"x": x} | _summary(regret, gap))
     return {"points": points, "never": shares}
-
-
-def _x(instance, episodes, values):
-    """x_k of a setting of BEF-RLSVI."""
-    default = agents.parameters("bef-rlsvi", {})
-    d, H = instance.model.d, instance.horizon
-    theory = theorem_x(instance.constants, d, H, episodes, default.eta, default.delta, known_reward=False)
-    return float(values["scale"] * theory)
 
 
 def _curve(regret):
@@ -123,9 +79,8 @@ def _curve(regret):
     K = regret.shape[1]
     marks = np.unique(np.linspace(1, K, min(K, POINTS)).round().astype(int))
     total = regret.cumsum(1)[:, marks - 1]
-    low, high = mean_interval(total, LEVEL, least=0.0)
-    columns = zip(marks, total.mean(0), low, high, strict=True)
-    return [dict(zip(("episode", "regret", "low", "high"), map(float, row), strict=True)) for row in columns]
+    columns = {"episode": marks} | mean_with_interval(total, LEVEL, ("regret", "low", "high"), least=0.0)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _summary(regret, gap):

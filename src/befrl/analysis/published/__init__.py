@@ -2,18 +2,18 @@
 
 A source's module has
 
+    ABOUT         a title line and a text for the report: what was run, and how it deviates from the source
     CITATION      where the authors' numbers are printed, how they were read, and how many runs are behind them
     TRACK         whether its agents know the reward
     EXPERIMENTS   {name of an experiment: what it compares}
-    values(reruns) -> rows with our number and, where the authors give one, theirs
-    curves(reruns) -> rows, by `curves_of`
-    timings(reruns) -> rows like those of `values` for measured seconds, if the source has such numbers
+    values(experiment, rerun) -> rows with our number and, where the authors give one, theirs
+    curves(experiment, rerun) -> rows, by `curves_of`
+    timings(experiment, rerun) -> rows like those of `values` for measured seconds, if the source has such numbers
 
-where `reruns` is {experiment: [Rerun, ...]}. The config's `published` names the instances of each experiment; they are
-instances of the study like all others. Where the authors' code and text differ, each is an experiment of its own.
+The config's `published` names the instances of each experiment; they are instances of the study like all others. Where
+the authors' code and text differ, each is an experiment of its own.
 
-Uniformly random play stands beside every experiment, with its exact value. An experiment whose interval contains it
-cannot tell the algorithm from play without learning (`told_from_uniform`).
+Every experiment is compared with the exact value of uniformly random play (`told_from_uniform`).
 """
 
 from dataclasses import dataclass
@@ -21,33 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from befrl.analysis import regret_columns, regret_tables
+from befrl.analysis import columns, regret_tables
 from befrl.common import instance_facts, tidy
 from befrl.common.errors import unknown
 from befrl.common.registry import Registry
 
 registry = Registry("published source", __name__, __path__)
 
-COLUMNS = {
-    "source": "file of befrl/analysis/published that the row belongs to",
-    "instance": "name of the instance in the study",
-    "follows": "code or text: which one the row follows where the authors' code and text differ; otherwise empty",
-    "quantity": "quantity that is compared, or that a curve shows",
-    "algorithm": "name of the algorithm; empty for a quantity of the instance",
-    "variant": regret_columns.SUMMARY["variant"],
-    "role": "role of the variant, as in the regret tables",
-    "episode": "episode that the number belongs to; empty where there is none",
-    "ours": "our number; for returns, regret and reward, the mean over seeds",
-    "low": "lower end of the interval of our number",
-    "high": "upper end of the interval of our number",
-    "authors": "the authors' number; empty where they give none",
-    "deviation": "our number over the authors', minus 1; empty where they give none",
-    "unit": "unit of both numbers",
-    "seeds": "number of our evaluation seeds",
-    "authors_runs": "number of runs behind the authors' number; empty where there is none or they do not state it",
-    "told_from_uniform": "no if the interval of our number contains the value of uniformly random play, otherwise yes; "
-    "empty where there is no interval",
-}
+COLUMNS = columns.TABLES["published"]
 # Roles of configurations that are evaluated to show how much tuning an agent needs.
 LOST = ("median", "worst")
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
@@ -67,10 +48,6 @@ class Rerun:
     curves: pd.DataFrame
     timings: pd.DataFrame
 
-    @property
-    def name(self):
-        return {"instance": self.instance, "seeds": int(self.summary["seeds"].iloc[0])}
-
     def variants(self, *roles):
         """Rows of the summary with these roles; without any, of all but the median and the worst configuration."""
         rows = self.summary[self.summary["role"].isin(roles) if roles else ~self.summary["role"].isin(LOST)]
@@ -88,11 +65,8 @@ class Rerun:
 
     def regret_at(self, variant, episode):
         """Mean and interval of the cumulative regret, interpolated linearly between the stored points."""
-        curve = self.curve(variant)
-        return {
-            ours: float(np.interp(episode, curve["episode"], curve[column]))
-            for ours, column in (("ours", "mean"), ("low", "low"), ("high", "high"))
-        }
+        curve, names = self.curve(variant), {"ours": "mean", "low": "low", "high": "high"}
+        return {ours: float(np.interp(episode, curve["episode"], curve[name])) for ours, name in names.items()}
 
     def uniform_regret(self, episode):
         """The exact expected regret of uniformly random play."""
@@ -105,20 +79,14 @@ def read(source, layout, experiments) -> dict[str, list[Rerun]]:
     for name in experiments:
         if name not in module.EXPERIMENTS:
             raise unknown(f"experiment of '{source}'", name, module.EXPERIMENTS)
-    return {
-        name: [_read(layout, case, module.TRACK) for case in experiments.get(name, ())] for name in module.EXPERIMENTS
-    }
 
+    def rerun(instance):
+        meta = instance_facts.read(layout.instance(instance), instance)
+        facts = [meta[key] for key in ("parameters", "optimal_value", "uniform_value")]
+        tables = [regret_tables.read(layout, name, instance, module.TRACK) for name in ("summary", "curves", "timings")]
+        return Rerun(instance, *facts, *tables)
 
-def _read(layout, instance, track):
-    meta = instance_facts.read(layout.instance(instance), instance)
-    return Rerun(
-        instance=instance,
-        **{key: meta[key] for key in ("parameters", "optimal_value", "uniform_value")},
-        summary=regret_tables.read(layout, "summary", instance, track),
-        curves=regret_tables.read(layout, "curves", instance, track),
-        timings=regret_tables.read(layout, "timings", instance, track),
-    )
+    return {name: [rerun(instance) for instance in experiments.get(name, ())] for name in module.EXPERIMENTS}
 
 
 def of(row):
@@ -137,42 +105,36 @@ def against(numbers, uniform=None, authors=None, runs=None):
 
 
 def tables(source, reruns) -> dict[str, list[dict]]:
-    """The rows of a source's tables: values, curves and timings, which may have none."""
-    module = registry.module(source)
-    found = {"values": module.values(reruns), "curves": module.curves(reruns)}
-    found["timings"] = module.timings(reruns) if hasattr(module, "timings") else []
-    return {name: [{"source": source, **row} for row in part] for name, part in found.items()}
+    """The rows of a source's tables, values, curves and timings, from {experiment: its reruns}."""
+    module, found = registry.module(source), {"values": [], "curves": [], "timings": []}
+    functions = {name: getattr(module, name) for name in found if hasattr(module, name)}
+    for experiment, several in reruns.items():
+        for rerun in several:
+            names = {"source": source, "instance": rerun.instance, "seeds": int(rerun.summary["seeds"].iloc[0])}
+            for name, function in functions.items():
+                found[name] += [names | row for row in function(experiment, rerun)]
+    return found
 
 
-def curves_of(reruns, shown, *roles, **columns) -> list[dict]:
-    """The points of some reruns' curves: "return" (per episode), "regret" or "reward" (both cumulative).
+def curves_of(rerun, shown, *roles):
+    """The points of a rerun's curves: "return" (per episode), "regret" or "reward" (both cumulative).
 
-    Of the variants with these roles; without any, with all roles but LOST; and of uniform play. `columns` are added.
+    Of the variants with these roles; without any, with all roles but LOST; and of uniform play.
     """
-    return [point | columns for rerun in reruns for point in _curves(rerun, shown, roles)]
-
-
-def _curves(rerun, shown, roles):
     drawn = [(of(row), rerun.curve(row["variant"])) for row in rerun.variants(*roles)]
     if drawn:
-        drawn.append((UNIFORM, _uniform(rerun, drawn[0][1]["episode"])))
+        # Uniform play has no interval since it is exact.
+        k = drawn[0][1]["episode"]
+        regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(k))
+        value = dict.fromkeys(("return", "return_low", "return_high"), rerun.uniform_value)
+        drawn.append((UNIFORM, pd.DataFrame({"episode": k, **regret, **value})))
     for names, curve in drawn:
-        k = curve["episode"].to_numpy()
-        match shown:
-            case "return":
-                columns = [curve[name].to_numpy() for name in ("return", "return_low", "return_high")]
-            case "regret":
-                columns = [curve[name].to_numpy() for name in ("mean", "low", "high")]
-            case "reward":
-                # More regret is less reward, so the ends of the interval swap.
-                columns = [k * rerun.optimal_value - curve[name].to_numpy() for name in ("mean", "high", "low")]
-        for episode, ours, low, high in zip(k, *columns, strict=True):
+        ends = ("return", "return_low", "return_high") if shown == "return" else ("mean", "low", "high")
+        k, *numbers = (curve[name].to_numpy() for name in ("episode", *ends))
+        if shown == "reward":
+            # More regret is less reward, so the ends of the interval swap.
+            mean, low, high = numbers
+            numbers = [k * rerun.optimal_value - regret for regret in (mean, high, low)]
+        for episode, ours, low, high in zip(k, *numbers, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}
-            yield {**rerun.name, "quantity": CURVES[shown], **names, **point, "unit": UNITS[shown]}
-
-
-def _uniform(rerun, episodes):
-    """The curve of uniform play, without an interval since it is exact."""
-    regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(episodes))
-    value = dict.fromkeys(("return", "return_low", "return_high"), rerun.uniform_value)
-    return pd.DataFrame({"episode": episodes, **regret, **value})
+            yield {"quantity": CURVES[shown], **names, **point, "unit": UNITS[shown]}

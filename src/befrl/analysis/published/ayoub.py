@@ -1,4 +1,9 @@
-"""Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states.
+"""Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states."""
+
+from befrl.analysis.published import UNIFORM, against, curves_of, of
+
+ABOUT = """\
+Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020): RiverSwim with 3, 4 and 5 states.
 
 Their released code and their text differ, and both are run. In the code swimming left pays 5/1000. The text prints no
 number, but the optimal values that it prints, and from which the plotting notebook counts regret, are exactly those
@@ -11,9 +16,6 @@ five of epsilon-greedy, as saved for the authors' other experiment; the text has
 deterministic and regret counts collected rewards; ours counts expected ones. Their fourth algorithm, epsilon-greedy on
 value targets, is not run. The radii are those of 50,000 episodes (delta = 1/50,000) in shorter runs too.
 """
-
-from befrl.analysis.published import UNIFORM, against, curves_of, of
-
 CITATION = (
     "Ayoub et al., Model-based reinforcement learning with value-targeted regression, ICML 2020 and arXiv 2006.01107, "
     "Section 6 and Appendix C, and the code in the folder VTR_Paper_Code of aa14k/Exploration-in-RL on GitHub: "
@@ -43,34 +45,25 @@ RUNS = {
 }
 
 
-def values(reruns):
+def values(experiment, rerun):
     """The optimal value of each instance, and the regret of each variant and of uniform play at some episodes."""
-    return [
-        {**rerun.name, "follows": follows, **row}
-        for follows in EXPERIMENTS
-        for rerun in reruns[follows]
-        for row in _values(rerun, follows)
-    ]
-
-
-def _values(rerun, follows):
-    setting = rerun.parameters["states"], rerun.parameters["horizon"]
+    follows, setting = {"follows": experiment}, (rerun.parameters["states"], rerun.parameters["horizon"])
     optimum = against({"ours": rerun.optimal_value}, authors=OPTIMAL.get(setting))
-    yield {"quantity": "optimal value", **optimum, "unit": "reward per episode"}
+    yield {**follows, "quantity": "optimal value", **optimum, "unit": "reward per episode"}
     last = rerun.curves["episode"].max()
     for place, episode in enumerate(AT):
         if episode > last:
             return
-        common = {"quantity": "regret", "episode": episode, "unit": "reward"}
+        common = {**follows, "quantity": "regret", "episode": episode, "unit": "reward"}
         uniform = rerun.uniform_regret(episode)
         for variant in rerun.variants():
             algorithm = variant["algorithm"]
             authors = REGRET[algorithm][place] if setting == (5, 20) and algorithm in REGRET else None
             ours = rerun.regret_at(variant["variant"], episode)
-            yield {**common, **of(variant), **against(ours, uniform, authors, RUNS[follows].get(algorithm))}
+            yield {**common, **of(variant), **against(ours, uniform, authors, RUNS[experiment].get(algorithm))}
         yield {**common, **UNIFORM, "ours": uniform}
 
 
-def curves(reruns):
+def curves(experiment, rerun):
     """Cumulative regret."""
-    return [point for follows in EXPERIMENTS for point in curves_of(reruns[follows], "regret", follows=follows)]
+    return [{"follows": experiment, **point} for point in curves_of(rerun, "regret")]

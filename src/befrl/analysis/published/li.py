@@ -1,4 +1,9 @@
-"""Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density.
+"""Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density."""
+
+from befrl.analysis.published import UNIFORM, against, curves_of, of
+
+ABOUT = """\
+Li, Li, Kabra, Srebro, Wang, Yang (NeurIPS 2022): score matching on their synthetic density.
 
 The experiment has little power. To play +1 in every state is optimal, so that one sign decides all, and uniformly
 random play earns what the authors' Gaussian model does: its value lies within the band that they draw, about 160 to
@@ -8,9 +13,6 @@ model both play +1. Their features are s and a with a weight each; ours have s +
 Gaussian model has a given variance and the ridge estimate of its mean; ours fits the variance, and runs with the
 estimate (li-gaussian) and with draws from its posterior (li-ren-ts).
 """
-
-from befrl.analysis.published import UNIFORM, against, curves_of, of
-
 CITATION = (
     "Li et al., Exponential family model-based reinforcement learning via score matching, NeurIPS 2022, and the code "
     "anmolkabra/score-matching-rl on GitHub: reward summed over 50 episodes, mean of five runs (seeds 0 to 4 in the "
@@ -24,22 +26,18 @@ REWARD = {"smrl": 235.0, "ren-ts": 171.0}
 RUNS = 5
 
 
-def values(reruns):
+def values(experiment, rerun):
     """The reward summed over the episodes, of the optimal policy, of each variant and of uniform play."""
-    found = []
-    for rerun in reruns["reward"]:
-        common = {**rerun.name, "quantity": "reward summed", "episode": AFTER, "unit": "reward"}
-        best, uniform = AFTER * rerun.optimal_value, AFTER * rerun.uniform_value
-        found.append({**common, "variant": "the true model", **against({"ours": best}, authors=TRUTH, runs=RUNS)})
-        for variant in rerun.variants():
-            lost = rerun.regret_at(variant["variant"], AFTER)
-            numbers = {"ours": best - lost["ours"], "low": best - lost["high"], "high": best - lost["low"]}
-            authors = REWARD.get(variant["algorithm"])
-            found.append({**common, **of(variant), **against(numbers, uniform, authors, RUNS)})
-        found.append({**common, **UNIFORM, "ours": uniform})
-    return found
+    common = {"quantity": "reward summed", "episode": AFTER, "unit": "reward"}
+    best, uniform = AFTER * rerun.optimal_value, AFTER * rerun.uniform_value
+    yield {**common, "variant": "the true model", **against({"ours": best}, authors=TRUTH, runs=RUNS)}
+    for variant in rerun.variants():
+        lost = rerun.regret_at(variant["variant"], AFTER)
+        numbers = {"ours": best - lost["ours"], "low": best - lost["high"], "high": best - lost["low"]}
+        yield {**common, **of(variant), **against(numbers, uniform, REWARD.get(variant["algorithm"]), RUNS)}
+    yield {**common, **UNIFORM, "ours": uniform}
 
 
-def curves(reruns):
+def curves(experiment, rerun):
     """Cumulative reward."""
-    return curves_of(reruns["reward"], "reward")
+    return curves_of(rerun, "reward")

@@ -8,7 +8,7 @@ import numpy as np
 from befrl import agents, instances
 from befrl.common.errors import Refused
 from befrl.common.streams import ESTIMATOR, Stream
-from befrl.experiment.random_play import random_play
+from befrl.experiment.episodes import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
 

@@ -17,26 +17,25 @@ def contents(figure) -> dict:
     """Texts of the figure and contents of its axes, in the order of drawing."""
     title = figure.get_suptitle()
     return {
-        "texts": [title] * bool(title) + [text.get_text() for text in figure.texts if text.get_text() != title],
-        "legends": [_entries(legend) for legend in figure.legends],
+        "texts": [title] * bool(title) + [text for text in _texts(figure.texts) if text != title],
+        "legends": [_texts(legend.get_texts()) for legend in figure.legends],
         "axes": [_axes(axes) for axes in figure.axes],
     }
 
 
 def _axes(axes) -> dict:
-    artists = [
-        *(_artist("line", line, line.get_xydata()) for line in axes.get_lines()),
-        *(_artist("collection", each, _points(each)) for each in axes.collections),
-        *(_artist("patch", patch, _outline(patch)) for patch in axes.patches),
-    ]
     legend = axes.get_legend()
     return {
         "title": axes.get_title() or axes.get_title("left"),
         "x": _axis(axes.xaxis, axes.get_xlim()),
         "y": _axis(axes.yaxis, axes.get_ylim()),
-        "legend": _entries(legend) if legend else [],
-        "texts": [text.get_text() for text in axes.texts],
-        "artists": artists,
+        "legend": _texts(legend.get_texts()) if legend else [],
+        "texts": _texts(axes.texts),
+        "artists": [
+            *(_artist("line", line, line.get_xydata()) for line in axes.get_lines()),
+            *(_artist("collection", each, _points(each)) for each in axes.collections),
+            *(_artist("patch", p, p.get_path().transformed(p.get_patch_transform()).vertices) for p in axes.patches),
+        ],
     }
 
 
@@ -72,12 +71,8 @@ def _points(collection):
     return np.concatenate(corners) if corners else []
 
 
-def _outline(patch):
-    return patch.get_path().transformed(patch.get_patch_transform()).vertices
-
-
-def _entries(legend):
-    return [text.get_text() for text in legend.get_texts()]
+def _texts(artists) -> list[str]:
+    return [text.get_text() for text in artists]
 
 
 def _numbers(values) -> str:

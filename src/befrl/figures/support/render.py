@@ -6,10 +6,13 @@ from pathlib import Path
 from befrl import figures
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
-from befrl.figures.support import newcomers, style
+from befrl.figures.support import style
+from befrl.figures.support.captions import CAPTIONS
 from befrl.figures.support.contents import contents
 
-SUFFIXES = ("svg", "png", "json")
+# Without dates and versions a file is the same every time.
+FORMATS = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 200, "metadata": {"Software": None}}}
+SUFFIXES = (*FORMATS, "json")
 
 
 def read_tables(kind, paths) -> list[dict]:
@@ -24,25 +27,36 @@ def read_tables(kind, paths) -> list[dict]:
     ]
 
 
-def render(kind, paths, out, command, headline=False, agents=()):
-    """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json."""
-    module = figures.registry.module(kind)
+def describe(kind, tables) -> dict:
+    """Title, heading and caption of a figure in words, and its number of seeds."""
+    module, values = figures.registry.module(kind), {"empty": False, "seeds": None}
+    if hasattr(module, "describe"):
+        values |= module.describe(tables)
+    words = {"heading": ""} | CAPTIONS[kind]
+    words["caption"] = words["empty" if values["empty"] else "caption"]
+    return {key: words[key].format(**values) for key in ("title", "heading", "caption")} | {"seeds": values["seeds"]}
+
+
+def render(kind, paths, out, command="", headline=False, agents=()):
+    """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json.
+
+    `agents` are those of the study, {name: algorithm}: their styles are the same in all its figures.
+    """
     tables = read_tables(kind, paths)
-    style.apply()
-    newcomers.start(style.numbered(dict(agents)))
-    figure = module.draw(tables)
-    out = Path(out)
-    for suffix, options in (
-        ("svg", {"metadata": {"Date": None}}),
-        ("png", {"dpi": 200, "metadata": {"Software": None}}),
-    ):
+    words = describe(kind, tables)
+    style.theme()
+    # Names of estimators and planners have styles that do not depend on the agents.
+    style.start({} if figures.scope(kind) == "component" else agents)
+    figure = figures.registry.module(kind).draw(tables)
+    if heading := words.pop("heading"):
+        figure.suptitle(heading, fontsize=8 if figures.scope(kind) == "component" else 8.5)
+    for suffix, options in FORMATS.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, **options)
         # The layout, which takes as long as drawing, is found once and serves both files.
         figure.set_layout_engine("none")
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
-    about = {"name": out.name, **module.describe(tables), "command": command, "headline": headline}
+    about = {"name": Path(out).name, **words, "command": command, "headline": headline}
     about |= {"section": figures.section(kind), "measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)
-    style.close(figure)

@@ -1,6 +1,6 @@
-"""The style of all figures: column width, colour-blind safe colours, and one colour for each agent everywhere."""
+"""The style of all figures: sizes, colours and markers of the agents, and parts of captions that figures share."""
 
-from befrl.figures.support import newcomers
+from befrl.analysis.statistics import NO_REGRET
 
 WIDTH = 3.6  # inches: one column of a paper
 GREY = "0.55"
@@ -10,34 +10,28 @@ ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 # From Tol's muted palette, for further kinds of agents.
 WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"
-# A colour for each kind of agent, and a marker for each of its members, or for curves that often coincide.
-LOOKS = {
-    "bef-rlsvi": (BLUE, ""),
-    "exp-ucrl": (VERMILION, ""),
-    "exp-psrl": (GREEN, "^"),
-    "greedy": (ORANGE, ""),
-    "eps-greedy": (ORANGE, "s"),
-    "random": (GREY, ""),
-    "oracle": ("black", ""),
-    "smrl": (PURPLE, "D"),
-    "ren-ts": (PURPLE, "s"),
-    "ucrl-vtr": (SKY, ""),
-    "uc-matrixrl": (SKY, "s"),
-    "lsvi-ucb": (WINE, ""),
-    "rlsvi": (WINE, "s"),
-    "lsvi-phe": (WINE, "^"),
-    "opt-rlsvi": (WINE, "D"),
-    "ucbvi": (OLIVE, ""),
-    "psrl": (OLIVE, "s"),
-    "ucrl-mnl": (INDIGO, ""),
-    "ucrl-mnl-plus": (INDIGO, "s"),
-    "rrl-mnl": (INDIGO, "^"),
-    "orrl-mnl": (INDIGO, "D"),
+# A colour for each kind of algorithm, and a marker for each of its members.
+KINDS = {
+    BLUE: {"bef-rlsvi": ""},
+    VERMILION: {"exp-ucrl": ""},
+    GREEN: {"exp-psrl": "^"},
+    ORANGE: {"greedy": "", "eps-greedy": "s"},
+    GREY: {"random": ""},
+    "black": {"oracle": ""},
+    PURPLE: {"smrl": "D", "ren-ts": "s"},
+    SKY: {"ucrl-vtr": "", "uc-matrixrl": "s"},
+    WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D"},
+    OLIVE: {"ucbvi": "", "psrl": "s"},
+    INDIGO: {"ucrl-mnl": "", "ucrl-mnl-plus": "s", "rrl-mnl": "^", "orrl-mnl": "D"},
 }
-# Variants of an algorithm have its colour and a hollow marker, chosen by the ending of their name. Without such an
-# ending the first variant has the algorithm's own marker, or a circle, and the others those of newcomers.
+STYLES = {name: (colour, marker) for colour, members in KINDS.items() for name, marker in members.items()}
+# Markers of variants such as `bef-rlsvi-clip`, which have the colour of their algorithm and are hollow.
 VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
 VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "v", "features": "v"}
+# For new agents: colours of seaborn's palettes dark, bright and deep that also colour-blind readers can tell from those
+# above, and markers that nothing else has; when they run out, the markers are numbers.
+NEW_COLOURS = ("#592F0D", "#023EFF", "#A23582", "#C44E52")
+NEW_MARKERS = ("<", "*", ">", "d", "p")
 # Algorithms that share a panel if all of them are too many for one.
 GROUPS = {
     "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
@@ -46,82 +40,97 @@ GROUPS = {
     "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
     "baselines": ("greedy", "eps-greedy", "random", "oracle"),
 }
-MISSPECIFIED, SURROGATE = "†", "‡"
+# Line styles by the role of a variant, and the sentences that explain them.
 THEORY = (0, (4, 1.5))
 LINES = {
     "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot",
     "sweep": "solid", "outside": (0, (5, 1, 1, 1, 1, 1)),
 }  # fmt: skip
+LINES_EXPLAINED = {
+    "surrogate": "Dashed: constants of the theory, or surrogates (‡).",
+    "theory": "Dashed: constants of the theory.",
+    "tuned": "Solid: best of the configurations tried, chosen on other seeds.",
+    "sweep": "Thin: values of a sweep.",
+    "set": "Dash-dotted: constants given in the config.",
+    "baseline": "Dotted: no constants.",
+    "outside": "Dash-dot-dotted: agents from outside befrl, with estimated regret.",
+}
+TRACKS = {"U": "reward unknown", "K": "reward known"}
+MISSPECIFIED, SURROGATE = "†", "‡"
 MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
     SURROGATE: f" {SURROGATE}: surrogate constants; the source's are not known.",
 }
+# The agents of the present figure that have no entry in STYLES, {name: algorithm}.
+_agents: dict[str, str] = {}
 
 
-def colour(agent: str, algorithm: str = "") -> str:
-    """The colour of an agent: that of itself or its algorithm if one is known, else that of a newcomer."""
-    for known in (agent, algorithm):
-        if known in LOOKS:
-            return LOOKS[known][0]
-    return newcomers.look(agent)[0]
+def start(agents=()):
+    """Start a figure of a study with the agents {name: algorithm}; a name has one style in all figures of a study."""
+    _agents.clear()
+    _agents.update(agents)
 
 
-def mixed(colour: str, share: float):
-    """A colour mixed with white by a share above 0, or with black by one below."""
-    from matplotlib.colors import to_rgb
+def assigned(agents) -> dict[str, list[str]]:
+    """Colour and marker of the agents {name: algorithm} that have none in STYLES; later agents change no style.
 
-    end = float(share > 0)
-    return tuple((1 - abs(share)) * part + abs(share) * end for part in to_rgb(colour))
-
-
-def look(agent: str, algorithm: str) -> dict:
-    """Colour and marker of an agent; one that is named unlike its algorithm has a variant's hollow marker."""
-    shade = colour(agent, algorithm)
-    if agent in LOOKS:
-        return {"color": shade, "marker": LOOKS[agent][1]}
-    ending = agent.removeprefix(f"{algorithm}-")
-    if algorithm in LOOKS and ending in VARIANTS:
-        marker = VARIANTS[ending]
-    elif algorithm in LOOKS and newcomers.is_first(agent, algorithm):
-        marker = LOOKS[algorithm][1] or "o"
-    else:
-        marker = newcomers.marker(newcomers.number(agent))
-        return {"color": shade, "marker": marker, "markersize": 5, "markerfacecolor": "white", "markeredgewidth": 0.7}
-    return {"color": shade, "marker": marker, "markerfacecolor": "white"}
-
-
-def numbered(agents: dict[str, str]) -> dict[str, int]:
-    """The numbers of the newcomers among the agents {name: algorithm}; 0 for the first variant of a known algorithm."""
-    found, met = {}, set()
+    A variant of a known algorithm has its colour. The first variant without an ending of VARIANTS has the algorithm's
+    marker, or a circle. All others have a new marker each.
+    """
+    found, seen, count = {}, set(), 0
     for agent, algorithm in agents.items():
-        if agent in LOOKS or (algorithm in LOOKS and agent.removeprefix(f"{algorithm}-") in VARIANTS):
+        if agent in STYLES:
             continue
-        first = algorithm in LOOKS and algorithm not in met
-        met.add(algorithm)
-        found[agent] = 0 if first else 1 + sum(number > 0 for number in found.values())
+        known = algorithm in STYLES
+        colour, marker = STYLES.get(algorithm, (NEW_COLOURS[count % len(NEW_COLOURS)], ""))
+        ending = agent.removeprefix(f"{algorithm}-")
+        if known and ending in VARIANTS:
+            marker = VARIANTS[ending]
+        elif known and algorithm not in seen:
+            seen.add(algorithm)
+            marker = marker or "o"
+        else:
+            marker = NEW_MARKERS[count] if count < len(NEW_MARKERS) else f"${count + 1}$"
+            count += 1
+        found[agent] = [colour, marker]
     return found
 
 
-def group(algorithm: str) -> str:
-    """The panel that an algorithm belongs to; unknown algorithms share the last one."""
-    return next((name for name, members in GROUPS.items() if algorithm in members), "others")
+def of(agent: str, algorithm: str = "") -> tuple[str, str]:
+    """Colour and marker of an agent, or of another name; names that the study does not have are new agents."""
+    if agent in STYLES:
+        return STYLES[agent]
+    _agents.setdefault(agent, algorithm)
+    colour, marker = assigned(_agents)[agent]
+    return colour, marker
+
+
+def colour(agent: str, algorithm: str = "") -> str:
+    return of(agent, algorithm)[0]
+
+
+def options(agent: str, algorithm: str) -> dict:
+    """Colour and marker of an agent for `Axes.plot`; all but those in STYLES are hollow."""
+    colour, marker = of(agent, algorithm)
+    if agent in STYLES:
+        return {"color": colour, "marker": marker}
+    new = marker in NEW_MARKERS or marker.startswith("$")
+    larger = {"markersize": 5, "markeredgewidth": 0.7} if new else {}
+    return {"color": colour, "marker": marker, "markerfacecolor": "white"} | larger
 
 
 def marks(rows) -> dict[str, str]:
     """The marks of each agent of a summary, or of Table 1: misspecified, or with surrogate constants."""
-    constants = rows["role" if "role" in rows else "constants"]
+    surrogate = rows["role" if "role" in rows else "constants"] == "surrogate"
     found = dict.fromkeys(rows["agent"], "")
-    for mark, marked in (
-        (MISSPECIFIED, rows["specification"] == "misspecified"),
-        (SURROGATE, constants == "surrogate"),
-    ):
-        found |= {agent: found[agent] + mark for agent in dict.fromkeys(rows["agent"][marked])}
+    for mark, marked in ((MISSPECIFIED, rows["specification"] == "misspecified"), (SURROGATE, surrogate)):
+        found |= {agent: found[agent] + mark for agent in set(rows["agent"][marked])}
     return found
 
 
 def names(rows) -> dict[str, str]:
     """The names of the agents of a summary, or of Table 1, with their marks."""
-    return {agent: f"{agent} {mark}" if mark else agent for agent, mark in marks(rows).items()}
+    return {agent: f"{agent} {mark}".strip() for agent, mark in marks(rows).items()}
 
 
 def explained(rows) -> str:
@@ -132,37 +141,45 @@ def explained(rows) -> str:
 
 def line_styles(roles) -> str:
     """The sentences of a caption that explain the line styles of these roles."""
-    roles = set(roles)
-    sentences = {
-        "Dashed: constants of the theory, or surrogates (‡).": "surrogate" in roles,
-        "Dashed: constants of the theory.": "theory" in roles and "surrogate" not in roles,
-        "Solid: best of the configurations tried, chosen on other seeds.": "tuned" in roles,
-        "Thin: values of a sweep.": "sweep" in roles,
-        "Dash-dotted: constants given in the config.": "set" in roles,
-        "Dotted: no constants.": "baseline" in roles,
-        "Dash-dot-dotted: agents from outside befrl, with estimated regret.": "outside" in roles,
-    }
-    return " ".join(sentence for sentence, used in sentences.items() if used)
-
-
-def track(letter: str) -> str:
-    return {"U": "reward unknown", "K": "reward known"}[letter]
+    used = set(roles) - ({"theory"} if "surrogate" in set(roles) else set())
+    return " ".join(text for role, text in LINES_EXPLAINED.items() if role in used)
 
 
 def heading(row) -> str:
-    """The heading of a drawing of one case: instance, track, episodes and seeds, from a row of its summary."""
-    return f"{row['instance']}, {track(row['track'])}, K = {row['episodes']}, {row['seeds']} seeds"
+    """The heading of a figure of one case: instance, track, episodes and seeds, from a row of its summary."""
+    return f"{row['instance']}, {TRACKS[row['track']]}, K = {row['episodes']}, {row['seeds']} seeds"
+
+
+def case(rows) -> dict:
+    """What captions say of the case of a summary, or of Table 1."""
+    first = rows.iloc[0]
+    about = {"case": heading(first), "reward": TRACKS[first["track"]], "marks": explained(rows)}
+    return about | {key: first[key] for key in ("instance", "track", "episodes")} | {"seeds": int(first["seeds"])}
 
 
 def span(tables, column) -> str:
-    """The whole numbers in a column of some tables as words: the only one, or the least to the greatest."""
-    values = [int(value) for table in tables for value in table[column]]
-    return " to ".join(map(str, sorted({min(values), max(values)})))
+    """The range of the whole numbers in a column of some tables: "5" or "5 to 20"; empty without rows."""
+    values = {int(value) for table in tables for value in table[column]}
+    return " to ".join(map(str, sorted({min(values), max(values)}))) if values else ""
 
 
-def sizes(tables) -> tuple[int, str]:
-    """The least number of seeds of some tables, and their numbers of episodes as words."""
-    return min(int(table["seeds"].min()) for table in tables), span(tables, "episodes")
+def sizes(tables) -> dict:
+    """The smallest number of seeds of some tables, and the range of their numbers of episodes."""
+    return {"seeds": min(int(table["seeds"].min()) for table in tables), "episodes": span(tables, "episodes")}
+
+
+def floor(means) -> float:
+    """The lower end of a logarithmic axis of regrets, below all positive means; smaller ones are drawn there."""
+    positive = means[means > NO_REGRET]
+    return 0.3 * positive.min() if len(positive) else 1.0
+
+
+def subplots(*shape, figsize, **options):
+    """Figure and axes; matplotlib is imported only when a figure is drawn, and keeps no reference to it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=figsize)
+    return figure, figure.subplots(*shape, **options)
 
 
 def panels(count, height=2.1, most=2):
@@ -175,49 +192,24 @@ def panels(count, height=2.1, most=2):
     return figure, axes.ravel()
 
 
-def subplots(*shape, **options):
-    """Figure and axes; matplotlib is imported only when a figure is drawn."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(*shape, **options)
-
-
-def close(figure):
-    """Forget a figure, which pyplot would keep."""
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)
-
-
-def plain_ticks(axis):
-    """Ticks 1, 2, 5, 10, ... as plain numbers, for a logarithmic axis of about one decade."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def lines(axis, table, key, size, column, looks, rims=(None, None), shaded=False) -> dict:
-    """One line for each name in the column `key`: `column` over `size`, kept within the rims; handles by name."""
+def lines(axis, table, key, size, column, styles, limits=(None, None), shaded=False) -> dict:
+    """One line for each name in the column `key`: `column` over `size`, kept within limits; handles by name."""
     handles = {}
     for name, part in table.groupby(key, sort=False):
-        colour, marker = looks.get(name) or newcomers.look(name)
+        colour, marker = styles.get(name) or of(name)
         if shaded:
             low, high = part[f"{column}_low"], part[f"{column}_high"]
             axis.fill_between(part[size], low, high, color=colour, alpha=0.12, linewidth=0)
-        values = part[column].clip(*rims)
+        values = part[column].clip(*limits)
         (handles[name],) = axis.plot(part[size], values, color=colour, marker=marker, markersize=3, linewidth=0.9)
     axis.set(xscale="log", yscale="log")
     return handles
 
 
-def apply():
-    """Set matplotlib up to draw files in the style of all figures."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    theme()
+def legend(figure, axes, columns, **options):
+    """A legend below the panels with every label once."""
+    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=columns, **options)
 
 
 def theme():
@@ -225,31 +217,13 @@ def theme():
     import matplotlib
     import seaborn
 
-    palette = list(dict.fromkeys(colour for colour, _ in LOOKS.values()))
-    seaborn.set_theme(context="paper", style="ticks", palette=palette)
+    seaborn.set_theme(context="paper", style="ticks", palette=list(KINDS))
     matplotlib.rcParams.update(
         {
-            "font.family": "DejaVu Sans",
-            "font.size": 7.5,
-            "axes.labelsize": 7.5,
-            "axes.titlesize": 8,
-            "legend.fontsize": 6.5,
-            "xtick.labelsize": 7,
-            "ytick.labelsize": 7,
-            "lines.linewidth": 1.2,
-            "axes.linewidth": 0.6,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "xtick.major.width": 0.6,
-            "ytick.major.width": 0.6,
-            "xtick.minor.width": 0.4,
-            "ytick.minor.width": 0.4,
-            "legend.frameon": False,
-            "svg.hashsalt": "befrl",
-            "figure.constrained_layout.use": True,
+            "font.family": "DejaVu Sans", "font.size": 7.5, "axes.labelsize": 7.5, "axes.titlesize": 8,
+            "legend.fontsize": 6.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "lines.linewidth": 1.2,
+            "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "xtick.major.width": 0.6,
+            "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4, "legend.frameon": False,
+            "svg.hashsalt": "befrl", "figure.constrained_layout.use": True,
         }
-    )
-
-
-def assigned(agents):
-    return numbered(agents)
+    )  # fmt: skip

@@ -1,29 +1,19 @@
 """Contrastive divergence CD-m (Hinton 2002; Carreira-Perpinan and Hinton 2005), with each transition used once.
 
-From every next state s'_t of the episode K chains take m Metropolis steps of p_theta(. | s_t, a_t), to y_t1, ..., y_tK:
+From every next state s'_t of the episode K chains take m Metropolis steps of p_theta(. | s_t, a_t), to y_t1, ..., y_tK,
+whose mean and covariance of psi are the moments of `base.ParticleEstimator`.
 
-    g     = sum_t U_t' ( psi(s'_t) - mean_k psi(y_tk) )
-    theta <- theta + (eta A + sum over all transitions so far of U' C U)^-1 g,   C the covariance of psi(y_t1..K).
-
-An episode costs O(H K m p) and a solve, whatever its number. The chains leave p_theta invariant, so that E g = 0 at
-theta* for every m >= 1: in a well-specified model, as here, CD-m is *consistent*, at rate 1/n in KL. The bias that the
-source reports is for data outside the model. A small m costs variance and time: with r_j the correlation of psi over j
-steps, E g has the slope -Cov(psi) (1 - r_m) at theta* while C is Cov(psi) (1 - r_2m), so that the gain is 1/(1 + r_m)
-times Newton's for chains that forget geometrically, above the half at which the rate would be lost. The variance is
-about 1 + 1/K times the likelihood's if r_m is small. The penalty is the initial sum of C, as in `online-newton`. Steps
-are limited in length (`trust.py`); data seen before theta settles are partly lost, an error that fades like 1/n^2 in
-KL.
+The chains leave p_theta invariant, so that the mean step is zero at theta* for every m >= 1: in a well-specified model,
+as here, CD-m is *consistent*, at rate 1/n in KL. The bias that the source reports is for data outside the model. With
+r_j the correlation of psi over j steps, the step is 1/(1 + r_m) times Newton's for chains that forget geometrically,
+above the half at which the rate would be lost. The variance is about 1 + 1/K times the likelihood's if r_m is small.
 
 **Deviations.** The source takes plain gradient steps with many passes over a fixed sample.
 """
 
 import numpy as np
 
-from befrl.learning.data import Visits
 from befrl.learning.estimators import base
-from befrl.learning.metropolis import walk_for
-from befrl.learning.trust import TrustRegion
-from befrl.numerics import linalg
 
 # Eight chains leave an eighth of the data's variance as noise; after ten steps, half of them of a fitting size, r_m is
 # about 0.1 for the laws of `chain` and `literal`.
@@ -31,12 +21,7 @@ CHAINS = 8
 STEPS = 10
 
 
-class Estimator(base.Estimator):
-    def __init__(self, model, n, eta, uniforms):
-        super().__init__(model, n, eta, uniforms)
-        self.walk, self.trust = walk_for(model.family), TrustRegion(model)
-        self.curvature = 0.0
-
+class Estimator(base.ParticleEstimator):
     def chains(self, natural, s, place):
         """The states (n, H, K) after m steps from s (n, H) under the laws of `natural` (n, H, p)."""
         n, H = natural.shape[:2]
@@ -47,16 +32,9 @@ class Estimator(base.Estimator):
             x, level = self.walk.step(natural, x, level, place, u[:, i])
         return x
 
-    def update(self, data, trajectory):
-        features, family, visits = self.model.features, self.model.family, Visits(self.model, trajectory)
-        place = (trajectory.cells, trajectory.actions)
-        y = self.chains(visits.read(features.natural(self.theta)), trajectory.next_states, place)
-        psi = family.statistic(y)
+    def moments(self, natural, trajectory):
+        y = self.chains(natural, trajectory.next_states, (trajectory.cells, trajectory.actions))
+        psi = self.model.family.statistic(y)
         mean = psi.mean(-2)
         centred = psi - mean[..., None, :]
-        cov = np.swapaxes(centred, -1, -2) @ centred / (CHAINS - 1)
-        surprise = visits.total(family.statistic(trajectory.next_states) - mean)
-        self.curvature = self.curvature + features.sandwich(visits.total(cov), diagonal=family.diagonal)
-        B = features.plus_trace(self.curvature, self.eta)
-        self.theta = self.theta + self.trust.limit(linalg.solve(B, features.pull(surprise)))
-        return self.theta
+        return mean, np.swapaxes(centred, -1, -2) @ centred / (CHAINS - 1)

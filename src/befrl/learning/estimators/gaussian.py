@@ -2,11 +2,9 @@
 
 Where Cov psi = C is the same under all laws of the family, E_theta psi = E_0 psi + C U theta and
 
-    theta = (sum_sa N_sa U' C U + eta A)^-1 sum_sa U' (S_sa - N_sa E_0 psi),
+    theta = (sum_sa N_sa U' C U + eta A)^-1 sum_sa U' (S_sa - N_sa E_0 psi):
 
-for psi(s') = s'/sigma under N(0, sigma^2 I) with C = I and E_0 psi = 0: regression of s'/sigma on phi. It is Newton's
-step from zero on the likelihood of `likelihood.py`, which is then quadratic. An episode costs O(N A p d^2 + d^3),
-whatever the number of episodes. Consistent at rate 1/n in KL; no bias but the penalty's, of order eta/n.
+Newton's step from zero on the likelihood, and for psi(s') = s'/sigma the regression of s'/sigma on phi.
 """
 
 import numpy as np

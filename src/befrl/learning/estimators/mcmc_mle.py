@@ -4,13 +4,11 @@ For each (anchor, action), Metropolis chains draw x_m from p_c0 with c0 = U thet
 
     Z(c) - Z(c0) = log mean_m exp( (c - c0) . psi(x_m) ),      c = U theta,
 
-and each episode takes one Newton step on the penalised likelihood of *all* data with this Z, its gradient and Hessian.
-Draws are kept in a table on the nodes of s' (n, N, A, G), whose size does not grow. The weights degenerate as c moves
-away from c0: where the variance of the log-weight exceeds TURN^2, the (anchor, action) gets a new reference c0 = c and
-its draws are dropped. Once theta has settled this no longer happens, draws accumulate like the data, and the estimate
-is consistent at rate 1/n in KL, with about 1 + (visits per episode)/(draws per episode) times the likelihood's
-variance; a little more, since the draws of a chain are correlated. An episode costs O(N A (M m p + G p^2)), whatever
-its number. Steps are limited in length (`trust.py`), since the approximation fails far from theta_0.
+and each episode takes one Newton step on the penalised likelihood of *all* data with this Z, limited in length
+(`trust.py`). Draws are kept in a table on the nodes of s' (n, N, A, G). Where the variance of the log-weight exceeds
+TURN^2, the (anchor, action) gets a new reference c0 = c and its draws are dropped. Once theta has settled, draws
+accumulate like the data, and the estimate is consistent at rate 1/n in KL, with about 1 + (visits per episode)/(draws
+per episode) times the likelihood's variance. An episode costs O(N A (M m p + G p^2)).
 
 **Deviations.** Geyer has one reference theta_0 and draws once; here each (anchor, action) has its own c0, on which
 alone its Z depends, and draws are added in every episode. Where features vary within cells the counts of single anchors
@@ -19,17 +17,13 @@ can be negative (`data.py`), and the Hessian is taken with their positive parts.
 
 import numpy as np
 
-from befrl.learning import likelihood
 from befrl.learning.estimators import base
 from befrl.learning.metropolis import walk_for
 from befrl.learning.node_table import NodeTable
 from befrl.learning.trust import TrustRegion
-from befrl.numerics import linalg
 
-# Chains for each cell and action, and at least for each anchor and action; steps of each in an episode, of which the
-# last is a draw.
-CHAINS, FEWEST = 16, 4
-STEPS = 8
+# Chains for each cell and action, at least FEWEST for each anchor and action; the last of STEPS is a draw.
+CHAINS, FEWEST, STEPS = 16, 4, 8
 # With a standard deviation of one half of the log-weights about four draws in five count. Few draws can hide their
 # variance: no c goes further from its anchor than two standard deviations of psi under the base measure allow.
 TURN, FARTHEST = 0.5, 2.0
@@ -40,17 +34,15 @@ class Estimator(base.Estimator):
         super().__init__(model, n, eta, uniforms)
         self.walk, self.trust = walk_for(model.family), TrustRegion(model)
         self.table = NodeTable(model, n, "mcmc-mle")
-        self.anchor = np.zeros((n, model.n_anchors, model.n_actions, model.family.p))
-        self.place = tuple(np.indices(self.anchor.shape[1:3]))
+        shape = (n, model.n_anchors, model.n_actions)
+        self.anchor, self.place = np.zeros((*shape, model.family.p)), tuple(np.indices(shape[1:]))
         # The anchors of a cell share its chains: a visit counts on all of them.
-        self.chains = max(FEWEST, -(-CHAINS // model.space.per_cell))
-        self.where = np.arange(self.anchor[..., 0].size).reshape(self.anchor.shape[:3])[..., None]
-        self.where = np.broadcast_to(self.where, (*self.anchor.shape[:3], self.chains))
+        self.shape = (*shape, max(FEWEST, -(-CHAINS // model.space.per_cell)))
+        self.where = np.broadcast_to(np.arange(np.prod(shape)).reshape(shape)[..., None], self.shape)
         self.x = self.walk.start(self.place, self.take(self.walk.uniforms - 1))
 
     def take(self, count):
-        shape = (*self.anchor.shape[:3], self.chains, count)
-        return self.uniforms.take(int(np.prod(shape[1:]))).reshape(shape)
+        return self.uniforms.take(int(np.prod(self.shape[1:])) * count).reshape(*self.shape, count)
 
     def draw(self):
         """One more draw of every chain, from the laws of the anchors."""
@@ -69,16 +61,11 @@ class Estimator(base.Estimator):
         return self.table.base_mean + mean, cov
 
     def update(self, data, trajectory):
-        features = self.model.features
-        natural = features.natural(self.theta)
+        natural = self.model.features.natural
         self.draw()
-        mean, cov = self.moments(natural - self.anchor)
-        counts = data.counts[..., None]
-        gradient = features.pull(counts * mean - data.sum_psi) + likelihood.penalty(features, self.eta, self.theta)[1]
-        hessian = features.sandwich(np.maximum(counts, 0.0)[..., None] * cov, diagonal=self.model.family.diagonal)
-        step = linalg.solve(features.plus_trace(hessian, self.eta), gradient)
-        self.theta = self.theta - self.trust.limit(step)
-        self.turn(features.natural(self.theta), cov)
+        mean, cov = self.moments(natural(self.theta) - self.anchor)
+        self.theta = self.theta - self.trust.limit(self.newton_step(data, mean, cov, np.maximum(data.counts, 0.0)))
+        self.turn(natural(self.theta), cov)
         return self.theta
 
     def turn(self, natural, cov):

@@ -2,8 +2,7 @@
 
     theta = argmin sum_sa [ N_sa Z(v_sa) - v_sa . S_sa ] + eta/2 |theta|_A^2,   v_sa = U theta
 
-on the statistics of `data.py`, so that an episode costs the same whatever the number of episodes. A warm start leaves 1
-to 3 iterations. Consistent at rate 1/n in KL; the penalty's bias is of order eta/n.
+A warm start leaves 1 to 3 iterations. Consistent at rate 1/n in KL; the penalty's bias is of order eta/n.
 """
 
 from befrl.learning import likelihood

@@ -6,18 +6,14 @@ With l_k(theta) = -sum_h log p_theta(s_{h+1} | s_h, a_h) over the steps of episo
                 = theta_k - (B_k + hess l_k(theta_k))^-1 grad l_k(theta_k)
     B_{k+1}     = B_k + hess l_k(theta_{k+1}).
 
-B sums Hessians at the estimates. RRL-MNL has the lower bound kappa/2 U'U in their place, so that its steps are too long
-by the ratio of the two. The penalty is the initial B. For Gaussian next states this is recursive least squares:
-theta_{k+1} is the ridge estimate of all data to rounding. Past data are not visited again, so that an episode costs
-O(N A p d^2 + d^3), whatever its number. Consistent at rate 1/n in KL with the likelihood's own constant. The error from
-expanding far from the truth in the first episodes fades like 1/n in theta, 1/n^2 in KL; this takes longer the more the
-Hessian shrinks on the way. On `literal`, whose laws are sharp, KL is four times the likelihood's after 30,000
-transitions.
+For Gaussian next states this is recursive least squares. Consistent at rate 1/n in KL with the likelihood's own
+constant. The error from expanding far from the truth in the first episodes fades like 1/n^2 in KL; on `literal`, whose
+laws are sharp, KL is four times the likelihood's after 30,000 transitions.
 
 **Deviations.** The papers step after every transition of a stage h; here one step is taken for the H transitions of an
-episode. Their step size O(log U) is 1, the gain of least squares: the logarithm is for the confidence radius. Their
-projection on |theta| <= L needs a known L; instead the step is halved until it lowers l_k(theta) + 1/2
-|theta - theta_k|^2_{B_k}, the function whose first Newton step it is.
+episode. Their step size O(log U) is 1, the gain of least squares: the logarithm is for the confidence radius. RRL-MNL
+has the lower bound kappa/2 U'U in place of the Hessians. Their projection on |theta| <= L needs a known L; instead the
+step is halved until it lowers l_k(theta) + 1/2 |theta - theta_k|^2_{B_k}, the function whose first Newton step it is.
 """
 
 import numpy as np
@@ -29,8 +25,7 @@ from befrl.learning.estimators import base
 from befrl.numerics import linalg
 
 SLOPE = 1e-4
-# After so many halvings a step is below rounding.
-HALVINGS = 60
+HALVINGS = 60  # then a step is below rounding
 
 
 class Estimator(base.Estimator):
@@ -40,10 +35,10 @@ class Estimator(base.Estimator):
         self.curvature = likelihood.transitions(model, Data(model, n), 0.0, self.theta)[2]
 
     def update(self, data, trajectory):
-        features, last = self.model.features, Data(self.model, self.n)
+        last = Data(self.model, self.n)
         last.add(trajectory)
         value, gradient, hessian = likelihood.transitions(self.model, last, 0.0, self.theta)
-        B = features.plus_trace(self.curvature, self.eta)
+        B = self.model.features.plus_trace(self.curvature, self.eta)
         direction = linalg.solve(B + hessian, gradient)
         slope = SLOPE * (direction * gradient).sum(-1)
         rounding = 1e-12 * np.maximum(1.0, np.abs(value))

@@ -8,15 +8,11 @@ With weights g_i(s') on the dimensions of the next state and sums over all trans
 the minimum of theta' V theta/2 + v' theta, whose mean is the weighted Fisher divergence sum_i E g_i (d_i log p_theta -
 d_i log p*)^2 /2 up to a constant: by parts, if g_i p* psi vanishes at the ends of dimension i. On R^m, and on a circle,
 where the two ends cancel, g = 1; on a box g_i = (x_i - low_i)(high_i - x_i) (Hyvarinen 2007; Yu, Drton, Shojaie 2019).
-With g = 1 on a box the terms at the walls are missing, and the estimate tends to another law.
+Consistent at rate 1/n in KL, with a larger constant than the likelihood's except for Gaussian next states.
 
-The brackets are p x p and p numbers for each (anchor, action), so that an episode costs O(N A p d^2 + d^3), whatever
-its number. Consistent at rate 1/n in KL, with a larger constant than the likelihood's except for Gaussian next states.
-
-**Deviations.** Li et al. penalise by a free lambda = 1e-4. Here lambda is derived from the likelihood's eta:
-lambda/eta = tr E_0[g d psi d psi']/tr Cov_0 psi, which is the ratio of V to the Hessian of the likelihood at theta = 0.
-For Gaussian next states the two estimates are then the same to rounding. Elsewhere V shrinks less than the Hessian as
-laws become sharp, and the same eta has less effect.
+**Deviations.** Li et al. penalise by a free lambda = 1e-4. Here lambda/eta = tr E_0[g d psi d psi']/tr Cov_0 psi, the
+ratio of V to the Hessian of the likelihood at theta = 0: the same estimate for Gaussian next states, and less effect
+where laws are sharp.
 """
 
 import numpy as np

@@ -2,16 +2,11 @@
 
     L(theta) = sum_t exp( -theta . U_t' (psi(s'_t) - E_0 psi) ) + eta/2 |theta|_A^2,   E_0 under the base law of (s,a).
 
-At theta* the mean of a term's gradient is, up to a factor, the integral of (psi - E_0 psi) e^b, which is zero:
-the estimate is consistent at rate 1/n in KL. The sum over t becomes a sum over the nodes of s' for each (anchor,
-action), accumulated in a table (n, N, A, G). An episode takes a few steps of Newton's method from the last estimate,
-O(N A G p^2) each, whatever the number of episodes.
-
-At theta = 0 the Hessian is that of the likelihood, and the penalty has the same effect. At theta* the Hessian has
-shrunk by exp(-KL(p_0, p_theta*)), the mean of a term, while the terms vary by exp(|theta . T|). Estimates are good as
-long as laws are near the base measure (|sd_0 U theta| of one or two). For sharper laws the penalty and the few largest
-terms dominate until n is of order exp(KL): while all psi(s') lie on one side of E_0 psi, only the penalty gives L a
-minimum. On `chain` and `literal` with their defaults no feasible number of episodes is enough.
+At theta* the mean of a term's gradient is, up to a factor, the integral of (psi - E_0 psi) e^b, which is zero: the
+estimate is consistent at rate 1/n in KL. The sum over t is kept in a table (n, N, A, G) on the nodes of s', and an
+episode takes a few steps of Newton's method, O(N A G p^2) each. At theta* the Hessian is exp(-KL(p_0, p_theta*)) times
+that at zero, while the terms vary by exp(|theta . T|): for sharp laws the penalty and the few largest terms dominate
+until n is of order exp(KL), which is out of reach on `chain` and `literal` with their defaults.
 
 **Deviations.** The source has no base measure and centres psi by the uniform law on a bounded support. Here psi is
 centred by the base measure, since with any other law theta* is not the limit; this admits R^m too. The source minimises
@@ -26,9 +21,8 @@ from befrl.learning.node_table import NodeTable
 from befrl.learning.trust import TrustRegion
 from befrl.numerics import linalg
 
-# Most often one or two steps suffice, since an episode adds little to the data. A block of theta stops when its squared
-# Newton decrement is below DECREMENT, whatever the others do. If a few large new terms need more rounds, the next
-# episode continues.
+# A block of theta stops when its squared Newton decrement is below DECREMENT. Most often one or two steps suffice; if a
+# few large new terms need more rounds, the next episode continues.
 ROUNDS, DECREMENT = 12, 1e-9
 # Cap of the exponents at trial points: exponentials stay finite, but too large to be accepted.
 STEEPEST = 600.0

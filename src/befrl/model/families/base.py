@@ -3,7 +3,7 @@
     p_theta(s' | s, a) = exp( psi(s')' v + b(s' | s, a) - Z(v) ),   v = U(s,a) theta in R^p.
 
 `Family` computes everything by sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for
-boxes. Families with closed forms override it for speed (`truncated_normal.py`); a test compares them with this one.
+boxes. Families with closed forms override it for speed.
 Shapes: natural (n, N, A, p), the parameter v, for n seeds, N anchors, A actions; G nodes.
 """
 
@@ -13,32 +13,31 @@ from functools import cache, cached_property
 import numpy as np
 
 from befrl.common.errors import InputError
+from befrl.model.checks import base_table, call, check_pointwise, psi_table
 from befrl.model.families.tilts import TERMS, Tilts
 from befrl.model.spaces import lagrange_coefficients
-from befrl.model.user_functions import base_table, call, check_pointwise, statistic_table
 
 # The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
 STEP = 2e-3
 # The length of the last Newton step of an inverse CDF, in units of half a panel.
 CLOSE = 1e-8
-TINY = 1e-300
 
 
 class Family:
     """psi (G, p); log base measure b, (G,) or (N, A, G)."""
 
-    # Whether the components of psi are uncorrelated under every law of the family.
+    # The components of psi are uncorrelated under every law of the family.
     diagonal = False
-    # Whether Cov psi is the same under every law, so that maximum likelihood is least squares.
+    # Cov psi is the same under every law, so that maximum likelihood is least squares.
     constant_covariance = False
-    # Whether the outermost nodes of a box that stands for R^m include the mass beyond it.
+    # The outermost nodes of a box that stands for R^m include the mass beyond it.
     tails_included = False
-    # Whether the masses of cells are exact however wide these are, so that cells can be merged by `on(space)`.
+    # The masses of cells of any width are exact, so that cells can be merged by `on(space)`.
     exact_cells = False
 
     def __init__(self, space, psi, log_base):
         self.space = space
-        self.psi = statistic_table(space, psi)
+        self.psi = psi_table(space, psi)
         self.p = self.psi.shape[1]
         self.log_base = base_table(space, log_base)
 
@@ -50,14 +49,12 @@ class Family:
         return natural @ self.psi.T + (self.log_base + self.space.log_weights)
 
     def log_masses(self, natural):
-        """The log probability of each node (n, N, A, G), and Z (n, N, A)."""
-        logits = self._logits(natural)
-        top = logits.max(-1, keepdims=True)
-        Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
-        return logits - Z[..., None], Z
+        """The log probability of each node (n, N, A, G), and Z (n, N, A), by sums over the nodes."""
+        Z = Family.masses(self, natural)[1]
+        return self._logits(natural) - Z[..., None], Z
 
     def masses(self, natural):
-        """The probability of each node (n, N, A, G), and Z (n, N, A), with one exponential."""
+        """The probability of each node (n, N, A, G), and Z (n, N, A)."""
         mass = self._logits(natural)
         top = mass.max(-1, keepdims=True)
         mass -= top
@@ -144,10 +141,8 @@ class ContinuousFamily(Family):
 
     def __init__(self, space, statistic=None, log_base_at=None):
         self.space = space
-        if statistic is not None:
-            self.statistic = statistic
-        if log_base_at is not None:
-            self.log_base_at = log_base_at
+        self.statistic = statistic or self.statistic
+        self.log_base_at = log_base_at or self.log_base_at
         functions = {"statistic(s)": self.statistic, "log_base_at(s)": self.log_base_at}
         tables = {name: call(name, function, space.nodes) for name, function in functions.items()}
         super().__init__(space, *tables.values())
@@ -164,14 +159,11 @@ class ContinuousFamily(Family):
 
     def derivatives(self, s):
         """d_i psi (..., dim, p), d_i^2 psi (..., dim, p) and d_i b (..., dim), by finite differences."""
-        firsts, seconds, slopes = [], [], []
-        for axis in range(self.space.dim):
-            e = np.eye(self.space.dim)[axis] if self.space.dim > 1 else 1.0
-            first, second = _differences(lambda t, e=e: self.statistic(s + t * e))
-            firsts.append(first)
-            seconds.append(second)
-            slopes.append(_differences(lambda t, e=e: self.log_base_at(s + t * e))[0])
-        return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(slopes, -1)
+        axes = np.eye(self.space.dim) if self.space.dim > 1 else [1.0]
+        psi = [_differences(lambda t, e=e: self.statistic(s + t * e)) for e in axes]
+        base = [_differences(lambda t, e=e: self.log_base_at(s + t * e))[0] for e in axes]
+        firsts, seconds = zip(*psi, strict=True)
+        return np.stack(firsts, -2), np.stack(seconds, -2), np.stack(base, -1)
 
     def _tilted(self, natural):
         """The masses of the nodes up to a factor of each law, (..., p) -> (..., G)."""
@@ -213,8 +205,8 @@ class ContinuousFamily(Family):
                 return lambda V: np.concatenate([one(V[i : i + 1]) for i, one in enumerate(each)])
         table = self._tilted(natural)
         rows = table.reshape(len(table), -1, table.shape[-1])
-        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
         # Dividing the products costs less than dividing the table.
+        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
         return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
 
     def value_moments(self, natural):
@@ -260,18 +252,17 @@ def _differences(f):
 @cache
 def _density_powers(order):
     """The coefficients of the powers of t, (order, nodes), in the Lagrange polynomials of the Gauss-Legendre nodes."""
-    polynomials = [np.polynomial.legendre.leg2poly(row) for row in lagrange_coefficients(order)]
-    return np.stack(polynomials, axis=-1)
+    return np.stack([np.polynomial.legendre.leg2poly(row) for row in lagrange_coefficients(order)], axis=-1)
 
 
 def invert_panel(heights, share, rounds=60):
     """The t in [-1, 1] with CDF(t) = share, for a density of mean 1 given at Gauss-Legendre nodes, (n, order).
 
     Newton's method on the integral of the interpolating polynomial, with bisection where it leaves the bracket. Each
-    row stops separately, so that its bits do not depend on the others.
+    row has its own sums and its own end, so that its bits do not depend on the others.
     """
     order = heights.shape[1]
-    # Coefficients of the powers of t, (n, order); each row has its own sum.
+    # Coefficients of the powers of t, (n, order).
     density = (heights[:, None] * _density_powers(order)).sum(-1) / 2.0
     integral = np.concatenate([np.zeros((len(share), 1)), density / np.arange(1, order + 1)], axis=1)
     # The integral starts at t = -1.
@@ -288,7 +279,7 @@ def invert_panel(heights, share, rounds=60):
         below = gap < 0
         low, high = np.where(below, t, low), np.where(below, high, t)
         # Where the slope is zero or negative the step leaves the bracket.
-        step = t - gap / np.maximum(np.vecdot(powers[:, :-1], density), TINY)
+        step = t - gap / np.maximum(np.vecdot(powers[:, :-1], density), 1e-300)
         step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
         far = np.abs(step - t) > CLOSE
         t = np.where(moving, step, t)

@@ -6,8 +6,8 @@ In x = (s' - 1/2)/sigma the law is N(c, 1) cut to [a, b] = [-h, h], h = 1/(2 sig
     E x    = c + (phi(-h-c) - phi(h-c)) / D
     Var x  = 1 + ((-h-c) phi(-h-c) - (h-c) phi(h-c)) / D - ((phi(-h-c) - phi(h-c)) / D)^2
 
-The law at c is the mirror image of the law at -c. Everything is computed for c >= 0, where the normal tails are on the
-accurate side, in terms of E(x) = erfcx(-x/sqrt 2) = 2 Phi(x) exp(x^2/2), which neither under- nor overflows:
+The law at c is the mirror image of the law at -c, so that c >= 0 suffices, where the normal tails are on the accurate
+side. E(x) = erfcx(-x/sqrt 2) = 2 Phi(x) exp(x^2/2) neither under- nor overflows:
 
     D = exp(-(h-c)^2/2) (E(h-c) - e^(-2hc) E(-h-c)) / 2.
 
@@ -127,18 +127,14 @@ class TruncatedNormal(ContinuousFamily):
 
         log P(Y > y) = -t y - y^2/2 + log( E(-t-y) / E(-t) ),   t = c - h,   cut off at y = 2 h.
         """
-        t = c - self.h
 
         def log_tail(t, y):
             return -t * y - 0.5 * y * y + np.log(erfcx((t + y) / ROOT_2) / erfcx(t / ROOT_2))
 
-        # P(Y <= 2h) rescales u. The formula also holds where t is not far.
-        whole = -np.expm1(log_tail(t, 2 * self.h))
-
         def draw(cell, action, u):
-            rate, mirrored = t[cell, action], flip[cell, action]
-            # u counts from the lower end of s, y from the upper end of the unmirrored x.
-            share = np.where(mirrored, u, 1.0 - u) * whole[cell, action]
+            rate, mirrored = c[cell, action] - self.h, flip[cell, action]
+            # u counts from the lower end of s, y from the upper end of the unmirrored x; P(Y <= 2h) rescales u.
+            share = np.where(mirrored, u, 1.0 - u) * -np.expm1(log_tail(rate, 2 * self.h))
             target = np.log1p(-share)
             y = np.minimum(-target / np.maximum(rate, 1.0), 2 * self.h)
             for _ in range(60):

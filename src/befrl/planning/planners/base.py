@@ -10,9 +10,8 @@ from befrl.common.streams import PLANNER
 from befrl.numerics import bellman
 from befrl.planning import planners
 
-# Approximate kernels may have huge entries. Values are cut off here so that no later sum or product overflows.
+# Approximate kernels may have huge entries: values are clipped so that no later sum or product overflows.
 LIMIT = 1e100
-LOG_LIMIT = np.log(LIMIT)
 # About how much faster an operation is in a matrix-matrix product than in a matrix-vector product.
 SPEEDUP = 8
 
@@ -47,9 +46,8 @@ class LowRank(Planner):
 
         P V(s,a) = int exp(psi(s').v + b(s') - Z(v)) V(s') ds' ~ e^l(v) sum_i left_i(v) int right_i(s') V(s') ds'.
 
-    Scales are kept as logarithms, since either side may be as large as e^100 where the product is moderate. A base
-    measure b(s'|s,a) that depends on (s,a), such as a support, cannot be separated: then the factors are summed for
-    every (s,a) and node, and e^b multiplies the sums.
+    Scales are logarithms, since either side may be e^100 where the product is moderate. A base measure b(s'|s,a) that
+    depends on (s,a) cannot be separated: then the factors are summed for every (s,a) and node, and multiplied by e^b.
     """
 
     def __init__(self, model, n, features, normals):
@@ -61,10 +59,9 @@ class LowRank(Planner):
         """left (n, N, A, D), right (n, N, D), l (n, N, A) for v (n, N, A, p); right as made by `integrate`."""
 
     def integrate(self, values, log_scale):
-        """Integrals over the nodes of each anchor of values (G, D) e^log_scale (G,).
+        """Integrals (N, D) over the nodes of each anchor of values (G, D) e^log_scale (G,), and a common log scale.
 
-        Returns (N, D) and the logarithm of a common scale. If the base measure is not shared, the nodes are kept: (G,
-        D).
+        If the base measure is not shared, the nodes are kept: (G, D).
         """
         family, space = self.model.family, self.model.space
         r = log_scale + space.log_weights
@@ -80,7 +77,7 @@ class LowRank(Planner):
         """The linear map V (n, N) -> P V (n, N, A), for `horizon` uses."""
         left, right, l = self.factors(self.model.features.natural(theta_p))
         n, N, A, D = left.shape
-        left = (left * np.exp(np.minimum(l, LOG_LIMIT))[..., None]).reshape(n, N * A, D)
+        left = (left * np.exp(np.minimum(l, np.log(LIMIT)))[..., None]).reshape(n, N * A, D)
         right = right.swapaxes(1, 2)
         if self.shared_base and horizon * D < horizon * N + N * D / SPEEDUP:
             return lambda V: (left @ (right @ V[..., None])).reshape(n, N, A)
@@ -92,6 +89,8 @@ class LowRank(Planner):
 
     def plan(self, R, theta_p, horizon):
         expected = self.expectation(theta_p, horizon)
-        return bellman.recursion(
-            lambda h, V: R + expected(V), horizon, R.shape, lambda Q: np.clip(bellman.largest(Q), -LIMIT, LIMIT)
-        )
+
+        def largest(Q):
+            return np.clip(bellman.largest(Q), -LIMIT, LIMIT)
+
+        return bellman.recursion(lambda h, V: R + expected(V), horizon, R.shape, largest)

@@ -4,9 +4,8 @@ The kernel is an analytic function of the number v = U theta. With D Chebyshev n
 
     P_v ~ sum_j l_j(v) P_(v_j),   l_j(v) = (q_j/(v - v_j)) / sum_i q_i/(v - v_i),   q_j = (-1)^j sin((j + 1/2) pi/D),
 
-Lagrange's polynomials in barycentric form. Rows sum to one, nothing is exponentially large whatever theta is, and the
-error falls geometrically once the nodes are closer than the kernel changes. The kernel is computed at D numbers instead
-of N A, with the family's closed forms: where D < N A a plan is cheaper than an exact one.
+Lagrange's polynomials in barycentric form. Rows sum to one, and the error falls geometrically once the nodes are closer
+than the kernel changes. Where D < N A a plan is cheaper than an exact one.
 """
 
 import numpy as np

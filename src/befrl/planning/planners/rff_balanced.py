@@ -1,15 +1,14 @@
 """Random Fourier features of a centred and balanced product, which writes the same P with smaller factors.
 
-For any c > 0, m and u
+For any c > 0, m and u, `rff` can be applied to exp(x.y) instead of exp(psi.v), with
 
-    psi.v = x.y + m.v + u.(psi - m),   x = (v - u)/c,   y = c (psi - m),
+    psi.v = x.y + m.v + u.(psi - m),   x = (v - u)/c,   y = c (psi - m).
 
-so that `rff` can be applied to exp(x.y) instead of exp(psi.v). An error of k is multiplied by at most e^E,
+An error of k is multiplied by at most e^E, E convex in c^2:
 
-    E = max_{s,a} (|x|^2/2 + m.v - Z) + max_{s'} (|y|^2/2 + u.(psi - m) + b),
+    E = max_{s,a} (|x|^2/2 + m.v - Z) + max_{s'} (|y|^2/2 + u.(psi - m) + b).
 
-which is convex in c^2. m is the middle of the range of psi. c, and u as either zero or the middle of the range of v,
-minimise E on a grid, for each seed and plan.
+m is the middle of the range of psi. c and u, zero or the middle of the range of v, minimise E on a grid, for each plan.
 """
 
 import numpy as np

@@ -4,8 +4,7 @@
 
 That mean is k(psi, v) = exp(-|psi - v|^2/2). The factor e^(|psi|^2/2 + |v|^2/2 - Z) is missing, so that rows do not sum
 to one and the error stays however many features there are. (The main text has the factor, and a (2 pi)^(-p/2) too many:
-all rows sum to that.) sigma, which the appendix leaves open, is the main text's 1; the base measure, which the paper
-leaves out of the model, multiplies ds'.
+all rows sum to that.) sigma is the main text's 1; the base measure multiplies ds'.
 """
 
 import numpy as np

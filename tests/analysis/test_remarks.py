@@ -1,0 +1,157 @@
+"""Remarks on rows of the tables: planted handicaps are named, and a fair run of the same agent has no remark.
+
+The case is a chain of three bins with 40 episodes; each tuned agent tries 8 configurations, of which 4 play all 30
+tuning seeds.
+"""
+
+import html
+import re
+
+import pandas as pd
+import pytest
+
+from befrl import agents, instances
+from befrl.analysis import regret_columns, remarks, table1
+from befrl.common import tidy
+from befrl.common.layout import Layout
+from befrl.experiment.tuning import Halving
+from befrl.report import build
+from cases import Entry, play_all, write_tables
+
+HALVING = Halving(8, (4, 30), (4,))
+X, ETA = [0.01, 1000], [0.01, 100]
+FAIR = {
+    "bef-rlsvi": Entry("bef-rlsvi", tune={"x": X, "eta": ETA}),
+    "lsvi-phe": Entry("lsvi-phe", {"share": "steps"}, tune={"scale": [0.0001, 0.1], "lam": [0.001, 10]}),
+    "oracle": Entry("oracle"),
+}
+# The same agents, each with a handicap.
+HANDICAPPED = {
+    "wrong-ridge": Entry("bef-rlsvi", tune={"x": X, "eta": 0.001}),
+    "narrow": Entry("bef-rlsvi", tune={"x": [100, 1_000_000], "eta": [0.1, 100]}),
+    "untuned": Entry("bef-rlsvi"),
+    "untuned-counts": Entry("ucbvi"),
+}
+
+
+def read_tables(folder, entries, instance=None, **options):
+    """The summary of a case by variant, and its layout and name."""
+    instance = instance or instances.build("chain", {"bins": 3, "horizon": 6})
+    case = play_all(instance, entries, **({"seeds": 100, "episodes": 40, "halving": HALVING} | options))
+    layout = Layout(folder)
+    name = write_tables(layout, case)
+    table = tidy.read(layout.regret("summary", *name), regret_columns.SUMMARY)
+    table["remarks"] = table["remarks"].astype(object).fillna("")
+    return table.set_index("variant"), layout, name
+
+
+@pytest.fixture(scope="module")
+def fair(tmp_path_factory):
+    return read_tables(tmp_path_factory.mktemp("fair"), FAIR)[0]
+
+
+@pytest.fixture(scope="module")
+def handicapped(tmp_path_factory):
+    return read_tables(tmp_path_factory.mktemp("handicapped"), HANDICAPPED)
+
+
+def listed(table, variant):
+    """The remarks on a row."""
+    return [text for text in table.loc[variant, "remarks"].split("; ") if text]
+
+
+def rows_of(table, agent):
+    return [variant for variant in table.index if variant.split("@")[0] == agent]
+
+
+def test_a_fair_run_has_no_remark(fair):
+    """Nor have its median and worst settings; an agent that ties at its theoretical constants does not when tuned."""
+    for variant in (*rows_of(fair, "bef-rlsvi"), "lsvi-phe@tuned"):
+        assert listed(fair, variant) == []
+    assert fair.loc["lsvi-phe", "tied"] == 1.0
+    assert listed(fair, "lsvi-phe") == ["its actions tie everywhere, so it plays at random"]
+    assert listed(fair, "oracle") == ["zero regret from the first episode", "its policy never changes"]
+
+
+def test_a_ridge_that_is_not_tuned_is_named_in_every_row(fair, handicapped):
+    table = handicapped[0]
+    assert len(rows_of(table, "wrong-ridge")) == 4
+    for variant in rows_of(table, "wrong-ridge"):
+        assert "held fixed in tuning: eta" in listed(table, variant)
+    # The best multiplier for the wrong ridge is worse than the fair run, beyond both intervals.
+    assert table.loc["wrong-ridge@tuned", "low"] > fair.loc["bef-rlsvi@tuned", "high"]
+
+
+def test_the_ridge_of_every_agent_counts_as_held_unless_it_has_a_range():
+    """By the declaration of its parameters; a ridge at a number is not tuned either."""
+    row = {"mean": 1.0, "changed": 0.5, "tied": 0.0, "seeds": 100, "at_edge": ""}
+    found = {name: remarks.to_tune(name) for name in agents.registry.names() if remarks.to_tune(name)}
+    assert len(found) > 10
+    for algorithm, ridges in found.items():
+        meta = {"ties": "random", "algorithm": algorithm, "constants": "theory"}
+        ranges = {name: [0.1, 10] for name in ridges}
+        assert remarks.of(row, meta, {"tune": ranges | {"scale": [0.1, 10]}}) == ""
+        for name in ridges:
+            left_out = {key: ranges[key] for key in ridges if key != name}
+            for tune in ({"scale": [0.1, 10]} | ranges | {name: 1}, left_out):
+                assert remarks.of(row, meta, {"tune": tune}) == f"held fixed in tuning: {name}"
+        assert remarks.of(row, meta, None) == "not tuned"
+
+
+def test_ties_that_go_to_the_first_action_are_named_in_every_row(tmp_path):
+    entries = {"bef-rlsvi": Entry("bef-rlsvi"), "lsvi-phe": Entry("lsvi-phe", {"share": "steps"})}
+    table, *_ = read_tables(tmp_path, entries, ties="first")
+    for variant in table.index:
+        assert "ties go to the first action" in listed(table, variant)
+    # All values are at the cap, in all plans, and nothing but the first action is ever played.
+    assert "its actions tie everywhere, so it plays the first one" in listed(table, "lsvi-phe")
+    assert "its policy never changes" in listed(table, "lsvi-phe")
+
+
+def test_a_policy_that_never_changes_and_few_seeds_are_named(tmp_path):
+    """UCRL-MNL+ on RiverSwim with known rewards: its bonus prefers swimming, from the start to the end."""
+    river = instances.build("riverswim", {"states": 4, "horizon": 12})
+    entries = {name: Entry(name) for name in ("ucrl-mnl-plus", "ucrl-mnl")}
+    table, *_ = read_tables(tmp_path, entries, river, track="K", episodes=30, seeds=99)
+    assert table.loc["ucrl-mnl-plus", "changed"] == 0 < table.loc["ucrl-mnl", "changed"]
+    assert "its policy never changes" in listed(table, "ucrl-mnl-plus")
+    assert "its policy never changes" not in listed(table, "ucrl-mnl")
+    assert all("fewer than 100 seeds" in listed(table, variant) for variant in table.index)
+
+
+def test_an_agent_that_is_not_tuned_or_best_at_the_edge_of_a_narrow_range_is_named(fair, handicapped):
+    """Also one that has a multiplier alone, and no ridge. The fair range reaches further, and is better there."""
+    table = handicapped[0]
+    assert all("not tuned" in listed(table, agent) for agent in ("untuned", "untuned-counts"))
+    (edge,) = listed(table, "narrow@tuned")
+    assert edge.startswith("best at the edge of its range: x low")
+    assert "no setting inside the range is as good" in edge and table.loc["narrow@tuned", "edge_matters"]
+    assert [listed(table, variant) for variant in rows_of(table, "narrow") if variant != "narrow@tuned"] == [[], [], []]
+    assert table.loc["narrow@tuned", "low"] > fair.loc["bef-rlsvi@tuned", "high"]
+
+
+def test_remarks_reach_the_page_and_table1(handicapped):
+    table, layout, name = handicapped
+    nothing = {"instances": [], "costs": [], "figures": [], "published": [], "claims": [], "stages": []}
+    summary = tidy.read(layout.regret("summary", *name), regret_columns.SUMMARY)
+    page = build(config={}, summaries=[summary], versions={}, hashes={}, **nothing)
+
+    def text(part):
+        return html.unescape(re.sub(r"<[^>]+>", "", part)).strip()
+
+    cells = [re.findall(r"(?s)<t[hd].*?</t[hd]>", row) for row in re.findall(r"(?s)<tr>.*?</tr>", page)]
+    shown = {
+        (text(row[0]), text(row[1]).split()[0]): " ".join(
+            map(text, re.findall(r'(?s)<div class="note">.*?</div>', row[1]))
+        )
+        for row in cells
+        if len(row) == 10
+    }
+    for row in summary.itertuples():
+        remark = "" if pd.isna(row.remarks) else row.remarks
+        assert shown[row.agent, row.role] == remark
+    assert sum(bool(text) for text in shown.values()) >= 7
+    rows = {row["agent"]: row for row in table1.rows(layout, [name])}
+    assert rows["untuned"]["theory_remarks"] == "not tuned" and "tuned_remarks" not in rows["untuned"]
+    for agent in ("wrong-ridge", "narrow"):
+        assert rows[agent]["tuned_remarks"] == table.loc[f"{agent}@tuned", "remarks"] != ""
