@@ -61,8 +61,8 @@ published = {li: {reward: [large]}} -> published.li.reward: unknown instance 'la
 published = {li: {reward: [small]}} -> published.li.reward: study.small.tracks has no K, which the source uses
 published = {li: {reward: []}} -> published.li.reward = [] ... it must be a list of one or more different texts
 include = [../agents.yaml] -> include = '../agents.yaml' is not allowed: name a file of the folder config/
-include = [nothing.yaml] -> config ... nothing.yaml cannot be read: there is no such file
-include = [smoke.yaml] -> include: smoke.yaml must be a mapping with the keys agents, groups, plugins
+include = [nothing.yaml] -> include: nothing.yaml: config ... nothing.yaml cannot be read: there is no such file
+include = [smoke.yaml] -> include: smoke.yaml: config: unknown key 'output': allowed are agents, groups, plugins
 groups = {ours: [greedy]} -> groups.ours has the name of an agent: choose another
 groups = {all: []} -> groups.all = [] is not allowed: it must be a list of one or more different texts
 agents.greedy.algorithm = ucrl-mnl -> study.small.agents: agent 'greedy': ... needs a finite state space
@@ -86,7 +86,8 @@ tuning.seeds = [4, 2] -> tuning.seeds = [4, 2] is not allowed: it must be increa
 tuning.kept = [4] | [] -> tuning.kept = [ ... it must be decreasing numbers from 1 to 3, one fewer than tuning.seeds
 study.small.tuning = {configurations: 4, seeds: [1, 2], kept: [9]} -> study.small.tuning.kept = [9] ... from 1 to 3
 agents.ours.tune = {x: [3, 1]} -> agents.ours.tune: x = [3, 1] ... it must be [low, high] with 0 < low < high
-agents.ours.tune = {x: [0, 1]} | {x: [a, b]} | {x: [1, 2, 3]} | {x: '1'} | {x: HUGE} | {x: [1, HUGE]} -> RANGE
+agents.ours.tune = {x: [0, 1]} | {x: [a, b]} | {x: [1, 2, 3]} | {x: '1'} | {x: true} -> RANGE
+agents.ours.tune = {x: [1, HUGE]} | {x: [1, 1.0e+13]} -> agents.ours.tune: x = 1000 ... a number from 0 to 1e+12
 agents.ours.tune = {x: [1, 2], eta: [1, 1.0e+9]} -> agents.ours.tune: eta = 1000000000 ... a number from 1e-06 to 1e+06
 agents.ours.tune = {x: 3} -> agents.ours.tune: give at least one range, such as x=[0.01,100]
 agents.ours.tune = {features: [10, 100]} -> agents.ours.tune: features = ... it must be a whole number from 1 to

@@ -45,7 +45,7 @@ def test_plugins_of_an_included_file_are_found_beside_it(home):
     assert study.agent("tiny", "U", "mine")["algorithm"] == "my-agent"
     (home / "shared.yaml").write_text(yaml.safe_dump({"agents": {}, "plugins": "parts"}))
     message = error_of(STUDY | {"include": ["shared.yaml"]})
-    assert message == "include: shared.yaml: plugins = 'parts' is not allowed: it must be a list of folders"
+    assert message == "include: shared.yaml: plugins = 'parts' is not allowed: it must be a list of texts"
 
 
 WRONG = {

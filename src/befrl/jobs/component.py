@@ -21,10 +21,9 @@ def modules(study, component, instance):
 
 
 def make(study, component, instance):
-    chosen, root_seed = settings(study, component, instance)
     layout, columns = study.layout, components.tables(component)
     name, built = instances.load(layout.instance(instance))
-    tables = components.run(component, name, built, root_seed, chosen)
+    tables = components.run(component, name, built, study["root_seed"], study.component(component)[instance])
     for table, rows in tables.items():
         timings = table == "timings"
         path = layout.component_timings(component, name) if timings else layout.component(component, table, name)
