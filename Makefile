@@ -29,7 +29,7 @@ compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generat
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce verify smoke full test torture kill-test test-all references references-study
-.PHONY: references-full lint format
+.PHONY: references-full schema lint format
 .PHONY: bench bench-peers cluster-test lock lock-peers lock-slurm clean
 
 help: ## list the targets
@@ -84,6 +84,9 @@ references-full: ## copy the small tables of build/full to results/full
 	find results/full -name '*.csv' -delete
 	cd build/full/results && $(subst -print0,! -name claims.csv -print0,$(small_tables)) | $(call copied_to,results/full)
 	mkdir -p workflow/seconds && cp .snakemake/seconds/full.csv workflow/seconds/
+
+schema: .venv/.ready ## make config/schema.json and the table of config/README.md from the schema
+	PYTHONPATH=src .venv/bin/python -m befrl.study.schema_text config
 
 lint: .venv/.ready ## check the style of Python and Snakemake files, types, and the direction of imports
 	$(run) ruff check

@@ -21,8 +21,7 @@ def befrl(tmp_path, monkeypatch, capsys):
             code = cli.main(shlex.split(line))
         except SystemExit as end:
             code = end.code
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
+        return code, *capsys.readouterr()
 
     return call
 

@@ -6,7 +6,8 @@ A module has three functions, whose arguments are a `Study` and names such as `i
     modules(study, ...)    the modules whose code decides the result, beside those that they import
     make(study, ...)       do the work and write the files; those that play episodes also take `threads`
 
-A rule carries the hash `version` of the first two: a job runs again when something that it depends on has changed.
+`settings` raises if the study has no such job. A rule carries the hash `version` of the first two: a job runs again
+when something that it depends on has changed.
 """
 
 from befrl.common.registry import Registry

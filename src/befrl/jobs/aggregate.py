@@ -8,6 +8,7 @@ COLUMNS = ("SUMMARY", "CURVES", "PAIRED", "ORDER", "TUNING", "TIMINGS")
 
 
 def settings(study, instance, track):
+    study.case(instance, track)
     return [study["statistics"]["level"], [list(getattr(regret_columns, name)) for name in COLUMNS]]
 
 

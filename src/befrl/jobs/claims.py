@@ -6,17 +6,17 @@ from befrl.study.provenance import made_by
 
 
 def settings(study, section):
-    ids = study.claim_sections()[section]
+    ids = study.claim_section(section)
     return [ids, study["claims"]["trials"], study["root_seed"], claims.wording(ids)]
 
 
 def modules(study, section):
-    first, *_ = study.claim_sections()[section]
+    first, *_ = study.claim_section(section)
     return [__name__, *claims.modules(claims.describe(first)["module"])]
 
 
 def make(study, section):
     made = made_by(*modules(study, section))
-    for id in study.claim_sections()[section]:
+    for id in study.claim_section(section):
         record = claims.evaluate(id, study["claims"]["trials"], study["root_seed"])
         storage.write_json(study.layout.claim(id), record | made)

@@ -58,16 +58,18 @@ def check(config, home=".", configfiles=()) -> Study:
     for name, entry in config["instances"].items():
         with within(f"instances.{name}.family: "):
             instances.module_name(entry["family"])
-        instances.check(entry["family"], entry["set"], f"instances.{name}.set")
+        with within(f"instances.{name}: ", known=f"instances.{name}."):
+            instances.check(entry["family"], entry["set"], f"instances.{name}.set")
     for name, entry in config["agents"].items():
         with within(f"agents.{name}.algorithm: "):
             parameters = agents.registry.module(entry["algorithm"]).Parameters
-        read(parameters, entry["set"], f"agents.{name}.set")
-        if "tune" in entry:
-            tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"agents.{name}.tune")
-        for parameter, values in entry.get("sweep", {}).items():
-            for value in values:
-                read(parameters, {**entry["set"], parameter: value}, f"agents.{name}.sweep")
+        with within(f"agents.{name}: ", known=f"agents.{name}."):
+            read(parameters, entry["set"], f"agents.{name}.set")
+            if "tune" in entry:
+                tuning.check(entry["algorithm"], entry["set"], entry["tune"], f"agents.{name}.tune")
+            for parameter, values in entry.get("sweep", {}).items():
+                for value in values:
+                    read(parameters, {**entry["set"], parameter: value}, f"agents.{name}.sweep")
     used = {agent for entry in config["study"].values() for agent in entry["agents"]}
     study = Study(config, plugins.sources(), list(map(str, configfiles)))
     for name, entry in config["study"].items():
@@ -93,12 +95,15 @@ def check(config, home=".", configfiles=()) -> Study:
 
 
 @contextmanager
-def within(where):
-    """Start the messages of input errors with the key that holds the wrong value."""
+def within(where, known=None):
+    """Start the messages of input errors with the key that holds the wrong value, unless they start with `known`.
+
+    Parameters that exclude each other are reported by their algorithm or family, which does not know the key.
+    """
     try:
         yield
     except InputError as error:
-        raise type(error)(f"{where}{error}") from None
+        raise type(error)(str(error) if known and str(error).startswith(known) else f"{where}{error}") from None
 
 
 def _with_included(config, folder):

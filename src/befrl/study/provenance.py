@@ -150,7 +150,7 @@ def locked() -> dict[str, tuple[str, frozenset[str]]]:
 @cache
 def requirements(package: str) -> frozenset[str]:
     """The locked requirements of an imported package and of all its dependencies."""
-    needed = {DISTRIBUTIONS.get(package, package)} & locked().keys()
+    needed = {DISTRIBUTIONS.get(package, package.replace("_", "-"))} & locked().keys()
     while more := {name for name, (_, users) in locked().items() if users & needed} - needed:
         needed |= more
     return frozenset(locked()[name][0] for name in needed)

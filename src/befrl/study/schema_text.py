@@ -11,6 +11,7 @@ from befrl.common.errors import InputError, guess, one_line, quoted
 from befrl.study.schema import Config
 
 SCHEMA = Config.model_json_schema()
+LIMITS = {"minimum": "from", "maximum": "to", "exclusiveMinimum": "above", "exclusiveMaximum": "and below"}
 NOUNS = {"string": "a text", "boolean": "true or false", "integer": "a whole number", "number": "a number"}
 
 
@@ -19,7 +20,9 @@ def validated(config: dict, model=Config) -> dict:
     try:
         return model.model_validate(config).model_dump(exclude_none=True)
     except ValidationError as error:
-        raise InputError(one_line(_sentence(error.errors()[0], model.model_json_schema()))) from None
+        # An unknown key may be a misspelt one that is missing.
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        raise InputError(one_line(_sentence(first, model.model_json_schema()))) from None
 
 
 def _resolved(sub: dict) -> dict:
@@ -68,9 +71,8 @@ def _sentence(error, schema) -> str:
         return f"{where}: unknown key {quoted(key)}{guess(key, allowed)}: allowed are {', '.join(allowed)}"
     if error["loc"][-1:] == ("[key]",):
         name = error["loc"][-2]
-        return (
-            f"{_dotted(path[:-1])}: the name {quoted(name)} is not allowed: use letters, digits, . and -, at most 100"
-        )
+        allowed = "at most 100 letters, digits, . and -, the first a letter or a digit"
+        return f"{_dotted(path[:-1])}: the name {quoted(name)} is not allowed: it must be {allowed}"
     return f"{where} = {quoted(error['input'])} is not allowed: {_allowed(sub)}"
 
 
@@ -94,28 +96,29 @@ def _kind(sub: dict) -> str:
         return f"one of {', '.join(sub['enum'])}"
     match sub["type"]:
         case "array":
-            count = _count(sub.get("minItems", 0), sub.get("maxItems"))
-            return f"a list of {count}{'different ' if 'uniqueItems' in sub else ''}items, each {_kind(sub['items'])}"
+            different = "different " if "uniqueItems" in sub else ""
+            items = _kind(sub["items"]).removeprefix("a ").replace("text", "texts").replace("number", "numbers")
+            return f"a list of {_count(sub, 'Items')}{different}{items.replace('one of', 'words out of')}"
+        case "object" if "properties" in sub:
+            return f"a mapping with the keys {', '.join(sub['properties'])}"
         case "object":
-            count = _count(sub.get("minProperties", 0), sub.get("maxProperties"))
-            keys = f"the keys {', '.join(sub['properties'])}" if "properties" in sub else f"{count}entries"
-            return f"a mapping with {keys}"
+            count = _count(sub, "Properties")
+            return f"a mapping with {count}{'entry' if count == 'one ' else 'entries'}" if count else "a mapping"
+        case "string" if "pattern" in sub:
+            # Names of instances, agents and groups have one too, but they are keys.
+            return "a text of letters, digits and the signs _ , . -"
+        case "string" if "minLength" in sub:
+            return "a non-empty text"
         case kind:
-            limits = {
-                "minimum": "from",
-                "maximum": "to",
-                "exclusiveMinimum": "above",
-                "exclusiveMaximum": "below",
-                "minLength": "of length at least",
-                "pattern": "of the form",
-            }
-            return " ".join([NOUNS[kind], *(f"{word} {sub[key]}" for key, word in limits.items() if key in sub)])
+            limits = [f"{word} {sub[key]}" for key, word in LIMITS.items() if key in sub]
+            return " ".join([NOUNS[kind], *limits])
 
 
-def _count(least, most):
-    if least == most:
-        return f"{least} "
-    return f"at least {least} " if least else ""
+def _count(sub, things):
+    """How many things a list or a mapping has."""
+    least, most = (sub.get(f"{end}{things}") for end in ("min", "max"))
+    number = "one" if least == 1 else least
+    return f"{number} " if least and least == most else f"{number} or more " if least else ""
 
 
 def keys(sub: dict = SCHEMA, prefix: str = "") -> dict[str, tuple[dict, bool]]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from befrl import figures
 from befrl.common import storage
-from befrl.common.errors import unknown
+from befrl.common.errors import InputError, unknown
 from befrl.common.layout import Layout
 from befrl.experiment import seeds
 from befrl.experiment.tuning import EVALUATION, Halving
@@ -35,13 +35,16 @@ class Study:
 
     def write(self, path):
         """Write the study for its jobs."""
-        storage.write_json(path, asdict(self))
+        content = asdict(self)
+        storage.write_json(path, content | {"hash": short_hash(content)})
 
     @classmethod
     def read(cls, path) -> "Study":
         """The study that `write` has written."""
         content = storage.read_json(path)
-        storage.require(path, content, "a study", {"config": dict, "plugins": list, "configfiles": list})
+        storage.require(path, content, "a study", {"hash": str})
+        if content.pop("hash") != short_hash(content):
+            raise InputError(f"{path}: damaged, or edited by hand: edit the config and run the workflow again")
         return cls(**content)
 
     @property
@@ -157,6 +160,13 @@ class Study:
         from befrl import claims
 
         return self["claims"]["ids"] or claims.names()
+
+    def claim_section(self, name: str) -> list[str]:
+        """The study's claims of one section."""
+        sections = self.claim_sections()
+        if name not in sections:
+            raise unknown("section of claims", name, sections)
+        return sections[name]
 
     def claim_sections(self) -> dict[str, list[str]]:
         """The study's claims by the section of the paper, a module of `befrl.claims`."""

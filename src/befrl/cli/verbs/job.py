@@ -21,14 +21,16 @@ def call(args):
     from befrl import jobs, plugins
     from befrl.study.study import Study
 
-    make = jobs.registry.module(args.kind).make
-    _, *parameters = inspect.signature(make).parameters.values()
+    job = jobs.registry.module(args.kind)
+    _, *parameters = inspect.signature(job.make).parameters.values()
     given = {name: getattr(args, name) for name in (*NAMES, "threads") if getattr(args, name) is not None}
     required = {each.name for each in parameters if each.default is each.empty}
     if not required <= set(given) <= {each.name for each in parameters}:
-        wanted = ", ".join(f"--{name}" for name in NAMES if name in required) or "no names"
-        raise InputError(f"befrl job {args.kind} takes --study and {wanted}")
+        wanted = ", ".join(f"--{name}" for name in ("study", *NAMES) if name in {"study", *required})
+        raise InputError(f"befrl job {args.kind} takes {wanted}, and no other name")
     study = Study.read(args.study)
     for source in study.plugins:
         plugins.load(source)
-    make(study, **given)
+    # Names that the study does not have are reported before the work starts.
+    job.settings(study, **{name: given[name] for name in required})
+    job.make(study, **given)

@@ -7,7 +7,6 @@ from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl run --instance chain --agent bef-rlsvi --set x=3 --episodes 1000 --seeds 30"
-NUMBERS = ({int}, {float}, {int, float})
 
 
 def arguments(parser):
