@@ -12,7 +12,7 @@ CASES = [(name, {}) for name in INSTANCES] + [
     ("chain", {"reward": "truncated-exponential", "bins": 3, "horizon": 9}),
     ("chain", {"reward": "gaussian", "bins": 3, "horizon": 9}),
     ("riverswim", {"kernel": "ayoub", "states": 4, "leak": 0.05}),
-    ("custom-sin", {"waves": 2}),
+    pytest.param("custom-sin", {"waves": 2}, marks=pytest.mark.slow),
 ]
 
 
