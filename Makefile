@@ -1,4 +1,4 @@
-# The entry point to everything: `make` alone lists the targets.
+# `make` alone lists the targets.
 
 PYTHON ?= python3      # interpreter for a new .venv (3.11 or newer)
 UV ?= uv               # required by `make lock` only; the set-up uses it if it is available
@@ -10,8 +10,8 @@ PARTS ?=               # of `make torture`: some of config,commands,files,kernel
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
 # set-up must not find the interpreter of the .venv that it is about to replace.
 run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
-# Snakemake, after what an interrupted run left has been cleared. With a thousand short jobs its default scheduler uses a
-# third of a core, hence another. The run is shown in one line (src/snakemake_logger_plugin_progress); Snakemake's own
+# Snakemake, after what an interrupted run left is cleared. Its default scheduler would use a third of a core for a
+# thousand short jobs, hence another. The run is shown in one line (src/snakemake_logger_plugin_progress); Snakemake's own
 # lines go to .snakemake/log/. $(1) is the name of the study: the seconds that its jobs took before are in
 # workflow/seconds/$(1).csv, and in .snakemake/seconds/ those of this machine.
 snakemake = PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python tools/run_study.py $(1) $(SNAKEMAKE_FLAGS)
@@ -55,7 +55,7 @@ full: .venv/.ready ## run the study at full size into build/full, 75 minutes on 
 test: .venv/.ready ## run the fast tests, a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
 
-torture: .venv/.ready ## inject faults: damaged configs, commands and files, other processors, kills (PARTS=config,kills)
+torture: .venv/.ready ## inject faults such as damaged configs and files, and kills, 23 minutes (PARTS=config,commands,files,kernels,kills)
 	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
 
 kill-test: .venv/.ready ## kill the study three times in a clone and resume it with `make reproduce`, half an hour

@@ -67,12 +67,9 @@ def light(family, **values):
     return instance(family, **values)
 
 
-def _instance(name, parameters, model, horizon, thetas, **start):
-    """An instance with its constants; `thetas` are theta_p and theta_r."""
-    theta_p, theta_r = thetas
-    found = constants.compute(model, theta_p, theta_r, np.random.default_rng(0))
-    parts = {"model": model, "horizon": horizon, "theta_p": theta_p, "theta_r": theta_r, "constants": found, **start}
-    return Instance(family_name=name, parameters=parameters, **parts)
+def _with_constants(**parts):
+    model, theta_p, theta_r = parts["model"], parts["theta_p"], parts["theta_r"]
+    return Instance(**parts, constants=constants.compute(model, theta_p, theta_r, np.random.default_rng(0)))
 
 
 def dense_instance(horizon=6):
@@ -82,8 +79,10 @@ def dense_instance(horizon=6):
     psi = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.7, -0.8]])
     family = FiniteFamily(FiniteSpace(4), psi, np.log([0.1, 0.2, 0.3, 0.4]))
     model = Model(Features.dense(phi, A), family, gaussian.Law(0.5), B=np.array([0.6, -0.8]))
-    start = {"start": lambda u: (u * 2).astype(np.int64), "start_masses": np.array([0.5, 0.5, 0.0, 0.0])}
-    return _instance("dense", {"phi": phi, "A": A}, model, horizon, rng.uniform(-1, 1, (2, 5)), **start)
+    theta_p, theta_r = rng.uniform(-1, 1, (2, 5))
+    parts = {"model": model, "horizon": horizon, "theta_p": theta_p, "theta_r": theta_r}
+    parts |= {"start": lambda u: (u * 2).astype(np.int64), "start_masses": np.array([0.5, 0.5, 0.0, 0.0])}
+    return _with_constants(family_name="dense", parameters={"phi": phi, "A": A}, **parts)
 
 
 def waves_instance(horizon=5, cells=3, order=10):
@@ -106,8 +105,9 @@ def waves_instance(horizon=5, cells=3, order=10):
 
     family = ContinuousFamily(space, statistic=psi, log_base_at=lambda s: -np.square(s))
     model = Model(Features.dense(phi(space.nodes), A), family, bernoulli.Law(), B=np.array([1.2, -0.5]), phi=phi)
-    start = space.uniform(edges[0], edges[1])
-    return _instance("waves", {"A": A}, model, horizon, rng.uniform(-1.5, 1.5, (2, 4)), **start)
+    theta_p, theta_r = rng.uniform(-1.5, 1.5, (2, 4))
+    parts = {"model": model, "horizon": horizon, "theta_p": theta_p, "theta_r": theta_r}
+    return _with_constants(family_name="waves", parameters={"A": A}, **parts, **space.uniform(edges[0], edges[1]))
 
 
 def spec(algorithm, problem, track="U", seeds=(0, 1), episodes=5, **values):

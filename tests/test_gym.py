@@ -12,7 +12,6 @@ from befrl import cli, gym, instances
 from befrl.common.errors import InputError
 from befrl.common.streams import ENVIRONMENT, Stream
 from befrl.experiment.environment import Environment
-from befrl.study import config
 from helpers import ROOT, dense_instance
 
 VARIANTS = [
@@ -68,30 +67,22 @@ def assert_same_bits(env, environment, seeds, episodes=3):
 
 @pytest.mark.filterwarnings(ADVICE)
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
-def test_environment_passes_gymnasiums_checker(name, values):
-    env = gymnasium.make(f"befrl/{name}-v0", **values)
-    check_env(env.unwrapped)
-    space = env.unwrapped.instance.model.space
+def test_environment_passes_gymnasiums_checker_and_has_the_episodes_of_befrl(name, values):
+    env = gymnasium.make(f"befrl/{name}-v0", **values).unwrapped
+    check_env(env)
+    space, seeds = env.instance.model.space, [4, 0, 7]
     if space.discrete:
         assert env.observation_space == gymnasium.spaces.Discrete(space.n_cells)
     else:
-        assert env.observation_space.dtype == np.float64
-        assert env.observation_space.shape == (space.dim,)
+        assert (env.observation_space.dtype, env.observation_space.shape) == (np.float64, (space.dim,))
         assert env.observation_space.is_bounded() == (not space.unbounded)
-
-
-@pytest.mark.parametrize(("name", "values"), VARIANTS)
-def test_episodes_are_those_of_befrl_bit_for_bit(name, values):
-    env = gym.BefEnv(name, **values)
-    seeds = [4, 0, 7]
     instance = instances.rebuild(*instances.resolve(name, values), {})
     assert_same_bits(env, Environment(instance, gym.ROOT_SEED, name, seeds), seeds)
 
 
-def test_root_seed_is_that_of_the_command_line_and_of_a_study():
+def test_root_seed_is_that_of_the_command_line():
     arguments = cli.build_parser().parse_args(["run", "--instance", "chain", "--agent", "random"])
     assert gym.ROOT_SEED == arguments.root_seed
-    assert gym.ROOT_SEED == config.read_yaml(config.SCHEMA)["properties"]["root_seed"]["default"]
 
 
 def test_name_and_root_seed_key_the_random_stream():

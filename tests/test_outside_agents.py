@@ -9,20 +9,14 @@ import pytest
 from befrl import cli, gym
 from befrl.common import tidy
 from befrl.common.errors import InputError
-from befrl.experiment import loop, run_file
+from befrl.experiment import run_file
 from befrl.experiment.regret import Regret
 from befrl.figures import regret as regret_figure
 from befrl.figures.support import render
 from guides import Guide
-from helpers import ROOT, continuum, instance, spec
+from helpers import ROOT, continuum
 
-SHORTER = {
-    "episodes=500": "episodes=40",
-    "--episodes 500": "--episodes 40",
-    "range(30)": "range(3)",
-    "--seeds 30": "--seeds 3",
-    "0-29": "0-2",
-}
+SHORTER = {"500": "40", "30": "3", "0-29": "0-2"}
 CHAIN = {"instance": "chain", "bins": 3, "horizon": 4}
 # Finite states, bins, and smooth features in one and two dimensions: off-grid states.
 CASES = {
@@ -41,18 +35,15 @@ def random_policy(env, seed):
     return weights / weights.sum(-1, keepdims=True)
 
 
-def as_state(env, observation):
-    """An observation as a state with a leading axis of one seed."""
-    return np.reshape(observation, (1, -1) if env.instance.model.space.dim > 1 else (1,))
-
-
 def episode(env, policy, rng):
     """Play the policy: states (H, ...), actions (H,) and gaps (H,)."""
     observation, _ = env.reset()
     states, actions, gaps = [], [], []
+    space = env.instance.model.space
     for h in range(env.instance.horizon):
-        states.append(as_state(env, observation)[0])
-        cell = env.instance.model.space.cell(as_state(env, observation))[0]
+        state = np.reshape(observation, (1, -1) if space.dim > 1 else (1,))
+        states.append(state[0])
+        cell = space.cell(state)[0]
         actions.append(int(rng.choice(env.action_space.n, p=policy[0, h, cell])))
         observation, *_, info = env.step(actions[-1])
         gaps.append(info["gap"])
@@ -114,15 +105,6 @@ def test_play_uses_the_streams_of_the_seeds():
             env.reset(seed=None if k else seed)
             gaps = [env.step(int(rng.integers(2)))[-1]["gap"] for _ in range(4)]
             assert regrets[k] == pytest.approx(sum(gaps), rel=1e-15)
-
-
-def test_the_estimate_agrees_with_the_exact_regret_of_the_same_policy():
-    """Uniform play, paired by seed: the mean difference is within 4.5 standard errors (error rate 7e-6)."""
-    problem = instance("chain", bins=3, horizon=5)
-    exact = loop.run(spec("random", problem, seeds=range(60), episodes=10))["regret"].sum(1)
-    estimated = gym.play(uniform, gym.BefEnv(problem, name="test", root_seed=ROOT), 10, range(60), "uniform").sum(1)
-    difference = estimated - exact
-    assert abs(difference.mean()) < 4.5 * difference.std(ddof=1) / np.sqrt(60)
 
 
 def test_a_run_file_is_marked_as_an_estimate(tmp_path):

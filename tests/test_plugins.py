@@ -55,6 +55,7 @@ def test_every_kind_is_recognised_and_listed(folder):
         assert plugins.REGISTRIES[kind].names() == sorted([*before[kind], name])
         assert plugins.REGISTRIES[kind].own() == before[kind]
     assert agents.registry.summary("my-agent") == "Plays as greedy does."
+    assert estimators.registry.summary("my-estimator") == ""
 
 
 def test_plug_ins_work_together_like_own_files(folder):
@@ -92,38 +93,30 @@ def test_folders_of_the_same_name_do_not_mix(tmp_path):
     assert [agents.registry.module(f"agent-{i}").Agent.mark for i in (1, 2)] == [1, 2]
 
 
-class Lazy(agents.registry.module("random").Agent):
-    """Plays at random."""
-
-
-IN_MEMORY = types.SimpleNamespace(Agent=Lazy, Parameters=agents.registry.module("random").Parameters)
-
-
-def test_a_class_in_memory_is_an_agent():
-    agents.registry.add("lazy", IN_MEMORY)
-    assert agents.registry.summary("lazy") == "Plays at random."
-    assert_same_bits(play("lazy", light("chain")), play("random", light("chain")))
-    with pytest.raises(InputError, match="agent 'lazy' has no file"):
-        agents.registry.module_name("lazy")
-    with pytest.raises(InputError, match="agent 'lazy' exists already"):
-        agents.registry.add("lazy", IN_MEMORY)
-    agents.registry.add("lazy", IN_MEMORY, replace=True)
-    with pytest.raises(InputError, match="agent 'greedy' exists already"):
-        agents.registry.add("greedy", IN_MEMORY, replace=True)
-
-
-def by_value():
+def in_memory():
     """An agent that other processes cannot import: cloudpickle sends its code."""
-    module = types.ModuleType("made_here")
+    module = types.ModuleType("made_here", "Plays as greedy does.")
     text = "from befrl.agents.greedy import Agent as Greedy, Parameters as Base\nfrom dataclasses import dataclass\n"
     text += "@dataclass(frozen=True)\nclass Parameters(Base):\n    pass\nclass Agent(Greedy):\n    pass\n"
     exec(text, module.__dict__)
     return module
 
 
+def test_an_agent_in_memory_can_be_added_and_replaced():
+    agents.registry.add("lazy", in_memory())
+    assert agents.registry.summary("lazy") == "Plays as greedy does."
+    assert_same_bits(play("lazy", light("chain")), play("greedy", light("chain")))
+    with pytest.raises(InputError, match="agent 'lazy' has no file"):
+        agents.registry.module_name("lazy")
+    agents.registry.add("lazy", in_memory(), replace=True)
+    for name, replace in (("lazy", False), ("greedy", True)):
+        with pytest.raises(InputError, match=f"agent '{name}' exists already"):
+            agents.registry.add(name, in_memory(), replace=replace)
+
+
 def test_workers_know_files_and_objects_in_memory(folder):
     plugins.load(folder)
-    agents.registry.add("lazy", by_value())
+    agents.registry.add("lazy", in_memory())
     own, mine = (instances.build(name, {"bins": 3, "horizon": 4}) for name in ("chain", "my-mdp"))
 
     def run(problem, algorithm, threads, **values):
@@ -133,9 +126,6 @@ def test_workers_know_files_and_objects_in_memory(folder):
     expected = run(own, "greedy", 1)
     assert_same_bits(run(mine, "my-agent", 2, estimator="my-estimator", planner="my-planner"), expected)
     assert_same_bits(run(mine, "lazy", 2), expected)
-
-
-def test_a_registry_is_pickled_by_reference():
     assert pickle.loads(pickle.dumps(planners.registry)) is planners.registry
 
 

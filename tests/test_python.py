@@ -62,9 +62,6 @@ def same(runs, others):
     return all(runs.log[key].tobytes() == others.log[key].tobytes() for key in EXACT)
 
 
-# The pages.
-
-
 def test_the_code_and_the_command_of_the_page_agree(tmp_path, capsys):
     """In a namespace like that of a notebook, whose classes are sent to other processes by value."""
     page = (PROJECT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -114,9 +111,6 @@ def test_version_and_unknown_attributes():
         _ = befrl.rnu
 
 
-# The same bits.
-
-
 @pytest.mark.parametrize("name", ["riverswim-cho-4", "lds"])
 def test_the_command_line_and_any_number_of_cores_give_the_same_bits(name):
     """For a finite and a continuous instance, in track K, whatever number of threads the user's numpy has."""
@@ -156,9 +150,6 @@ def test_seeds_are_a_number_a_range_or_a_list(mdp):
     assert several.seeds == [0, 1, 2, 3]
     for seeds in ("2-3", range(2, 4), [2, 3], np.array([2, 3])):
         assert befrl.run(mdp, "bef-rlsvi", episodes=5, seeds=seeds).regret.tobytes() == several.regret[2:].tobytes()
-
-
-# Numbers.
 
 
 def test_the_regret_of_a_fixed_action_by_matrix_powers(mdp):
@@ -222,9 +213,6 @@ def test_a_figure_is_deterministic_and_changes_no_settings(compared):
     assert len(styles) == 4
 
 
-# Files.
-
-
 def test_saved_files_are_read(mdp):
     runs = befrl.run(mdp, Fixed, **SMALL)
     with pytest.raises(befrl.InputError, match=r"'fixed\.txt' is not allowed: the name of a run file ends in \.npz"):
@@ -254,9 +242,6 @@ def test_committed_tables_are_read_with_their_meanings():
         pd.testing.assert_frame_equal(frame, pd.read_csv(path))
 
 
-# The verb `compare`.
-
-
 def test_the_verb_prints_the_same_comparison(mdp, capsys):
     words = "compare chain --set bins=3 horizon=4 --agents bef-rlsvi:x=2 bef-rlsvi:x=5,eta=2 exp-psrl"
     assert cli.main([*words.split(), *"--episodes 12 --seeds 5 --json --plot regret.svg".split()]) == 0
@@ -274,28 +259,18 @@ def test_the_verb_prints_the_same_comparison(mdp, capsys):
     assert "'small', track U: 1 seeds, 3 episodes" in lines[0] and len(lines) == 5
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("chain --agents gredy", "unknown agent 'gredy'"),
-        ("chian --agents greedy", "unknown instance 'chian'"),
-        ("chain --agents bef-rlsvi:y=3", "agent 'bef-rlsvi': unknown parameter 'y'"),
-        ("chain --agents bef-rlsvi:x", "x: write name=value"),
-        ("chain --agents greedy greedy", "--agents greedy: is given twice"),
-        ("chain --agents greedy --seeds 0", "seeds = '0' is not allowed"),
-        ("chain --agents greedy --track X", "unknown track 'X'"),
-        ("chain --agents greedy --plot regret.doc", "regret.doc: cannot be drawn, the name must end in .png"),
-        ("small.npz --agents greedy", "small.npz: there is no such file"),
-        ("small.npz --agents greedy --set bins=3", "--set goes with a family, not with an instance file"),
-    ],
-)
-def test_a_wrong_command_ends_with_one_line(words, message, capsys):
-    assert cli.main(["compare", *words.split()]) == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
-
-
-# Wrong input.
+def test_a_wrong_command_ends_with_one_line(capsys):
+    for words, message in {
+        "chain --agents gredy": "unknown agent 'gredy'",
+        "chain --agents bef-rlsvi:x": "x: write name=value",
+        "chain --agents greedy greedy": "--agents greedy: is given twice",
+        "chain --agents greedy --plot regret.doc": "regret.doc: cannot be drawn, the name must end in .png",
+        "small.npz --agents greedy": "small.npz: there is no such file",
+        "small.npz --agents greedy --set bins=3": "--set goes with a family, not with an instance file",
+    }.items():
+        assert cli.main(["compare", *words.split()]) == 2
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1
 
 
 class Abstract(BaseAgent):

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from befrl.common.errors import InputError
-from helpers import PROJECT
-
-sys.path.insert(0, str(PROJECT / "tools"))
 import run_study
+from befrl.common.errors import InputError
 
 SLEEP = "import time; print(flush=True); time.sleep(60)"
 LOCK = Path(".snakemake/locks/0.input.lock")
@@ -85,7 +82,7 @@ def test_only_leftovers_of_a_killed_run_are_removed(words):
     assert not LOCK.parent.exists()
 
 
-@pytest.mark.parametrize("text", ["a: &a [*a]", "seeds: 1\nseeds: 2\n", None])
+@pytest.mark.parametrize("text", ["a: &a [*a]", "seeds: 1\nseeds: 2\n", None, "output", "# empty"])
 def test_bad_config_is_an_error_message_before_anything_else(capsys, text):
     if text:
         Path("bad.yaml").write_text(text)
@@ -93,7 +90,8 @@ def test_bad_config_is_an_error_message_before_anything_else(capsys, text):
         run_study.main("smoke", "--configfile", "bad.yaml")
     printed = capsys.readouterr().err
     assert end.value.code == 2 and printed.count("\n") == 1
-    assert printed.startswith("befrl: config bad.yaml cannot be read: ")
+    mapping = text in ("output", "# empty")
+    assert printed.startswith(f"befrl: config bad.yaml {'must be a mapping' if mapping else 'cannot be read: '}")
     assert not Path(".snakemake").exists()
 
 

@@ -1,6 +1,6 @@
-"""Mistakes in a user's own instance or agent; those in the parts of an instance: `model/test_checks.py`."""
+"""A user's own instances and agents; mistakes in their parts are in `tests/model` and `test_your_own_mdp.py`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,14 +9,11 @@ from scipy.stats import norm
 from befrl import agents, instances
 from befrl.agents.base import BaseAgent, Plan
 from befrl.common.errors import InputError
-from befrl.common.parameters import describe, read
-from befrl.common.registry import Registry
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.model import constants
-from befrl.model.checks import OutsideDomain
 from befrl.model.families.base import ContinuousFamily, FiniteFamily
-from befrl.model.features import Features, WrongShape
+from befrl.model.features import Features
 from befrl.model.instance import Instance
 from befrl.model.model import Model
 from befrl.model.rewards import gaussian
@@ -48,82 +45,36 @@ def test_a_correct_instance_is_accepted():
 
 
 def test_degenerate_instances_are_rejected():
-    """A zero vector B, dependent matrices A_i, a deterministic kernel, and constants alpha_p that are only rounding."""
+    """Dependent matrices A_i, a deterministic kernel, and constants alpha_p that are only rounding."""
     model = small().model
     dependent = Features.dense(np.tile(np.eye(2)[:, None], (1, 2, 1)), np.ones((2, 1, 2)))
     certain = np.where(np.eye(2)[:, None, :] > 0, 0.0, -np.inf).repeat(2, axis=1)
     family = FiniteFamily(FiniteSpace(2), np.array([[0.0], [1.0]]), certain)
-    for instance, words in (
-        (small(model=replace(model, B=np.zeros(1))), "alpha_r"),
-        (small(model=replace(model, features=dependent), theta_p=np.zeros(2), theta_r=np.zeros(2)), "linearly depend"),
-        (small(model=replace(model, family=family)), "nothing to estimate"),
-    ):
-        with pytest.raises(InputError, match=words):
-            compute(instance)
+    with pytest.raises(InputError, match="linearly dependent"):
+        compute(small(model=replace(model, features=dependent), theta_p=np.zeros(2), theta_r=np.zeros(2)))
+    with pytest.raises(InputError, match="nothing to estimate"):
+        compute(small(model=replace(model, family=family)))
     for leak in (1e-8, 1e-6):
         with pytest.raises(InputError, match="alpha_p"):
             instances.build("riverswim", {"leak": leak})
 
 
-def smooth(reach=9.0, order=6, **changes):
-    """A user's own smooth instance: s' ~ N(+-s/2, 1) by quadrature on a box that stands for all of R."""
-    space = SmoothBox([np.linspace(-reach, reach, 25)], order, unbounded=True)
+def test_a_smooth_instance_has_the_moments_of_its_law():
+    """s' ~ N(+-s/2, 1) by quadrature on a box that stands for all of R; without its function phi it is rejected."""
+    space = SmoothBox([np.linspace(-9.0, 9.0, 25)], 6, unbounded=True)
     family = ContinuousFamily(space, lambda s: np.asarray(s)[..., None], norm.logpdf)
-    phi = changes.pop("phi", lambda s: np.clip(s, -3, 3)[:, None, None] * np.array([[1.0], [-1.0]]))
-    given = {
-        "model": Model.smooth_in(phi, family, gaussian.Law(0.5), B=np.ones(1)),
-        "horizon": 3,
-        "theta_p": np.array([0.5]),
-        "theta_r": np.array([0.2]),
-        **space.uniform(-reach, reach),
-    }
-    return Instance(**{**given, **changes})
 
+    def phi(s):
+        return np.clip(s, -3, 3)[:, None, None] * np.array([[1.0], [-1.0]])
 
-def test_a_correct_smooth_instance_is_accepted():
-    instance = smooth()
+    model = Model.smooth_in(phi, family, gaussian.Law(0.5), B=np.ones(1))
+    parts = {"horizon": 3, "theta_p": np.array([0.5]), "theta_r": np.array([0.2]), **space.uniform(-9.0, 9.0)}
+    instance, s = Instance(model=model, **parts), space.nodes
     assert compute(instance)["alpha_p"] == pytest.approx(1.0, abs=1e-6)
-    # The kernel, on the anchors: E s' = +-s/2.
-    s = instance.model.space.nodes
     assert np.allclose(instance.P @ s, np.clip(s, -3, 3)[:, None] * [0.5, -0.5], rtol=0, atol=1e-6)
-
-
-def test_wrong_smooth_instances_are_rejected():
-    """The law leaves the box or is not finite, and phi is missing, wrong or of another shape."""
-    model = smooth().model
-    for changes, kind, words in (
-        ({"reach": 4.0}, OutsideDomain, r"leaves the box.* at \(s, a\) = \("),
-        ({"theta_p": np.array([1e200])}, OutsideDomain, r"at \(s, a\)"),
-        ({"model": replace(model, phi=None)}, InputError, "Model needs phi"),
-        ({"model": replace(model, phi=lambda s: 1.1 * model.phi(s))}, InputError, "phi does not give the features"),
-        (
-            {"model": replace(model, phi=lambda s: np.ones((len(s), 2, 3)))},
-            WrongShape,
-            r"\(2, 3\), it must have \(2, 1\)",
-        ),
-    ):
-        with pytest.raises(kind, match=words):
-            smooth(**changes)
-
-
-@dataclass
-class Undeclared:
-    scale: float = 1.0
-
-
-def test_a_plain_field_is_rejected():
-    for use in (describe, lambda cls: read(cls, {}, "agent 'mine'")):
-        with pytest.raises(InputError, match=r"parameter .scale. of .* is a plain field"):
-            use(Undeclared)
-
-
-def test_a_module_without_docstring_has_an_empty_summary(tmp_path, monkeypatch):
-    package = tmp_path / "undocumented"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "plain.py").write_text("x = 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert Registry("agent", "undocumented", [str(package)]).summary("plain") == ""
+    for wrong, words in ((None, "Model needs phi"), (lambda s: np.ones((len(s), 2, 3)), r"must have \(2, 1\)")):
+        with pytest.raises(InputError, match=words):
+            Instance(model=replace(model, phi=wrong), **parts)
 
 
 class Mixed(BaseAgent):

@@ -4,6 +4,7 @@ import numpy as np
 
 from befrl.agents.shared.regression import LinearAgent, OneHot
 from befrl.experiment import loop
+from helpers import ROOT, spec
 
 
 def features(agent, i):
@@ -78,15 +79,16 @@ def assert_plan_is(agent, plan, Q, i, atol=1e-9):
     assert np.allclose(chosen, Q.max(-1), rtol=0, atol=atol)
 
 
-def played(agent, problem, seeds, episodes):
-    """Let an agent play: its plans, and the trajectories that it has learned from."""
-    environment = loop.Environment(problem, 7, "test", list(seeds))
+def played(algorithm, problem, track="U", seeds=(0, 1), episodes=6, **values):
+    """An agent that has played some episodes, its plans, and the trajectories that it has learned from."""
+    agent = loop.make_agent(spec(algorithm, problem, track, list(seeds), episodes, **values))
+    environment = loop.Environment(problem, ROOT, "test", list(seeds))
     plans, trajectories = [], []
     for k in range(episodes):
         plans.append(agent.plan(k))
         trajectories.append(environment.rollout(agent, plans[-1].policy))
         agent.update(trajectories[-1])
-    return plans, trajectories
+    return agent, plans, trajectories
 
 
 def spy_on_values(monkeypatch):
@@ -94,8 +96,8 @@ def spy_on_values(monkeypatch):
     seen, original = [], LinearAgent.value_iteration
 
     def value_iteration(agent, value):
-        def kept(h, step):
-            seen.append(np.array(value(h, step)))
+        def kept(h, V):
+            seen.append(np.array(value(h, V)))
             return seen[-1]
 
         return original(agent, kept)

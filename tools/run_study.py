@@ -83,12 +83,17 @@ def prepare(words):
     """Read the config files; make sure that no other run is active, and clear what a killed one left."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=["config/config.yaml"])
-    configs = [read_yaml(path) for path in parser.parse_known_args(words)[0].configfile]
+    outputs = set()
+    for path in parser.parse_known_args(words)[0].configfile:
+        config = read_yaml(path)
+        if not isinstance(config, dict):
+            raise InputError(f"config {path} must be a mapping with keys such as seeds and study")
+        outputs.add(str(config.get("output", ".")))
     if DRY & set(words):
         return
     lock()
     stop_others(os.getcwd())
-    clear({str(config.get("output", ".")) for config in configs if isinstance(config, dict)})
+    clear(outputs)
     os.environ[VARIABLE] = os.getcwd()
 
 

@@ -1,9 +1,9 @@
-"""befrl: BEF-RLSVI and its rivals on MDPs of the bilinear exponential family; the paper's claims put to the test.
+"""befrl: BEF-RLSVI and other algorithms on MDPs of the bilinear exponential family, and tests of the paper's claims.
 
     mdp = befrl.instance("chain", bins=8)
     runs = befrl.run(mdp, "bef-rlsvi", x=10, episodes=1000, seeds=30)
 
-`docs/python.md` shows what else there is. Nothing is imported before it is used.
+`docs/python.md` explains the interface. Modules are imported when they are first used.
 """
 
 import importlib

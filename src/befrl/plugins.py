@@ -95,14 +95,12 @@ def _installed(name, path):
         raise InputError(f"plugin {name}: there is no {path}, and no installed package offers it (offered: {known})")
     try:
         spec = importlib.util.find_spec(offered[name])
-    except ImportError:
-        spec = None
-    if spec is None:
-        raise InputError(f"plugin {name}: the installed module '{offered[name]}' is not there")
-    if spec.submodule_search_locations is None:
+        folders = spec.submodule_search_locations
+    except (ImportError, AttributeError):
+        raise InputError(f"plugin {name}: the installed module '{offered[name]}' is not there") from None
+    if folders is None:
         return {Path(spec.origin): spec.name}
-    folders = map(Path, spec.submodule_search_locations)
-    return {file: f"{spec.name}.{file.stem}" for folder in folders for file in _files_of(folder)}
+    return {file: f"{spec.name}.{file.stem}" for folder in folders for file in _files_of(Path(folder))}
 
 
 def _recognised(file):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from befrl import agents
-from befrl.common.errors import InputError, Refused
+from befrl.common.errors import Refused
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from befrl.model.theorem import theorem_x
-from helpers import INSTANCES, LOG, Idle, assert_optimal, assert_standard_normal, full, optimal, play, trained
+from helpers import INSTANCES, Idle, assert_optimal, assert_standard_normal, full, trained
 from helpers import light as instance
 from pairs import cover
 
@@ -27,39 +27,20 @@ def noise(agent, drawn, plans):
     return np.stack(drawn["mean_reward"]) - (agent.learner.theta_r if known is None else known)
 
 
-@pytest.mark.parametrize(("name", "track", "x"), cover(INSTANCES, "UK", [0.04, 50.0]))
-def test_noise_has_covariance_x_times_the_inverse_design(name, track, x, drawn):
-    """All seeds have the same data, so that 50 seeds and 400 plans are 20,000 draws of one law."""
+@pytest.mark.parametrize(("name", "track", "x", "design"), cover(INSTANCES, "UK", [0.04, 50.0], ["gram", "hessian"]))
+def test_noise_has_covariance_x_times_the_inverse_design(name, track, x, design, drawn):
+    """All seeds have the same data, so that 50 seeds and 200 plans are 10,000 draws of one law."""
     problem = instance(name)
-    agent = trained("bef-rlsvi", problem, track, seeds=range(50), same_data=True, x=x)
-    xi = noise(agent, drawn, 400).reshape(-1, problem.model.d)
-    L = np.linalg.cholesky(full(agent.learner.design()[0]))
-    assert_standard_normal(xi @ L / np.sqrt(x))
+    agent = trained("bef-rlsvi", problem, track, seeds=range(50), same_data=True, x=x, design=design)
+    xi = noise(agent, drawn, 200).reshape(-1, problem.model.d)
+    precision = agent.learner.hessian_p if design == "hessian" else agent.learner.design()
+    assert_standard_normal(xi @ np.linalg.cholesky(full(precision[0])) / np.sqrt(x))
 
 
 def test_each_seed_and_episode_has_its_own_noise(drawn):
     agent = trained("bef-rlsvi", instance("dense"), seeds=range(4), same_data=True, x=1.0)
     xi = noise(agent, drawn, 3).reshape(12, -1)
     assert all(np.abs(xi[i] - xi[j]).min() > 1e-6 for i in range(12) for j in range(i))
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_the_plan_is_optimal_for_one_perturbed_reward_at_all_steps(name, drawn):
-    problem = instance(name)
-    agent = trained("bef-rlsvi", problem, scale=1.0)
-    plan = agent.plan(5)
-    assert np.array_equal(plan.rewards, problem.model.mean_reward(drawn["mean_reward"][-1]))
-    for i in range(2):
-        P = problem.model.kernel(agent.learner.theta_p[i][None])[0]
-        Q, V = optimal(plan.rewards[i], P, problem.horizon)
-        assert np.allclose(plan.values[i], V[0], rtol=1e-12, atol=1e-10)
-        assert_optimal(problem, plan.policy[i], Q, rtol=1e-12)
-
-
-def test_values_are_not_clipped():
-    problem = instance("riverswim")
-    values = trained("bef-rlsvi", problem, x=1e6).plan(5).values
-    assert np.abs(values).max() > 10 * problem.horizon
 
 
 @pytest.mark.parametrize("swap", [False, True])
@@ -85,14 +66,6 @@ def test_the_scale_multiplies_the_theorem(track):
     expected = [theory, theory, theory, 0.1 * theory, 0.0, 0.3]
     together = loop.make_agent(RunSpec.of(problem, "test", "bef-rlsvi", settings, 5, [0, 1], track=track))
     assert np.array_equal(together.x, np.repeat(expected, 2))
-    for setting, x in zip(settings, expected, strict=True):
-        assert np.array_equal(trained("bef-rlsvi", problem, track, **setting).x, [x, x])
-
-
-@pytest.mark.parametrize("scale", [1.0, 0.1, 0.0])
-def test_x_and_scale_exclude_each_other(scale):
-    with pytest.raises(InputError, match="set either x or scale"):
-        agents.parameters("bef-rlsvi", {"x": 1.0, "scale": scale})
 
 
 def test_noise_by_step_is_independent_and_has_the_same_covariance(drawn):
@@ -107,10 +80,12 @@ def test_noise_by_step_is_independent_and_has_the_same_covariance(drawn):
     assert_standard_normal((xi.transpose(0, 2, 1, 3) @ L / 2.0).reshape(20000, 12))
 
 
-@pytest.mark.parametrize("name", ["chain", "dense", "waves"])
-@pytest.mark.parametrize("noise", ["episode", "step"])
-@pytest.mark.parametrize("clip", ["none", "range"])
-def test_the_variants_plan_by_the_recursion(name, noise, clip, drawn):
+VARIANTS = [(name, noise, "range") for name in ("chain", "dense", "waves") for noise in ("episode", "step")]
+VARIANTS += [("dense", "step", "none"), *((name, "episode", "none") for name in INSTANCES)]
+
+
+@pytest.mark.parametrize(("name", "noise", "clip"), VARIANTS)
+def test_plans_follow_the_recursion_of_their_variant(name, noise, clip, drawn):
     """Step by step, with loops; the parameters of later steps are drawn first."""
     problem = instance(name, horizon=4)
     agent = trained("bef-rlsvi", problem, seeds=(0,), x=30.0, noise=noise, clip=clip)
@@ -120,7 +95,7 @@ def test_the_variants_plan_by_the_recursion(name, noise, clip, drawn):
     assert len(thetas) == 4
     P = problem.model.kernel(agent.learner.theta_p)[0]
     V, Q, cut = np.zeros(problem.model.n_anchors), [], 0
-    for to_go, theta in enumerate(thetas[:4], start=1):
+    for to_go, theta in enumerate(thetas[:4], start=1):  # the list grows
         R = problem.model.mean_reward(theta)[0]
         q = np.array([[R[x, a] + P[x, a] @ V for a in range(R.shape[1])] for x in range(len(R))])
         if clip == "range":
@@ -128,20 +103,11 @@ def test_the_variants_plan_by_the_recursion(name, noise, clip, drawn):
             q = np.minimum(np.maximum(q, 0), to_go)
         Q.insert(0, q)
         V = q.max(1)
-    assert np.allclose(plan.values[0], V, rtol=1e-12, atol=1e-12)
+    assert np.allclose(plan.values[0], V, rtol=1e-12, atol=1e-10)
     assert np.allclose(plan.rewards[0], R, rtol=0, atol=1e-14)
     assert_optimal(problem, plan.policy[0], np.array(Q), rtol=1e-12)
     if name == "dense" and clip == "range":
         assert cut > 0
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_the_hessian_in_the_place_of_the_design(name, drawn):
-    problem = instance(name)
-    agent = trained("bef-rlsvi", problem, seeds=range(50), same_data=True, x=2.0, design="hessian")
-    xi = noise(agent, drawn, 200).reshape(-1, problem.model.d)
-    L = np.linalg.cholesky(full(agent.learner.hessian_p[0]))
-    assert_standard_normal(xi @ L / np.sqrt(2.0))
 
 
 @pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}])
@@ -150,12 +116,3 @@ def test_variants_by_step_need_the_exact_planner(values):
     assert agents.specification(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values)) == "exact"
     with pytest.raises(Refused, match="planner = exact"):
         agents.specification(model, "bef-rlsvi", agents.parameters("bef-rlsvi", values | {"planner": "rff"}))
-
-
-@pytest.mark.parametrize("values", [{"noise": "step"}, {"clip": "range"}, {"design": "hessian"}])
-@pytest.mark.parametrize("name", ["chain", "dense", "circle"])
-def test_seeds_of_the_variants_have_the_same_bytes_alone(name, values):
-    together, alone = (
-        play("bef-rlsvi", instance(name), seeds=seeds, episodes=4, **values) for seeds in ((0, 1, 2), (1,))
-    )
-    assert all(together[key][1:2].tobytes() == alone[key].tobytes() for key in LOG)

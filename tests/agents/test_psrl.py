@@ -7,7 +7,7 @@ from scipy import stats
 from befrl.agents.psrl import log_gamma_draws
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
-from helpers import ROOT, assert_optimal, light, optimal, play, random_episodes, trained
+from helpers import ROOT, assert_optimal, light, random_episodes, trained
 from pairs import cover
 
 each_share = pytest.mark.parametrize("share", ["steps", "none"])
@@ -32,14 +32,8 @@ def test_kernels_have_the_dirichlet_s_moments(name, scale, share):
     problem = light(name, horizon=3)
     agent = trained("psrl", problem, seeds=range(50), same_data=True, scale=scale, share=share)
     draws = np.concatenate([agent.kernel()[:, -1] for _ in range(100)])
-    C, A, space = problem.model.n_cells, problem.model.n_actions, problem.model.space
-    N = np.zeros((C, A, C))
-    for t in random_episodes(problem, (0,), 5):
-        for h in range(3) if share == "steps" else [2]:
-            N[t.cells[0, h], t.actions[0, h], space.cell(t.next_states[0])[h]] += 1
-    allowed = np.ones((C, A, C))
-    if name == "riverswim":  # a swimmer gets to the next state at most
-        allowed[:] = problem.P > 0
+    N, _ = statistics(problem, share)
+    allowed = problem.P > 0 if name == "riverswim" else 1.0  # a swimmer gets to the next state at most
     alpha = allowed * (1 + N) / (1.0 if scale == "theory" else 0.25)
     total = alpha.sum(-1, keepdims=True)
     mean, count = alpha / total, len(draws)
@@ -50,22 +44,27 @@ def test_kernels_have_the_dirichlet_s_moments(name, scale, share):
     assert np.allclose(draws.sum(-1), 1.0)
 
 
+def statistics(problem, share):
+    """Visits (C, A, C) and sums of rewards (C, A) of the first seed's five episodes; of the last step, or of all."""
+    C, A, cell = problem.model.n_cells, problem.model.n_actions, problem.model.space.cell
+    N, total = np.zeros((C, A, C)), np.zeros((C, A))
+    for t in random_episodes(problem, (0,), 5):
+        for h in range(problem.horizon) if share == "steps" else [problem.horizon - 1]:
+            N[t.cells[0, h], t.actions[0, h], cell(t.next_states[0])[h]] += 1
+            total[t.cells[0, h], t.actions[0, h]] += t.rewards[0, h]
+    return N, total
+
+
 @each_share
 def test_without_noise_there_are_the_posterior_means(share):
     """v = 0, beside a row with v = 1 that learns from the same episodes."""
     problem = light("riverswim", horizon=3)
     settings = [{"scale": scale, "share": share, "alpha_0": 0.4, "mu_0": 0.3} for scale in (0, 1)]
     agent = loop.make_agent(RunSpec.of(problem, "test", "psrl", settings, 5, [0], root_seed=ROOT))
-    history = random_episodes(problem, (0, 0), 5)
-    for t in history:
+    for t in random_episodes(problem, (0, 0), 5):
         agent.update(t)
     P, R = agent.kernel()[:, -1], agent.rewards()[:, -1]
-    C, A = problem.R.shape
-    N, total = np.zeros((C, A, C)), np.zeros((C, A))
-    for t in history:
-        for h in range(3) if share == "steps" else [2]:
-            N[t.cells[0, h], t.actions[0, h], t.next_states[0, h]] += 1
-            total[t.cells[0, h], t.actions[0, h]] += t.rewards[0, h]
+    N, total = statistics(problem, share)
     weights = np.where(problem.P > 0, 0.4 + N, 0.0)
     assert np.allclose(P[0], weights / weights.sum(-1, keepdims=True), rtol=0, atol=1e-15)
     assert np.allclose(R[0], (0.3 + total) / (1 + N.sum(-1)), rtol=0, atol=1e-15)
@@ -90,21 +89,14 @@ def test_rewards_have_the_normal_posterior(share):
     values = {"mu_0": 0.3, "tau_0": 2.0, "tau": 5.0, "scale": 0.7}
     agent = trained("psrl", problem, seeds=range(50), same_data=True, share=share, **values)
     draws = np.concatenate([agent.rewards()[:, -1] for _ in range(400)])
-    samples = [[[] for _ in range(2)] for _ in range(8)]
-    for t in random_episodes(problem, (0,), 5):
-        for h in range(3) if share == "steps" else [2]:
-            samples[t.cells[0, h]][t.actions[0, h]].append(t.rewards[0, h])
-    for s in range(8):
-        for a in range(2):
-            precision = 2.0 + 5.0 * len(samples[s][a])
-            mean = (2.0 * 0.3 + 5.0 * sum(samples[s][a])) / precision
-            z = (draws[:, s, a] - mean) * np.sqrt(precision) / 0.7
-            assert abs(z.mean()) < 5 / np.sqrt(len(z))
-            assert abs(z.var() - 1) < 5 * np.sqrt(2 / len(z))
+    N, total = statistics(problem, share)
+    precision = 2.0 + 5.0 * N.sum(-1)
+    z = (draws - (2.0 * 0.3 + 5.0 * total) / precision) * np.sqrt(precision) / 0.7
+    assert np.abs(z.mean(0)).max() < 5 / np.sqrt(len(z))
+    assert np.abs(z.var(0) - 1).max() < 5 * np.sqrt(2 / len(z))
 
 
-@each_share
-@pytest.mark.parametrize("track", ["U", "K"])
+@pytest.mark.parametrize(("track", "share"), [("U", "steps"), ("K", "none"), ("U", "none")])
 def test_the_plan_is_optimal_in_the_drawn_mdp(track, share, monkeypatch):
     problem = light("riverswim", horizon=5)
     agent = trained("psrl", problem, track, share=share)
@@ -115,22 +107,10 @@ def test_the_plan_is_optimal_in_the_drawn_mdp(track, share, monkeypatch):
     for i in range(2):
         if track == "K":
             assert np.allclose(R[i], problem.R)
-        if share == "steps":
-            Q, V = optimal(R[i, 0], P[i, 0], 5)
-        else:
-            V, Q = [np.zeros(6)], []
-            for h in reversed(range(5)):
-                Q.insert(0, R[i, h] + P[i, h] @ V[0])
-                V.insert(0, Q[0].max(1))
-            Q = np.array(Q)
-        assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
-        assert_optimal(problem, plan.policy[i], Q)
-
-
-def test_with_the_mask_and_known_rewards_riverswim_is_easy():
-    """The support alone says which way is forwards: less regret than without it, in all."""
-    problem = light("riverswim")
-    known, ignored = (
-        play("psrl", problem, "K", range(20), 60, mask=mask)["regret"].sum() for mask in ("known", "ignored")
-    )
-    assert known < 0.5 * ignored
+        V, Q = np.zeros(6), []
+        for h in reversed(range(5)):
+            t = 0 if share == "steps" else h
+            Q.insert(0, R[i, t] + P[i, t] @ V)
+            V = Q[0].max(1)
+        assert np.allclose(plan.values[i], V, rtol=0, atol=1e-10)
+        assert_optimal(problem, plan.policy[i], np.array(Q))

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from befrl import agents
-from befrl.agents.ucbvi import theory_bonus
-from befrl.experiment import loop
-from befrl.experiment.spec import RunSpec
-from helpers import ROOT, light, play
+from helpers import light, play, trained
+from pairs import cover
 from transcription import played
 
 
@@ -32,14 +29,12 @@ def printed(problem, agent, history, i, Q):
     return new
 
 
-@pytest.mark.parametrize("name", ["chain", "riverswim", "waves"])
-@pytest.mark.parametrize("track", ["U", "K"])
-@pytest.mark.parametrize("share", ["steps", "none"])
+@pytest.mark.parametrize(
+    ("name", "track", "share"), cover(["chain", "riverswim", "waves"], ["U", "K"], ["steps", "none"])
+)
 def test_every_plan_of_a_run_is_the_printed_one(name, track, share):
     problem = light(name, horizon=4)
-    parameters = agents.parameters("ucbvi", {"scale": 0.002, "share": share})
-    agent = loop.make_agent(RunSpec(problem, "test", "ucbvi", parameters, 8, [0, 1], track, ROOT))
-    plans, history = played(agent, problem, [0, 1], 8)
+    agent, plans, history = played("ucbvi", problem, track, episodes=8, scale=0.002, share=share)
     for i in range(2):
         Q = np.full((4, problem.model.n_cells, problem.model.n_actions), 4.0)
         for k in range(8):
@@ -52,14 +47,13 @@ def test_every_plan_of_a_run_is_the_printed_one(name, track, share):
 
 def test_bonus_by_hand():
     # 7 H ln(5 S A T/delta) = 7 * 4 * ln(5 * 8 * 2 * 4 * 10/0.05)
-    assert theory_bonus(8, 2, 4, 10, 0.05) == pytest.approx(28 * np.log(64_000))
+    bonus = trained("ucbvi", light("chain", horizon=4), episodes=10, scale=0.5).facts()["bonus"]
+    assert bonus == pytest.approx([14 * np.log(64_000)] * 2)
 
 
 def test_values_never_grow_and_are_optimistic():
     problem = light("jao", arms=4, rate=0.1, eps=0.1, leave=0.1, background=0.1, bonus=0.0)
-    parameters = agents.parameters("ucbvi", {"scale": 0.002})
-    agent = loop.make_agent(RunSpec(problem, "test", "ucbvi", parameters, 60, range(5), "U", ROOT))
-    plans, _ = played(agent, problem, range(5), 60)
+    _, plans, _ = played("ucbvi", problem, seeds=range(5), episodes=60, scale=0.002)
     values = np.array([plan.values for plan in plans])
     assert np.all(np.diff(values, axis=0) <= 0)
     assert np.all(values[-1].min(-1) < values[0].min(-1))

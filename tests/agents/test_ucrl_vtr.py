@@ -5,21 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from befrl import agents
-from befrl.agents.base import EXACT, MISSPECIFIED
 from befrl.experiment import loop
-from befrl.experiment.spec import RunSpec
-from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, full, full_U, matrices_at, play
+from helpers import INSTANCES, ROOT, full, full_U, matrices_at, optimal, play, spec
 from helpers import light as instance
+from pairs import cover
 
 SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "horizon": 5}), ("jao", {"horizon": 4})]
 
 
 def history(problem, episodes, seeds=(0, 1), track="K", **values):
     """An agent after some episodes of its own, with the values and the trajectory of each."""
-    parameters = agents.parameters("ucrl-vtr", values)
-    agent = loop.make_agent(RunSpec(problem, "test", "ucrl-vtr", parameters, episodes, list(seeds), track, ROOT))
+    agent = loop.make_agent(spec("ucrl-vtr", problem, track, list(seeds), episodes, **values))
     environment = loop.Environment(problem, ROOT, "test", list(seeds))
     past = []
     for k in range(episodes):
@@ -63,7 +59,7 @@ def test_design_weights_and_radius_by_loops_over_the_history(name, values, lam):
 
 def test_rank_one_updates_stay_accurate():
     problem = instance("riverswim", states=4, horizon=12)
-    agent, past = history(problem, 300, seeds=(0,), scale=0.05)
+    agent, past = history(problem, 150, seeds=(0,), scale=0.05)
     M, _ = one_hot_regression(problem, past, 0, 1.0)
     assert np.linalg.cond(M) > 1e3
     assert np.allclose(full(agent.mixture.inverse[0].reshape(8, 4, 4)) @ M, np.eye(len(M)), rtol=0, atol=1e-8)
@@ -106,17 +102,14 @@ def test_linearised_regression_by_loops(name, tolerance):
         U = matrices_at(problem, t.states[i], t.actions[i])
         for h in range(problem.horizon):
             eta = (U[h] @ theta0[i])[None, None, None]
-            if not model.smooth:
-                # Structural zeros belong to (s,a).
-                mass = family.restricted(t.cells[i, h], t.actions[i, h]).masses(eta)[0][0, 0, 0]
-            else:
-                mass = family.masses(eta)[0][0, 0, 0]
+            # Structural zeros belong to (s,a).
+            law = family if model.smooth else family.restricted(t.cells[i, h], t.actions[i, h])
+            mass = law.masses(eta)[0][0, 0, 0]
             values = V[i, h + 1][model.space.node_anchor]
             mean = mass @ values
             X = U[h].T @ (family.psi.T @ (mass * values) - mean * (family.psi.T @ mass))
             following = t.next_states[i, h]
-            cell = model.space.cell(following)
-            near = V[i, h + 1].reshape(model.n_cells, -1)[cell]
+            near = V[i, h + 1].reshape(model.n_cells, -1)[model.space.cell(following)]
             y = near @ model.space.interpolation(following) if model.smooth else near[0]
             M += np.outer(X, X)
             w += (y - mean + X @ theta0[i]) * X
@@ -146,13 +139,11 @@ def test_linearised_bonus_is_the_norm_of_the_slope():
 @pytest.mark.parametrize(("name", "values"), SMALL)
 def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     """|theta* - theta_hat|_M <= beta_1 at all episodes for 1 - delta of the seeds; delta = 0.1, 120 seeds."""
-    problem = instance(name, **values)
-    n, episodes = 120, 25
-    parameters = agents.parameters("ucrl-vtr", {"scale": 0.05, "delta": 0.1})
-    agent = loop.make_agent(RunSpec(problem, "test", "ucrl-vtr", parameters, episodes, list(range(n)), "K", ROOT))
-    environment = loop.Environment(problem, ROOT, "test", list(range(n)))
-    covered = np.ones(n, dtype=bool)
-    for k in range(episodes):
+    problem, seeds = instance(name, **values), range(120)
+    agent = loop.make_agent(spec("ucrl-vtr", problem, "K", seeds, 25, scale=0.05, delta=0.1))
+    environment = loop.Environment(problem, ROOT, "test", list(seeds))
+    covered = np.ones(len(seeds), dtype=bool)
+    for k in range(25):
         plan = agent.plan(k)
         error = agent.mixture.theta - problem.P
         M = np.linalg.inv(agent.mixture.inverse)
@@ -164,9 +155,7 @@ def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     assert np.mean((optimism >= -1e-9).all(1)) >= 0.9
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-@pytest.mark.parametrize("presentation", ["one-hot", "linearised"])
-@pytest.mark.parametrize("clip", ["H", "H-h"])
+@pytest.mark.parametrize(("name", "presentation", "clip"), cover(INSTANCES, ["one-hot", "linearised"], ["H", "H-h"]))
 def test_values_never_leave_their_range(name, presentation, clip):
     problem = instance(name)
     agent, _ = history(problem, 3, track="U", scale=1e6, presentation=presentation, clip=clip)
@@ -178,17 +167,6 @@ def test_values_never_leave_their_range(name, presentation, clip):
 def test_without_a_radius_the_linearised_plan_is_that_of_its_estimate():
     problem = instance("riverswim", states=4, horizon=6)
     agent, _ = history(problem, 10, scale=0, presentation="linearised")
-    plan = agent.plan(10)
-    P = problem.model.kernel(agent.mixture.theta)
-    _, V = bellman.backward_induction(np.broadcast_to(problem.R, (2, 4, 2)), P, 6)
-    assert np.allclose(plan.values, V[:, 0], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_it_says_what_is_exact(name):
-    model = instance(name).model
-    fits = {
-        word: agents.specification(model, "ucrl-vtr", agents.parameters("ucrl-vtr", {"presentation": word}))
-        for word in ("one-hot", "linearised")
-    }
-    assert fits == {"one-hot": MISSPECIFIED if model.smooth else EXACT, "linearised": MISSPECIFIED}
+    plan, P = agent.plan(10), problem.model.kernel(agent.mixture.theta)
+    for i in range(2):
+        assert np.allclose(plan.values[i], optimal(problem.R, P[i], 6)[1][0], rtol=0, atol=1e-12)

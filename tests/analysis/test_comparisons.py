@@ -1,5 +1,7 @@
 """Multiple comparisons: error rates by simulation, Holm's correction, and groups by letters."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -56,11 +58,14 @@ def test_pairing_removes_the_variance_of_common_seeds(rng):
     assert np.array_equal(adjusted, adjusted.T) and np.all(np.diag(adjusted) == 1)
 
 
-def test_rounding_is_not_a_difference(rng):
+def test_letters_by_hand_and_rounding_is_not_a_difference(rng):
     regrets = np.stack([np.zeros(30), 1e-9 * rng.random(30), 1e-9 + np.zeros(30), np.ones(30)], axis=1)
     adjusted = adjusted_p_values(regrets)
     assert np.all(adjusted[:3, :3] == 1) and np.all(adjusted[3, :3] < 1e-99)
     assert groups(adjusted, 0.95) == ["a", "a", "a", "b"]
+    # The best two are alike, and the second and the third; the last is alone.
+    adjusted = np.array([[1, 1, 0.05, 0.05], [1, 1, 1, 0.05], [0.05, 1, 1, 0.05], [0.05, 0.05, 0.05, 1]])
+    assert (groups(adjusted, 0.95), groups(adjusted, 0.99)) == (["a", "ab", "b", "c"], ["a"] * 4)
 
 
 @given(st.lists(st.floats(0, 1), max_size=9), st.floats(0.01, 0.5))
@@ -78,16 +83,6 @@ def test_holm_rejects_step_by_step(p, alpha):
     assert holm([0.7, 0.5]).tolist() == [1.0, 1.0]
 
 
-def test_groups_by_hand():
-    """The best two are alike, and the second and the third; the last is alone."""
-    adjusted = np.ones((4, 4))
-    for i, j in ((0, 2), (0, 3), (1, 3), (2, 3)):
-        adjusted[i, j] = adjusted[j, i] = 0.05
-    assert groups(adjusted, 0.95) == ["a", "ab", "b", "c"]
-    assert groups(adjusted, 0.99) == ["a", "a", "a", "a"]
-    assert groups(np.ones((1, 1)), 0.95) == ["a"]
-
-
 @settings(deadline=None)
 @given(st.integers(1, 9), st.floats(0, 1), st.integers(0, 2**32))
 def test_a_common_letter_means_no_significant_difference(agents, share, seed):
@@ -95,9 +90,8 @@ def test_a_common_letter_means_no_significant_difference(agents, share, seed):
     adjusted = np.triu(rng.random((agents, agents)) < share, k=1) * 1.0
     adjusted += adjusted.T
     letters = groups(adjusted, 0.95)
-    for i in range(agents):
-        for j in range(i):
-            assert bool(set(letters[i]) & set(letters[j])) == (adjusted[i, j] > 0.05)
+    for i, j in itertools.combinations(range(agents), 2):
+        assert bool(set(letters[i]) & set(letters[j])) == (adjusted[i, j] > 0.05)
     # No letter says what another one says: its agents are not among those of any other.
     owners = {letter: {i for i in range(agents) if letter in letters[i]} for letter in "".join(letters)}
     assert not any(a != b and owners[a] <= owners[b] for a in owners for b in owners)

@@ -104,15 +104,13 @@ def test_other_intervals_are_those_of_scipy(rng):
             assert high == pytest.approx(other.confidence_interval.high, abs=tolerance)
 
 
-def test_bca_does_not_depend_on_rounding(rng):
-    """Of four values many resamples have the same mean as the values, in other units as well."""
+def test_bca_does_not_depend_on_units_and_hall_and_johnson_are_student_for_symmetric_values(rng):
+    """Of four values many resamples have the same mean as the values; rounding must not matter."""
     for shift in (0.0, 1000.0):
         x = shift + rng.gamma(0.5, 1.0, (4, 300))
         ends = [other_intervals.Resamples(scale * x, np.random.default_rng(5)).bca(0.9) for scale in (1.0, 0.3)]
         np.testing.assert_allclose(ends[1], 0.3 * np.array(ends[0]), rtol=1e-12, atol=1e-14)
-
-
-def test_hall_and_johnson_are_student_for_symmetric_values(rng):
+    # For symmetric values Hall's and Johnson's intervals are Student's.
     half = rng.normal(0.0, 1.0, (20, 3))
     x = np.concatenate([half, -half])
     student = other_intervals.student(x, 0.95)

@@ -52,30 +52,20 @@ def tables(source, layout, experiment=None):
     return {name: pd.DataFrame(rows, columns=list(published.COLUMNS)) for name, rows in made.items()}
 
 
-def test_median_and_worst_configurations_are_left_out_unless_they_are_asked_for(layout):
+@pytest.fixture(scope="module")
+def made(layout):
+    """The tables of each source, and those of the comparison of runtimes."""
+    return {source: tables(source, layout) for source in CURVES} | {"runtime": tables("cho", layout, "runtime")}
+
+
+def test_median_and_worst_configurations_are_left_out_unless_they_are_asked_for(layout, made):
     (rerun,) = published.read("cho", layout, {"returns": ["swim"]})["returns"]
     assert len([row for row in rerun.variants() if row["algorithm"] == "rrl-mnl"]) == 2
     assert {row["role"] for row in rerun.variants("tuned")} == {"tuned"}
     # Cho et al. print no constants: the median and the worst of ours are drawn, and compared are the best.
-    assert set(published.LOST) <= set(tables("cho", layout)["curves"]["role"])
-    for made in (tables("cho", layout)["values"], tables("cho", layout, "runtime")["timings"]):
-        assert len(made) and not set(published.LOST) & set(made["role"])
-    for made in tables("ayoub", layout).values():
-        assert not set(published.LOST) & set(made["role"])
-
-
-def test_every_experiment_has_the_exact_curve_of_uniform_play(layout):
-    """An agent that plays at random has this regret in expectation, and no other value is between its ends."""
-    instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
-    uniform = np.full((1, 1, 4, 3, 2), 0.5)
-    value = bellman.evaluate(uniform, instance.R, instance.P)[0, 0] @ instance.start_masses
-    k = np.arange(1, EPISODES + 1)
-    expected = {"cho": np.full(EPISODES, value), "ayoub": k * (instance.optimal_value - value), "li": k * value}
-    for source, numbers in expected.items():
-        curves = tables(source, layout)["curves"]
-        mine = curves[curves["variant"] == "uniform play"]
-        assert np.allclose(mine["ours"], numbers[mine["episode"] - 1], rtol=1e-12)
-        assert (mine["low"] == mine["ours"]).all() and (mine["high"] == mine["ours"]).all()
+    assert set(published.LOST) <= set(made["cho"]["curves"]["role"])
+    for table in (made["cho"]["values"], made["runtime"]["timings"], *made["ayoub"].values()):
+        assert not set(published.LOST) & set(table["role"])
 
 
 def test_a_number_is_compared_with_uniform_play_and_with_the_authors():
@@ -85,28 +75,32 @@ def test_a_number_is_compared_with_uniform_play_and_with_the_authors():
     assert found == {"ours": 110.0, "authors": 100.0, "deviation": pytest.approx(0.1), "authors_runs": 7}
 
 
-def test_every_row_names_its_source_instance_and_unit(layout):
+def test_every_row_names_its_source_instance_and_unit(made):
     assert sorted(CURVES) == published.registry.names()
-    made = [(source, tables(source, layout)[name]) for source in CURVES for name in ("values", "curves")]
-    for source, table in [*made, ("cho", tables("cho", layout, "runtime")["timings"])]:
-        assert set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
+    found = [(source, made[source][name]) for source in CURVES for name in ("values", "curves")]
+    for source, table in [*found, ("cho", made["runtime"]["timings"])]:
+        assert len(table) and set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
         assert table["unit"].notna().all() and (table["seeds"] == SEEDS).all()
         assert np.isfinite(table["ours"]).all()
 
 
-def test_curves_show_what_the_source_shows(layout):
+def test_curves_are_those_of_the_regret_tables_and_of_uniform_play(layout, made):
     (rerun,) = published.read("cho", layout, {"returns": ["swim"]})["returns"]
+    instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
+    value = bellman.evaluate(np.full((1, 1, 4, 3, 2), 0.5), instance.R, instance.P)[0, 0] @ instance.start_masses
     raw = rerun.curve("eps-greedy")
-    k = raw["episode"].to_numpy()
-    for source, expected in (
-        ("ayoub", raw["mean"].to_numpy()),
-        ("li", k * rerun.optimal_value - raw["mean"].to_numpy()),
-        ("cho", rerun.curve("rrl-mnl")["return"].to_numpy()),  # what has no constants is not among theirs
+    k, regret = raw["episode"].to_numpy(), raw["mean"].to_numpy()
+    for source, variant, expected, uniform in (
+        ("ayoub", "eps-greedy", regret, k * (instance.optimal_value - value)),
+        ("li", "eps-greedy", k * rerun.optimal_value - regret, k * value),
+        # An agent without constants is not among those of Cho et al.
+        ("cho", "rrl-mnl", rerun.curve("rrl-mnl")["return"], np.full(len(k), value)),
     ):
-        curves = tables(source, layout)["curves"]
-        mine = curves[curves["variant"] == ("eps-greedy" if source != "cho" else "rrl-mnl")]
-        assert np.allclose(mine["ours"], expected, rtol=1e-12)
-        assert (mine["low"] <= mine["ours"] + 1e-9).all() and (mine["ours"] <= mine["high"] + 1e-9).all()
+        curves = made[source]["curves"].set_index("variant")
+        assert np.allclose(curves.loc[variant, "ours"], expected, rtol=1e-12)
+        assert (curves["low"] <= curves["ours"] + 1e-9).all() and (curves["ours"] <= curves["high"] + 1e-9).all()
+        for column in ("ours", "low", "high"):
+            assert np.allclose(curves.loc["uniform play", column], uniform, rtol=1e-12)
 
 
 def test_reward_and_regret_add_up(layout, monkeypatch):
@@ -121,23 +115,22 @@ def test_reward_and_regret_add_up(layout, monkeypatch):
             assert reward.loc[variant, "low"] + regret.loc[variant, "high"] == pytest.approx(best)
 
 
-def test_arrival_is_where_a_curve_stays_above_the_threshold_and_gives_the_places(layout):
+def test_arrival_is_where_a_curve_stays_above_the_threshold_and_gives_the_places(made):
     for returns, expected in (
         ([1.0, 1.0, 1.0], 1), ([0.0, 1.0, 1.0], 20), ([1.0, 0.5, 1.0], 30), ([1.0, 1.0, 0.5], 31), ([0.0] * 3, 31)
     ):  # fmt: skip
         assert cho.arrival(pd.DataFrame({"episode": [1, 20, 30], "return": returns}), 1.0) == expected
-    values = tables("cho", layout)["values"]
+    values = made["cho"]["values"]
     tuned = values[values["role"] == "tuned"]
     arrivals = tuned[tuned["quantity"] == "arrival at the optimum"].set_index("algorithm")["ours"]
     places = tuned[tuned["quantity"] == "order of arrival"].set_index("algorithm")["ours"]
     assert places.to_dict() == {name: 1 + (arrivals < arrivals[name]).sum() for name in ("rrl-mnl", "ucrl-mnl")}
 
 
-def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout):
-    made = tables("cho", layout, "runtime")
-    assert made["curves"].empty and made["values"].empty
-    assert all(tables(source, layout)["timings"].empty for source in CURVES)
-    values = made["timings"].set_index(["quantity", "variant"])
+def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout, made):
+    assert made["runtime"]["curves"].empty and made["runtime"]["values"].empty
+    assert all(made[source]["timings"].empty for source in CURVES)
+    values = made["runtime"]["timings"].set_index(["quantity", "variant"])
     timings = tidy.read(path_of(layout, "timings")).set_index("agent")
     for variant in ("rrl-mnl", "ucrl-mnl", "ucrl-mnl-visits"):
         ours = values.loc[("seconds of 1,000 episodes", variant), "ours"]
@@ -169,9 +162,7 @@ def test_missing_rows_and_unknown_names_are_rejected(layout, tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             tables("cho", without(layout, tmp_path, table, variant), "runtime")
-    with pytest.raises(
-        InputError, match=r"unknown experiment of 'cho' 'time' .*'runtime'.*: choose one of returns, runtime"
-    ):
+    with pytest.raises(InputError, match=r"experiment of 'cho' 'time' .*'runtime'.*: choose one of returns, runtime"):
         published.read("cho", layout, {"time": ["swim"]})
     with pytest.raises(InputError, match=r"nowhere(_K/summary\.csv|\.npz): there is no such file"):
         published.read("li", layout, {"reward": ["nowhere"]})

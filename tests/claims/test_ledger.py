@@ -19,7 +19,7 @@ from befrl.claims.toolbox.judge import judge, verdict_of
 from befrl.claims.toolbox.registry import CLAIMS, UNTRIED, Evidence, claim, number_of, paper
 from befrl.claims.toolbox.search import Worst, search
 from befrl.common.errors import InputError
-from befrl.report.mathematics import mathematics
+from befrl.report.wording import mathematics
 
 TRIALS = 10
 

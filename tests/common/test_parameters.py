@@ -90,9 +90,3 @@ def test_defaults_of_every_component_are_allowed_and_its_numbers_become_arrays(r
             assert len(np.unique(value)) == 1
         else:
             assert value == getattr(one, field.name)
-
-
-@pytest.mark.parametrize("registry", [agents.registry, instances.registry], ids=["agent", "instance"])
-def test_an_unknown_component_is_rejected_with_the_known_names(registry):
-    with pytest.raises(InputError, match=f"unknown {registry.kind} 'nobody': .*{registry.names()[-1]}"):
-        registry.module("nobody")

@@ -39,9 +39,6 @@ def assert_rejected(path, *words, read=lambda path: storage.read_arrays(path, "r
     assert [word for word in words if word not in text] == []
 
 
-# Writing.
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, error):
     path = tmp_path / "table.csv"
@@ -59,25 +56,22 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, error):
 
 
 def test_numbers_that_json_cannot_represent_are_not_written(tmp_path):
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        storage.write_json(tmp_path / "claim.json", {"worst_case": float("nan")})
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        storage.write_arrays(tmp_path / "block.npz", "run", ARRAYS, {"seconds": float("inf")})
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            storage.write_json(tmp_path / "claim.json", {"worst_case": value})
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            storage.write_arrays(tmp_path / "block.npz", "run", ARRAYS, {"seconds": value})
     assert os.listdir(tmp_path) == []
 
 
-def test_permissions_follow_the_umask(tmp_path):
-    before = os.umask(0o027)
+def test_json_round_trip_in_a_new_folder_with_the_permissions_of_the_umask(tmp_path):
+    path, before = tmp_path / "new" / "folder" / "claim.json", os.umask(0o027)
     try:
-        storage.write_text(tmp_path / "table.csv", "text")
+        storage.write_json(path, META)
     finally:
         os.umask(before)
-    assert (tmp_path / "table.csv").stat().st_mode & 0o777 == 0o640
-
-
-def test_json_round_trip_in_a_new_folder(tmp_path):
-    storage.write_json(tmp_path / "new" / "folder" / "claim.json", META)
-    assert storage.read_json(tmp_path / "new" / "folder" / "claim.json") == META
+    assert storage.read_json(path) == META
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_only_regular_files_are_written(tmp_path):
@@ -125,16 +119,11 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:
         with pytest.raises(InputError, match=r"file: cannot be written \(File too large\)"):
-            storage.write_text(path, "x" * 20_000)
-        with pytest.raises(InputError, match=r"file: cannot be written \(File too large\)"):
             storage.write_arrays(path, "run", {"regret": noise}, {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
-
-
-# Arrays.
 
 
 def test_arrays_round_trip_bit_by_bit_with_their_metadata(path):
@@ -154,9 +143,6 @@ def test_the_same_content_gives_the_same_bytes(path):
     assert other.read_bytes() == path.read_bytes()
     with zipfile.ZipFile(path) as stored:
         assert {entry.date_time for entry in stored.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-
-
-# Bad files.
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -202,6 +188,10 @@ def test_files_of_another_origin_kind_or_format_are_rejected(path, monkeypatch):
     )
     monkeypatch.setattr(storage, "FORMAT", "befrl-2")
     assert_rejected(path, "befrl-2")
+    monkeypatch.undo()
+    with np.load(path) as stored:
+        np.savez(path.with_name("less.npz"), meta=stored["meta"], regret=stored["regret"])
+    assert_rejected(path.with_name("less.npz"), "does not contain the arrays that it lists")
     path.write_text("episode,regret\n1,0.5\n")
     assert_rejected(path, "not a befrl run file")
     with open(path, "wb") as file:
@@ -220,9 +210,6 @@ def test_files_of_another_origin_kind_or_format_are_rejected(path, monkeypatch):
 def test_bad_json_is_rejected(tmp_path, text):
     (tmp_path / "claim.json").write_text(text)
     assert_rejected(tmp_path / "claim.json", "cannot be read as JSON", read=storage.read_json)
-
-
-# Run files.
 
 
 def whole_run():
@@ -252,9 +239,6 @@ def test_a_run_round_trips_and_an_inconsistent_one_is_rejected(tmp_path):
         log["regret"][1, 0, 2] = value
         run_file.save(path, log, meta)
         assert_rejected(path, "damaged, a regret is not a finite number", read=run_file.load)
-
-
-# Tables.
 
 
 TABLE = "agent,mean,seeds\ngreedy,1.5,3\n7,2.5,3\n"

@@ -10,12 +10,12 @@ from befrl.agents.base import BaseAgent, Plan, Trajectory
 from befrl.common.errors import InputError
 from befrl.experiment import loop, run_file
 from befrl.experiment.environment import Environment
-from befrl.experiment.loop import Lookup, changed
+from befrl.experiment.loop import changed
 from befrl.experiment.regret import TOGETHER, Regret
 from befrl.experiment.run_file import COST, LOGGED, TRACED, marks
 from befrl.experiment.spec import RunSpec
 from befrl.numerics import bellman
-from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, random_episodes, spec, trained, value_of
+from helpers import INSTANCES, ROOT, SMOOTH, continuum, instance, play, spec, trained, value_of
 
 
 class Fixed(BaseAgent):
@@ -214,20 +214,6 @@ def test_the_optimal_policy_on_cells_loses_what_is_stated(name):
     assert problem.cell_loss == pytest.approx(loss, abs=V_STAR_ERROR[name][0])
     if name != "waves":  # three cells for five steps are its own fault
         assert problem.cell_loss < 1e-3 * (problem.optimal_value - problem.uniform_value)
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_functions_on_anchors_are_read_between_them(name, rng):
-    problem = instance(name)
-    space = problem.model.space
-    (t,) = random_episodes(problem, range(4), 1)
-    values, table = rng.standard_normal((4, problem.model.n_anchors)), rng.standard_normal((4, *problem.R.shape))
-    first, visits = Lookup(space).first(values, t), Lookup(space).visits(table, t)
-    for i in range(4):
-        assert first[i] == pytest.approx(at(problem, values[i], t.states[i, 0]), abs=1e-10)
-        for h, (s, a) in enumerate(zip(t.states[i], t.actions[i], strict=True)):
-            if np.all((s >= space.low) & (s <= space.high)):
-                assert visits[i, h] == pytest.approx(at(problem, table[i, :, a], s), abs=1e-10)
 
 
 @pytest.mark.parametrize("name", INSTANCES)

@@ -24,13 +24,13 @@ from befrl.common.layout import Layout
 from befrl.common.printed import PRINTED
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
-from befrl.learning import estimators
 from befrl.planning import planners
 from befrl.study import provenance
 from helpers import PROJECT
 
 KINDS = figures.registry.names()
 REFERENCE = PROJECT / "tests" / "reference" / "smoke"
+CAPTIONS = Path(__file__).with_name("captions.csv")
 # In the second case nobody is tuned and nothing is swept.
 CASES = TUNED, UNTUNED = ("chain-3", "U"), ("riverswim-3", "K")
 # for processes that are to import the code that is tested
@@ -56,6 +56,8 @@ def layout(tmp_path_factory):
                 second[column] += 2
             if study == "planners" and name == "medians":  # beyond the limits of the axes
                 second["value_error"], second["regret"] = second["value_error"] * 1e20, second["regret"] * 1e-9
+            if name == "regions":  # coverage that falls with k
+                second["covered"] = 1 / second["k"]
             write(layout.component(study, name, "second"), second)
             for each in (table, second) if name == "medians" else ():
                 timed = each.assign(seconds=rng.lognormal(size=len(each)))[list(components.tables(study)["timings"])]
@@ -134,45 +136,15 @@ def test_another_process_draws_the_same_bytes(sources, tmp_path_factory, kind):
 # Words.
 
 
-# By kind of figure: the number of seeds, and what its caption says about them, about intervals and about lines.
-CAPTIONS = {
-    "ordering": (4, "4 seeds", "thick: interval of the mean, thin: 10 to 90 % of the seeds"),
-    "table1": (4, "4 seeds and 40 episodes", "thick: interval of the mean, thin: 10 to 90 % of the seeds"),
-    "regret": (4, "40 episodes, mean over 4 seeds", "shaded: interval of the mean"),
-    "regret-theory": (4, "40 episodes, mean over 4 seeds", "shaded: interval of the mean"),
-    "noise-scale": (4, "4 seeds and 40 episodes", "bars: interval of the mean; shaded: 10 to 90 % of the seeds"),
-    "optimism": (4, "4 seeds and 40 episodes", "bars: interval of the mean"),
-    "tuning": (4, "4 configurations of each agent, over 4 seeds", "with intervals"),
-    "exploration": (3, "3 seeds, 4 to 10 episodes", "bars: intervals of the means"),
-    "densities": (1, "one seed", "dashed lines and dots: the penalised maximum-likelihood estimate"),
-    "estimators": (3, "3 samples", "shaded: 10 to 90 % of the samples"),
-    "planners": (3, "3 draws", "Dashed: exact planning"),
-    "traps": (3, "3 to 5 seeds", "95 % interval (shaded)"),
-    "rates": (4, "4 to 6 seeds for each gap, 20 episodes, and 6 against d and H", "Shaded: bootstrap interval"),
-    "bad-rounds": (3, "3 seeds, K = 6", "shaded: interval of the mean"),
-    "coverage-regions": (3, "3 seeds, K = 6", "shaded: up to the 0.95 quantile"),
-    "optimism-episodes": (3, "3 seeds, K = 6", "shaded: interval of the mean"),
-    "repairs": (None, "All that the proof needs holds together on: ", "Circles: all red ones hold"),
-    "published": (3, "3 seeds", "Dashed: constants of the theory."),
-    "claims-map": (None, "85 claims 4 were tried: 1 corrected, 1 fails, 1 holds, 1 open", "Coloured lines"),
-    # Formulas alone.
-    "bound": (None, "No seeds", "on chain-3"),
-    "noise-forms": (None, "No seeds", "times as large"),
-    # Measured seconds are of the machine, not of seeds.
-    "estimators-cost": (None, "Seconds of one update", "Flat lines"),
-    "planners-cost": (None, "Median seconds of one plan", "Dashed: exact planning"),
-    "cost": (None, "Processor time", "seeds in lock step"),
-}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_captions_state_seeds_and_intervals(drawing, kind):
+    """As captions.csv says: the number of seeds, what is averaged, and what shading and lines show."""
     figure, tables = drawing(kind)
     assert contents(figure)["axes"]
     about = render.describe(kind, tables)
-    seeds, words, bands = CAPTIONS[kind]
-    assert about["seeds"] == seeds and about["title"]
-    assert words in about["caption"] and bands in about["caption"]
+    expected = pd.read_csv(CAPTIONS, index_col="kind").loc[kind]
+    assert about["title"] and about["seeds"] == (None if np.isnan(expected["seeds"]) else expected["seeds"])
+    assert expected["states"] in about["caption"] and expected["shows"] in about["caption"]
 
 
 def test_the_json_describes_the_figure(sources, drawing, tmp_path):
@@ -183,17 +155,14 @@ def test_the_json_describes_the_figure(sources, drawing, tmp_path):
     assert about == words | given | {"section": "", "measured": False}
 
 
-def test_only_figures_of_timings_show_seconds():
+def test_only_figures_of_timings_show_seconds_and_three_kinds_open_the_report():
     """Committed figures must not change from run to run."""
+    assert {kind for kind in KINDS if figures.headline(kind)} == {"ordering", "regret", "table1"}
     for kind in KINDS:
         tables = figures.registry.module(kind).TABLES
         assert figures.measured(kind) == (list(tables) == ["timings"])
         columns = {column for columns in tables.values() for column in columns}
         assert figures.measured(kind) == bool(columns & {"seconds", "seconds_per_episode", "exponent_k"})
-
-
-def test_figures_that_open_the_report():
-    assert {kind for kind in KINDS if figures.headline(kind)} == {"ordering", "regret", "table1"}
 
 
 def test_every_component_study_is_drawn():
@@ -203,11 +172,6 @@ def test_every_component_study_is_drawn():
     for module in modules:
         for table, columns in module.TABLES.items():
             assert set(columns) <= set(components.tables(module.SUBJECT)[table])
-
-
-def test_missing_tables_are_named(sources):
-    with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
-        render.read_tables("regret", sources["regret"][:1])
 
 
 def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
@@ -226,32 +190,41 @@ def test_the_caption_says_which_track_and_family(layout):
     assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
     assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
     assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
-
-
-def test_a_study_without_a_sweep_or_tuning_has_its_figures_too(layout):
+    # A study without a sweep or tuning has its figures, too.
     words = {"noise-scale": "No sweep over x", "optimism": "No sweep over x", "tuning": "No agent was tuned"}
     for kind, text in words.items():
         assert text in described(layout, kind, UNTUNED)["caption"]
         assert not drawn(kind, figures.tables(layout, kind, [UNTUNED])).axes[0].collections
 
 
-def test_published_captions_say_what_cannot_be_told_and_how_far_the_authors_are(drawing):
-    """Two agents on one instance: the second leaves uniform play between the two episodes."""
-    tables = drawing("published")[1][0]
-    row = {"source": "ayoub", "instance": "river", "quantity": "regret", "episode": 10, "told_from_uniform": "no"}
-    rows = [row | {"variant": name, "episode": k} for name in ("first", "second") for k in (10, 20)]
-    values = pd.DataFrame(rows, columns=tables["values"].columns)
-    values.loc[3, "told_from_uniform"] = "yes"
+def published_values(columns, **changes):
+    """Values of two agents on one instance: the second leaves uniform play between the two episodes."""
+    row = {"source": "ayoub", "instance": "riverswim-3", "quantity": "regret", "algorithm": "ucrl-vtr"}
+    agents = (("first", 10, "no"), ("first", 20, "no"), ("second", 10, "no"), ("second", 20, "yes"))
+    rows = [row | {"variant": name, "episode": k, "told_from_uniform": told} for name, k, told in agents]
+    return pd.DataFrame(rows, columns=columns).assign(**changes)
+
+
+def test_published_figures_say_what_cannot_be_told_and_how_far_the_authors_are(drawing):
+    (tables,) = drawing("published")[1]
+    values = functools.partial(published_values, tables["values"].columns)
 
     def caption(values):
-        shown = tables["curves"].assign(instance="river")
-        return render.describe("published", [{"values": values, "curves": shown}])["caption"]
+        return render.describe("published", [tables | {"values": values}])["caption"]
 
-    assert "Not told from uniform play, which lies within their interval: first on river. " in caption(values)
-    assert "Stars" not in caption(values) and "Not told" not in caption(values.assign(told_from_uniform="yes"))
-    values = values.assign(authors=100.0, deviation=[0.01, -0.04, 0.02, 0.03], follows=["code", "code", "text", "text"])
+    assert "Not told from uniform play, which lies within their interval: first on riverswim-3. " in caption(values())
+    assert "Stars" not in caption(values()) and "Not told" not in caption(values(told_from_uniform="yes"))
+    follows = ["code", "code", "text", "text"]
+    starred = values(authors=[1.0, 2.0, 3.0, 4.0], deviation=[0.01, -0.04, 0.02, 0.03], follows=follows)
     words = "Stars: the authors' numbers, from which curves deviate by up to 4% as the code and 3% as the text. "
-    assert words in caption(values)
+    assert words in caption(starred)
+    (axes,) = figures.registry.module("published").draw([tables | {"values": starred}]).axes
+    stars = [line for line in axes.get_lines() if line.get_marker() == "*"]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(10, 1), (20, 2), (10, 3), (20, 4)]
+    # The title says whether the experiment follows the authors' code or their text.
+    assert axes.get_title() == "riverswim-3, as the code"
+    other = tables | {"curves": tables["curves"].assign(follows=np.nan)}
+    assert figures.registry.module("published").draw([other]).axes[0].get_title() == "riverswim-3"
 
 
 # What is drawn.
@@ -388,19 +361,6 @@ def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, colum
         part = rows[rows["role"] == role]
         assert len(part) and list(line.get_xdata()) == list(part["value"])
         assert list(line.get_ydata()) == list(part[column])
-
-
-def test_the_authors_numbers_are_stars(drawing):
-    module, (tables,) = figures.registry.module("published"), drawing("published")[1]
-    row = {"source": "ayoub", "instance": "riverswim-3", "algorithm": "ucrl-vtr", "episode": 20, "authors": 12.0}
-    values = pd.DataFrame([row], columns=tables["values"].columns)
-    (axes,) = module.draw([tables | {"values": values}]).axes
-    stars = [line for line in axes.get_lines() if line.get_marker() == "*"]
-    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(20, 12.0)]
-    # The title says whether the experiment follows the authors' code or their text.
-    assert axes.get_title() == "riverswim-3, as the code"
-    other = {"values": values, "curves": tables["curves"].assign(follows=np.nan)}
-    assert module.draw([other]).axes[0].get_title() == "riverswim-3"
 
 
 def test_table1_shows_both_scales_and_the_papers_marks(drawing):
@@ -572,23 +532,18 @@ def test_rates_show_envelopes_with_their_slopes_and_edges(drawing):
     titles = [f"jao-3: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")]
     assert [axis.get_title() for axis in figure.axes[:4]] == titles
     words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in figure.axes]
-    slopes = first["slopes"][first["slopes"]["varied"] == "K"]
-    names = {"x=0": "x=0 (greedy)", "": "theory"}
-    expected = {
-        (row.agent, row.setting): f"{row.agent} {names.get(row.setting, row.setting)}: {row.slope:.2f} "
-        f"[{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
-        for row in slopes.fillna({"setting": ""}).itertuples()
-    }
+    names, expected = {"x=0": "x=0 (greedy)", "": "theory"}, {}
+    for row in first["slopes"][first["slopes"]["varied"] == "K"].fillna({"setting": ""}).itertuples():
+        slope = f"{row.slope:.2f} [{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
+        expected[row.agent, row.setting] = f"{row.agent} {names.get(row.setting, row.setting)}: {slope}"
+    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"]
     both = expected["bef-rlsvi", "x=10"]
-    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"] and both in words[0]
     assert words[1] == [both, *(text for (agent, _), text in expected.items() if agent != "bef-rlsvi")]
     part = first["envelopes"][(first["envelopes"]["varied"] == "K") & (first["envelopes"]["setting"] == "x=0.1")]
     line, inside, edge = figure.axes[0].get_lines()[4:7]
     assert list(line.get_ydata()) == list(part["mean"])
-    at_edge = part["edge"] != "none"
-    assert (list(inside.get_xdata()), list(edge.get_xdata())) == (
-        list(part["value"][~at_edge]), list(part["value"][at_edge])
-    ) and 0 < at_edge.sum() < len(part)  # fmt: skip
+    for dots, some in ((inside, part[part["edge"] == "none"]), (edge, part[part["edge"] != "none"])):
+        assert len(some) and list(dots.get_xdata()) == list(some["value"])
     assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
 
 
@@ -613,27 +568,37 @@ def test_densities_are_those_of_the_table(drawing):
     assert np.array_equal(centres.round(), probability["next"]) and len(set(centres.round(6))) == len(centres)
 
 
-def by_name(table, key, size, column):
-    """{name: (sizes, values)} as in the table."""
-    return {name: (list(part[size]), list(part[column])) for name, part in table.groupby(key, sort=False)}
-
-
 @pytest.mark.parametrize(
-    ("kind", "table", "names", "column", "level"),
+    ("kind", "table", "names", "x", "y", "band"),
     [
-        ("bad-rounds", "bad_rounds", ["multiple", "rounds"], "mean", ("printed bound", "printed")),
-        ("optimism-episodes", "optimism", "multiple", "share", ("Φ(-1)", "promised")),
+        ("bad-rounds", "bad_rounds", ["multiple", "rounds"], "k", "mean", ("low", "high")),
+        ("optimism-episodes", "optimism", "multiple", "k", "share", ("low", "high")),
+        ("estimators", "medians", "estimator", "transitions", "kl", ("kl_low", "kl_high")),
+        ("estimators-cost", "timings", "estimator", "transitions", "seconds", ()),
     ],
 )
-def test_bad_rounds_and_optimism_are_those_of_the_tables(drawing, kind, table, names, column, level):
+def test_curves_of_components_are_those_of_the_table(drawing, kind, table, names, x, y, band):
     figure, tables = drawing(kind)
-    for axes, each in zip(figure.axes, tables, strict=True):
+    for axes, rows in zip(figure.axes, (each[table] for each in tables), strict=True):
         curves = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
-        for line, (_, rows) in zip(curves, each[table].groupby(names, sort=False), strict=True):
-            assert list(line.get_xdata()) == list(rows["k"]) and list(line.get_ydata()) == list(rows[column])
-        levels = {line.get_ydata()[0] for line in axes.get_lines() if line.get_label() == level[0]}
-        assert levels == {each[table][level[1]].iloc[0]}
-        assert len(axes.collections) == len(curves) <= 6
+        groups = [part for _, part in rows.groupby(names, sort=False)]
+        for line, part in zip(curves, groups, strict=True):
+            assert list(line.get_xdata()) == list(part[x]) and list(line.get_ydata()) == list(part[y])
+        if names == "estimator":
+            known = figures.registry.module("estimators").STYLES
+            assert [(line.get_color(), line.get_marker()) for line in curves] == [
+                known[name] for name in rows[names].unique()
+            ]
+        assert len(axes.collections) == (len(groups) if band else 0)
+        for shade, part in zip(axes.collections, groups, strict=False):
+            vertices = shade.get_paths()[0].vertices
+            for place, *ends in part[[x, *band]].to_numpy():
+                assert [*np.unique(vertices[vertices[:, 0] == place][:, 1])] == [*np.unique(ends)]
+        assert axes.get_title().startswith(rows["instance"].iloc[0])
+        for label, column in (("Φ(-1)", "promised"), ("printed bound", "printed")):
+            levels = [line.get_ydata()[0] for line in axes.get_lines() if line.get_label() == label]
+            assert levels == ([rows[column].iloc[0]] if column in rows else [])
+    assert len(figure.legends[0].get_texts()) >= len(groups)
 
 
 def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_coverage(drawing):
@@ -666,30 +631,6 @@ def test_a_filled_square_is_a_hypothesis_that_holds(drawing):
     assert len(axes.get_xticklabels()) == len(cases) >= 4 and len(set(filled.values())) == 2
 
 
-@pytest.mark.parametrize(
-    ("kind", "table", "column"), [("estimators", "medians", "kl"), ("estimators-cost", "timings", "seconds")]
-)
-def test_estimators_are_shown_by_the_numbers_of_the_table(drawing, kind, table, column):
-    figure, tables = drawing(kind)
-    styles = figures.registry.module("estimators").STYLES
-    for axes, rows in zip(figure.axes, (each[table] for each in tables), strict=True):
-        expected = by_name(rows, "estimator", "transitions", column)
-        for (name, numbers), line in zip(expected.items(), axes.get_lines(), strict=True):
-            assert (list(line.get_xdata()), list(line.get_ydata())) == numbers
-            assert (line.get_color(), line.get_marker()) == styles[name]
-        assert len(axes.collections) == (len(expected) if column == "kl" else 0)
-        for name, band in zip(expected, axes.collections, strict=False):
-            (shape,) = band.get_paths()
-            for row in rows[rows["estimator"] == name].itertuples():
-                edge = shape.vertices[shape.vertices[:, 0] == row.transitions][:, 1]
-                assert [edge.min(), edge.max()] == [row.kl_low, row.kl_high]
-        assert axes.get_title() == rows["instance"].iloc[0]
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        name for name in estimators.registry if name in expected
-    ]
-
-
 @pytest.mark.parametrize(("kind", "table"), [("planners", "medians"), ("planners-cost", "timings")])
 def test_planners_are_shown_by_the_numbers_of_the_table(drawing, kind, table):
     (figure, tables), module = drawing(kind), figures.registry.module("planners")
@@ -697,17 +638,17 @@ def test_planners_are_shown_by_the_numbers_of_the_table(drawing, kind, table):
     shown = [(each[table], column, limits) for each in tables for column, (_, limits) in columns.items()]
     at_limit = 0
     for axes, (rows, column, (low, high)) in zip(figure.axes, shown, strict=True):
-        expected = by_name(rows[rows["planner"] != "exact"], "planner", "features", column)
+        expected = dict(list(rows[rows["planner"] != "exact"].groupby("planner", sort=False)))
         lines = axes.get_lines()
         # The value error of exact planning is zero, which has no place on a logarithmic axis.
         assert len(lines) == len(expected) + (column != "value_error")
         if column != "value_error":
             exact = rows[rows["planner"] == "exact"][column].iloc[0]
             assert list(lines[-1].get_ydata()) == [min(max(exact, low), high)] * 2
-        for (name, (sizes, values)), line in zip(expected.items(), lines, strict=False):
-            clipped = [min(max(value, low), high) for value in values]
-            at_limit += clipped != values
-            assert (list(line.get_xdata()), list(line.get_ydata())) == (sizes, clipped)
+        for (name, part), line in zip(expected.items(), lines, strict=False):
+            clipped = [min(max(value, low), high) for value in part[column]]
+            at_limit += clipped != list(part[column])
+            assert (list(line.get_xdata()), list(line.get_ydata())) == (list(part["features"]), clipped)
             assert (line.get_color(), line.get_marker()) == module.STYLES[name]
     assert bool(at_limit) == (kind == "planners")
     (legend,) = figure.legends
@@ -721,9 +662,6 @@ def test_a_figure_computes_no_regret(kind):
     forbidden = ("experiment", "planning", "learning", "instances", "agents", "numerics", "model")
     forbidden += ("analysis.components", "analysis.aggregation", "analysis.table1")
     assert not [name for name in modules if name.startswith(tuple(f"befrl.{layer}" for layer in forbidden))]
-
-
-# Contents.
 
 
 def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
@@ -757,9 +695,6 @@ def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
     assert made(size=5) == first and made(shift=1.0) != first
 
 
-# Names.
-
-
 def test_figures_of_a_study_are_found_by_name():
     cases, components = [("a", "U"), ("b", "K")], [("planners", "b"), ("densities", "a"), ("planners", "a")]
     few, wanted = figures.wanted(cases), figures.wanted(cases, components, ["li", "cho"])
@@ -776,3 +711,5 @@ def test_figures_of_a_study_are_found_by_name():
     }
     with pytest.raises(InputError, match=r"unknown figure 'pie': choose one of .*noise-scale"):
         figures.registry.module("pie")
+    with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
+        render.read_tables("regret", ["summary.csv"])

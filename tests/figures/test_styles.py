@@ -74,8 +74,8 @@ def test_agents_of_a_panel_look_different(name):
 
 
 def key(agent, algorithm):
-    look = style.options(agent, algorithm)
-    return to_hex(look["color"]), look["marker"], look.get("markerfacecolor")
+    options = style.options(agent, algorithm)
+    return to_hex(options["color"]), options["marker"], options.get("markerfacecolor")
 
 
 def test_any_number_of_new_agents_can_be_told_apart_even_without_colours():

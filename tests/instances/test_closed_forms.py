@@ -49,7 +49,7 @@ def test_truncated_exponential_sampler_inverts_the_cdf():
         assert np.allclose(cdf, u, rtol=1e-9, atol=1e-11)
 
 
-def test_literal_aims_where_it_says():
+def test_literal_next_states_have_the_stated_means():
     instance = instances.rebuild("literal", {"bins": 4, "left": 0.2, "right": 0.1, "margin": 0.1}, {})
     natural = instance.model.features.natural(instance.theta_p[None])
     centre = (np.arange(4) + 0.5) / 4
@@ -156,7 +156,7 @@ def test_linear_gaussian_cells_have_exact_masses_wherever_the_law_is(dim):
 
 
 @pytest.mark.parametrize("dim", [1, 2])
-def test_lds_moves_as_it_says(dim):
+def test_lds_transitions_and_rewards_are_those_stated(dim):
     instance = instances.rebuild("lds", {"dimension": dim, "pull": 0.7, "force": 0.2, "sigma": 0.3, "bound": 0.5}, {})
     states = np.array([[0.1, -0.3], [2.0, 0.4], [-0.5, -9.0]])[:, :dim]
     natural = instance.natural_at(instance.theta_p, states if dim > 1 else states[:, 0])
@@ -190,7 +190,7 @@ def test_value_of_a_fixed_push_by_the_lyapunov_recursion(action):
 
 
 def test_custom_sin_is_the_published_one():
-    """p(s'|s,a) ~ exp(-|s'|^1.7/1.7 + sin(4 s')(s + a)) and r(s), on a grid of states of its own."""
+    """p(s'|s,a) ~ exp(-|s'|^1.7/1.7 + sin(4 s')(s + a)) and r(s), on another grid of states."""
     instance = instances.rebuild("custom-sin", {}, {})
     s, after = np.array([-2.0, -0.3, 0.0, 0.9]), np.linspace(-4, 4, 41)
     R, P = instance.first_step(s)

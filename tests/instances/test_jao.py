@@ -13,7 +13,7 @@ from befrl.instances.jao import BAD, GOOD, Parameters
 from helpers import ROOT, instance
 
 
-def test_arms():
+def test_probabilities_and_mean_rewards_of_the_arms():
     problem = instance("jao", arms=4, rate=0.2, eps=0.1, leave=0.3, background=0.4, bonus=0.05, top=0.8)
     assert np.allclose(problem.P[BAD, :, GOOD], [0.2, 0.2, 0.2, 0.3], rtol=0, atol=1e-12)
     assert np.allclose(problem.P[GOOD, :, GOOD], 0.7, rtol=0, atol=1e-12)
@@ -48,7 +48,7 @@ def test_the_last_arm_is_optimal_until_its_advantage_is_below_the_bonus():
     assert set(problem.optimal_policy[:, BAD]) == {first, last}
 
 
-def test_by_default_the_prior_is_the_truth_about_all_arms_but_two():
+def test_default_prior_matches_all_arms_but_two():
     """At theta = 0 an arm of the bad state has the background's reward and rate: no optimism, no pessimism for free."""
     problem = instance("jao")
     nothing = np.zeros((1, problem.model.d))

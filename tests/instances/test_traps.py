@@ -1,4 +1,4 @@
-"""The traps: values by other means, what BEF-RLSVI's noise cannot do there, and how often it is trapped."""
+"""The traps: values by direct sums and integrals, plans of BEF-RLSVI under any noise, and how often it is trapped."""
 
 import itertools
 

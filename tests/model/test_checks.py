@@ -19,6 +19,10 @@ from befrl.model.spaces import BinnedInterval, FiniteSpace, SmoothBox
 NOISE = np.random.default_rng(1)
 
 
+def phi(s):
+    return np.stack(np.broadcast_arrays(1.0, s[:, None], [0.0, 1.0]), axis=-1)
+
+
 def smooth(**changes):
     """A family of one instance on [0, 1] with smooth features; `changes` replace its parts."""
     part = {
@@ -27,7 +31,7 @@ def smooth(**changes):
         "family": ContinuousFamily,
         "statistic": lambda s: np.stack([s, np.square(s)], axis=-1),
         "log_base_at": lambda s: -np.square(s),
-        "phi": lambda s: np.stack(np.broadcast_arrays(1.0, s[:, None], [0.0, 1.0]), axis=-1),
+        "phi": phi,
         "later_phi": None,
         "reward": bernoulli.Law,
         "B": [1.0, 0.0],
@@ -141,137 +145,89 @@ def binned(_):
     return Instance(model, 3, np.zeros(6), np.zeros(6), **space.first(0))
 
 
-def raised_means(law):
-    """Mean rewards that the law cannot have, as a user's `build` would ask for them."""
-    return lambda _: law.natural(np.array([0.5, 1.2]))
+def features(*shape, block=0, blocks=1):
+    """Features of ones in blocks, U of this shape."""
+    return lambda: Features(np.ones(shape), np.full(shape[:2], block), np.ones((blocks, 1, 1)))
 
 
-MISTAKES = {
+AGAIN = "gives other values when it is asked again"
+TWO_STATES = {"features": features(2, 2, 1, 1), "theta_p": [0], "theta_r": [0], "start_masses": [1, 0]}
+MISTAKES = [
     # numbers
-    "no steps": (smooth(horizon=0), "horizon = 0 is not allowed: it must be a whole number from 1"),
-    "theta_p too short": (smooth(theta_p=np.ones(5)), "theta_p has shape (5,), it must have (6,)"),
-    "theta_p is words": (finite(theta_p=["a"] * 6), "theta_p is not an array of numbers"),
-    "theta_r is ragged": (finite(theta_r=[[1.0], [1.0, 2.0]]), "theta_r is not an array of numbers"),
-    "theta_r is not a number": (smooth(theta_r=np.full(6, np.nan)), "theta_r has entries that are not finite"),
-    "theta_p is infinite": (finite(theta_p=np.full(6, np.inf)), "theta_p has entries that are not finite"),
-    "theta_p is too large": (smooth(theta_p=np.full(6, 1e308)), "the log-partition Z of theta* is not finite at"),
-    "B too long": (smooth(B=[1.0, 0.0, 0.0]), "B has shape (3,), it must have (2,)"),
-    "B is zero": (smooth(B=[0.0, 0.0]), "constant alpha_r = 0 is zero to rounding"),
+    (smooth(horizon=0), "horizon = 0 is not allowed: it must be a whole number from 1"),
+    (smooth(theta_p=np.ones(5)), "theta_p has shape (5,), it must have (6,)"),
+    (finite(theta_p=["a"] * 6), "theta_p is not an array of numbers"),
+    (finite(theta_r=[[1.0], [1.0, 2.0]]), "theta_r is not an array of numbers"),
+    (smooth(theta_r=np.full(6, np.nan)), "theta_r has entries that are not finite"),
+    (finite(theta_p=np.full(6, np.inf)), "theta_p has entries that are not finite"),
+    (smooth(theta_p=np.full(6, 1e308)), "the log-partition Z of theta* is not finite at (s, a)"),
+    (smooth(B=[1.0, 0.0, 0.0]), "B has shape (3,), it must have (2,)"),
+    (smooth(B=[0.0, 0.0]), "constant alpha_r = 0 is zero to rounding"),
     # the space
-    "no states": (finite(states=0), "the number of states = 0 is not allowed"),
-    "edges decrease": (smooth(edges=[np.linspace(1.0, 0.0, 6)]), "edges must be a list of increasing arrays"),
-    "no nodes": (smooth(order=0), "order = 0 is not allowed: it must be a whole number from 1"),
+    (finite(states=0), "the number of states = 0 is not allowed"),
+    (smooth(edges=[np.linspace(1.0, 0.0, 6)]), "edges must be a list of increasing arrays"),
+    (smooth(order=0), "order = 0 is not allowed: it must be a whole number from 1"),
     # psi
-    "psi without components": (smooth(statistic=lambda s: s), "psi (`statistic`) has shape (25,) on the 25 nodes"),
-    "psi of too few states": (finite(psi=np.ones((2, 1))), "psi (`statistic`) has shape (2, 1) on the 3 nodes"),
-    "psi without leading axes": (
-        smooth(statistic=lambda s: np.stack([s, s * s], axis=1)),
-        "statistic(s) has shape (2, 2, 3) for states of shape (2, 3), it must have (2, 3, 2)",
-    ),
-    "psi for one state at a time": (
-        smooth(statistic=lambda s: [math.sin(s), math.cos(s)]),
-        "statistic(s) fails on an array of shape (25,) (TypeError: ",
-    ),
-    "psi is not finite": (
-        smooth(statistic=lambda s: np.stack([s, np.where(s > 0.9, np.inf, s)], axis=-1)),
+    (smooth(statistic=lambda s: s), "psi (`statistic`) has shape (25,) on the 25 nodes"),
+    (finite(psi=np.ones((2, 1))), "psi (`statistic`) has shape (2, 1) on the 3 nodes"),
+    (smooth(statistic=lambda s: np.stack([s, s * s], axis=1)), "shape (2, 2, 3) for states of shape (2, 3), it must"),
+    (smooth(statistic=lambda s: [math.sin(s)]), "statistic(s) fails on an array of shape (25,) (TypeError: "),
+    (
+        smooth(statistic=lambda s: np.where(s > 0.9, np.inf, s)[..., None]),
         "psi (`statistic`) is not finite at s' = 0.9",
     ),
-    "psi is random": (
-        smooth(statistic=lambda s: np.stack([s, NOISE.random(s.shape)], axis=-1)),
-        "statistic(s) gives other values when it is asked again",
-    ),
-    "psi of other p": (finite(psi=np.eye(3)), "the matrices A_i have 1 rows, but psi has 3 components"),
-    "psi is constant": (finite(psi=np.ones((3, 1))), "there is nothing to estimate"),
+    (smooth(statistic=lambda s: NOISE.random((*s.shape, 2))), f"statistic(s) {AGAIN}"),
+    (finite(psi=np.eye(3)), "the matrices A_i have 1 rows, but psi has 3 components"),
+    (finite(psi=np.ones((3, 1))), "there is nothing to estimate"),
     # the base measure
-    "base is not a number": (
-        smooth(log_base_at=lambda s: np.where(s > 0.9, np.nan, 0.0)),
-        "the log base measure (`log_base`, `log_base_at`) is nan at s' = 0.9",
-    ),
-    "base is infinite": (finite(log_base=np.array([0.0, np.inf, 0.0])), "is inf at s' = 1: it must be a number"),
-    "base by state only": (finite(log_base=np.zeros((3, 3))), "has shape (3, 3) on the 3 nodes of the space"),
-    "base of other actions": (
-        finite(log_base=np.zeros((3, 4, 3))),
-        "the base measure is given for (states, actions) = (3, 4), the features for (3, 2)",
-    ),
-    "base of nothing": (finite(log_base=np.full(3, -np.inf)), "the base measure of (s, a) = (0, 0) is zero"),
-    "base without leading axes": (
-        smooth(log_base_at=lambda s: np.zeros(len(s))),
-        "log_base_at(s) has shape (2,) for states of shape (2, 3), it must have (2, 3)",
-    ),
+    (smooth(log_base_at=lambda s: np.where(s > 0.9, np.nan, 0.0)), "(`log_base`, `log_base_at`) is nan at s' = 0.9"),
+    (finite(log_base=np.array([0.0, np.inf, 0.0])), "is inf at s' = 1: it must be a number"),
+    (finite(log_base=np.zeros((3, 3))), "has shape (3, 3) on the 3 nodes of the space"),
+    (finite(log_base=np.zeros((3, 4, 3))), "given for (states, actions) = (3, 4), the features for (3, 2)"),
+    (finite(log_base=np.full(3, -np.inf)), "the base measure of (s, a) = (0, 0) is zero"),
+    (smooth(log_base_at=lambda s: np.zeros(len(s))), "(2,) for states of shape (2, 3), it must have (2, 3)"),
     # phi
-    "phi for one state at a time": (
-        smooth(phi=lambda s: [[1.0, math.sin(s)], [0.0, 1.0]]),
-        "phi(s) fails on an array of shape (25,) (TypeError: ",
-    ),
-    "phi without actions": (smooth(phi=lambda s: np.stack([s, s], axis=-1)), "phi has shape (25, 2)"),
-    "phi is not finite": (
-        smooth(phi=lambda s: np.stack(np.broadcast_arrays(np.log(s[:, None] - 0.1), 1.0, [0.0, 1.0]), axis=-1)),
-        "the features U are not finite at (s, a) = (0.00",
-    ),
-    "phi is random": (
-        smooth(phi=lambda s: NOISE.random((len(s), 2, 3))),
-        "phi(s) gives other values when it is asked again",
-    ),
-    "phi of other states": (
-        smooth(later_phi=lambda s: 2 * np.stack(np.broadcast_arrays(1.0, s[:, None], [0.0, 1.0]), axis=-1)),
-        "phi does not give the features that the model has on the anchors",
-    ),
-    "one-hot features within cells": (one_hot_box, "must be made by Model.smooth_in or Features.dense"),
-    "features of too few states": (
-        finite(
-            features=lambda: Features.one_hot(2, 2, 1), theta_p=np.zeros(4), theta_r=np.zeros(4), start_masses=[1, 0]
-        ),
-        "the features have 2 states, the space 3",
-    ),
-    "features in a wrong shape": (
-        finite(features=lambda: Features(np.ones((3, 2, 1)), np.zeros((3, 2), int), np.ones((1, 1, 1)))),
-        "U, block and trace have shapes (3, 2, 1), (3, 2) and (1, 1, 1)",
-    ),
-    "a block that is not there": (
-        finite(features=lambda: Features(np.ones((3, 2, 1, 1)), np.full((3, 2), 6), np.ones((6, 1, 1)))),
-        "the features' blocks must be whole numbers from 0 to 5",
-    ),
+    (smooth(phi=lambda s: [[1.0, math.sin(s)]]), "phi(s) fails on an array of shape (25,) (TypeError: "),
+    (smooth(phi=lambda s: np.stack([s, s], axis=-1)), "phi has shape (25, 2)"),
+    (smooth(phi=lambda s: np.log(phi(s) - 0.1)), "the features U are not finite at (s, a) = (0.00"),
+    (smooth(phi=lambda s: NOISE.random((len(s), 2, 3))), f"phi(s) {AGAIN}"),
+    (smooth(later_phi=lambda s: 2 * phi(s)), "phi does not give the features that the model has on the anchors"),
+    (one_hot_box, "must be made by Model.smooth_in or Features.dense"),
+    (finite(**TWO_STATES), "the features have 2 states, the space 3"),
+    (finite(features=features(3, 2, 1)), "U, block and trace have shapes (3, 2, 1), (3, 2) and (1, 1, 1)"),
+    (finite(features=features(3, 2, 1, 1, block=6, blocks=6)), "blocks must be whole numbers from 0 to 5"),
     # rewards
-    "a law without brackets": (finite(reward=gaussian), "is not a law of befrl.model.rewards"),
-    "a sure reward": (smooth(theta_r=np.full(6, 50.0)), "the mean reward R of theta* is 0 or 1 to rounding"),
-    "a mean above 1": (raised_means(bernoulli.Law()), "a mean reward of 1.2 is not allowed"),
-    "a mean above 1 by bisection": (raised_means(truncated_exponential.Law()), "a mean reward of 1.2 is not allowed"),
-    "a mean of another law": (smooth(reward=REWARDS["mean"]()), "mean is not the slope of log_partition"),
-    "a variance of another law": (smooth(reward=REWARDS["variance"]()), "variance is not the slope of mean"),
-    "rewards of another law": (smooth(reward=REWARDS["draws"]()), "its draws have another mean"),
+    (finite(reward=gaussian), "is not a law of befrl.model.rewards"),
+    (smooth(theta_r=np.full(6, 50.0)), "the mean reward R of theta* is 0 or 1 to rounding"),
+    (lambda _: bernoulli.Law().natural(np.array([0.5, 1.2])), "a mean reward of 1.2 is not allowed"),
+    (lambda _: truncated_exponential.Law().natural(np.array([0.5, 1.2])), "a mean reward of 1.2 is not allowed"),
+    (smooth(reward=REWARDS["mean"]()), "mean is not the slope of log_partition"),
+    (smooth(reward=REWARDS["variance"]()), "variance is not the slope of mean"),
+    (smooth(reward=REWARDS["draws"]()), "its draws have another mean"),
     # the first state
-    "start outside": (smooth(start=lambda u: 1.3 + 0 * u), "start(u) gives 1.3, which is outside the state space"),
-    "start is not finite": (smooth(start=lambda u: u * np.nan), "start(u) gives nan, which is outside the state space"),
-    "start is no whole number": (finite(start=lambda u: 0 * u), "start(u) gives states of type float64"),
-    "start is a column": (smooth(start=lambda u: 0.2 * u[:, None]), "start(u) has shape (10000, 1)"),
-    "start is no function": (finite(start=0), "start(u) fails on an array of shape (10000,) (TypeError: "),
-    "start is globally random": (
-        finite(start=lambda u: np.random.randint(0, 2, len(u))),  # noqa: NPY002
-        "start(u) gives other values when it is asked again",
-    ),
-    "start by place": (
-        smooth(start=lambda u: 0.2 * np.arange(len(u)) / len(u)),
-        "start(u) gives other values when it is asked again",
-    ),
-    "start_masses by cell": (smooth(start_masses=np.eye(5)[0]), "start_masses has shape (5,), it must have (25,)"),
-    "start_masses of half a law": (finite(start_masses=[0.5, 0.0, 0.0]), "start_masses sum to 0.5"),
-    "start_masses below zero": (finite(start_masses=[0.5, 0.75, -0.25]), "they must be a law on the states"),
-    "start_masses is not a number": (finite(start_masses=[np.nan] * 3), "start_masses has entries that are not finite"),
-    "start_masses of another law": (
-        finite(start_masses=[0.5, 0.5, 0.0]),
-        "start(u) disagrees with start_masses: cell 0 has share 0.25 by the one and probability 0.5 by the other",
-    ),
-    "start_masses of another cell": (smooth(start=lambda u: 0.4 + 0.2 * u), "start(u) disagrees with start_masses"),
+    (smooth(start=lambda u: 1.3 + 0 * u), "start(u) gives 1.3, which is outside the state space"),
+    (smooth(start=lambda u: u * np.nan), "start(u) gives nan, which is outside the state space"),
+    (finite(start=lambda u: 0 * u), "start(u) gives states of type float64"),
+    (smooth(start=lambda u: 0.2 * u[:, None]), "start(u) has shape (10000, 1)"),
+    (finite(start=0), "start(u) fails on an array of shape (10000,) (TypeError: "),
+    (finite(start=lambda u: NOISE.integers(0, 2, len(u))), f"start(u) {AGAIN}"),
+    (smooth(start=lambda u: 0.2 * np.arange(len(u)) / len(u)), f"start(u) {AGAIN}"),
+    (smooth(start_masses=np.eye(5)[0]), "start_masses has shape (5,), it must have (25,)"),
+    (finite(start_masses=[0.5, 0.0, 0.0]), "start_masses sum to 0.5"),
+    (finite(start_masses=[0.5, 0.75, -0.25]), "they must be a law on the states"),
+    (finite(start_masses=[np.nan] * 3), "start_masses has entries that are not finite"),
+    (finite(start_masses=[0.5, 0.5, 0.0]), "cell 0 has share 0.25 by the one and probability 0.5 by the other"),
+    (smooth(start=lambda u: 0.4 + 0.2 * u), "start(u) disagrees with start_masses"),
     # a user's laws
-    "wrong log_partition": (smooth(family=FAMILIES["partition"]), "log_partition and kernel of its family disagree"),
-    "wrong kernel": (smooth(family=FAMILIES["kernel"]), "log_partition and kernel of its family disagree"),
-    "wrong mean": (smooth(family=FAMILIES["mean"]), "E psi is not the gradient of log_partition"),
-    "wrong covariance": (smooth(family=FAMILIES["covariance"]), "Cov psi is not the gradient of E psi"),
-    "wrong draws": (smooth(family=FAMILIES["draws"]), "the draw of a next state at (s, a) = ("),
-    "draws beyond": (smooth(family=FAMILIES["beyond"]), "which is outside the state space"),
-    "wrong draws of finite states": (finite(family=BackwardDraws), "disagrees with the kernel"),
-    "no draws": (binned, "the family ContinuousFamily has no `sampler`"),
-}
+    (smooth(family=FAMILIES["partition"]), "log_partition and kernel of its family disagree"),
+    (smooth(family=FAMILIES["kernel"]), "log_partition and kernel of its family disagree"),
+    (smooth(family=FAMILIES["mean"]), "E psi is not the gradient of log_partition"),
+    (smooth(family=FAMILIES["covariance"]), "Cov psi is not the gradient of E psi"),
+    (smooth(family=FAMILIES["draws"]), "the draw of a next state at (s, a) = ("),
+    (smooth(family=FAMILIES["beyond"]), "which is outside the state space"),
+    (finite(family=BackwardDraws), "disagrees with the kernel"),
+    (binned, "the family ContinuousFamily has no `sampler`"),
+]
 
 
 @dataclass(frozen=True)
@@ -301,7 +257,7 @@ def test_sound_instances_are_accepted(mine):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("build", "words"), MISTAKES.values(), ids=MISTAKES)
+@pytest.mark.parametrize(("build", "words"), MISTAKES, ids=[words for _, words in MISTAKES])
 def test_error_is_one_sentence_with_instance_and_part(mine, build, words):
     with pytest.raises(InputError) as caught:
         mine(build)

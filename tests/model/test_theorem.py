@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from befrl.model.theorem import TERMS, first_below, noise_scales, terms
+from befrl.model.theorem import TERMS, first_below, noise_scales, terms, theorem_x
 
 CONSTANTS = {"alpha_p": 0.2, "beta_p": 1.7, "alpha_r": 0.05, "beta_r": 0.25, "B_A": 6.0, "B_phi_A": 1.3, "A": 1.1}
 Z = CONSTANTS | {"eta": 0.7, "delta": 0.05, "c": 1.4, "d": 16, "H": 40}
@@ -47,16 +47,11 @@ def test_terms_grow_with_K_and_shrink_relative_to_K():
 
 
 def test_a_given_x_replaces_the_least_one():
-    least, twice = (terms(Z | {"K": 100} | x)["theorem"] for x in ({}, {"x": 4 * _least(100)}))
+    x = theorem_x(CONSTANTS, 16, 40, 100, 0.7, 0.05, known_reward=False)
+    least, twice = (terms(Z | {"K": 100} | given)["theorem"] for given in ({}, {"x": 4 * x}))
     assert twice["learning"] == pytest.approx(2 * least["learning"], rel=1e-12)
     assert twice["noise"] == pytest.approx(2 * least["noise"], rel=1e-12)
     assert twice["transition"] == least["transition"]
-
-
-def _least(K):
-    log_p, log_r = (math.log(1 + beta * 1.3 * 40 * K / 0.7) for beta in (1.7, 0.25))
-    radius_p, radius_r = (0.35 * 36 + 16 * log + math.log(20) for log in (log_p, log_r))
-    return noise_scales(CONSTANTS, 40, radius_p, radius_r)["theorem"]
 
 
 def test_the_forms_of_x():

@@ -8,7 +8,7 @@ from befrl.numerics.largest_normal import largest_normal, range_of_normals
 
 
 @pytest.mark.parametrize("members", [1, 2, 19, 480, 1_000_000])
-def test_it_inverts_the_law_of_the_maximum(members):
+def test_largest_normal_inverts_the_law_of_the_maximum(members):
     """M log Phi(z) = log u, at both ends of every formula and at the smallest and largest uniform numbers."""
     u = np.concatenate([2.0 ** -np.arange(1, 54), 1 - 2.0 ** -np.arange(2, 54), np.linspace(0.001, 0.999, 999)])
     z = largest_normal(u, members)
@@ -21,7 +21,7 @@ def test_it_inverts_the_law_of_the_maximum(members):
     assert np.all(np.diff(largest_normal(np.sort(u), members)) >= 0)
 
 
-def test_zero_and_broadcasting():
+def test_uniform_zero_and_broadcasting():
     """A uniform number may be zero, and each row may have its own M."""
     z = largest_normal(np.zeros((2, 3)), np.array([[1.0], [50.0]]))
     assert np.all(np.isfinite(z)) and np.all(z[1] > z[0])
@@ -29,7 +29,7 @@ def test_zero_and_broadcasting():
 
 
 @pytest.mark.parametrize("members", [2, 22])
-def test_the_range_has_its_law(members, rng):
+def test_the_range_of_normals_has_its_law(members, rng):
     """P(range <= w) = M int phi(x) (Phi(x + w) - Phi(x))^(M-1) dx, by Kolmogorov's distance over 40,000 draws."""
     draws = range_of_normals(rng.random(40_000), rng.random(40_000), members)
     x = np.linspace(-9, 9, 2001)

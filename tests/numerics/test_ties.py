@@ -62,16 +62,6 @@ def test_first_ties_and_untied_values_are_argmax(rng):
     assert np.all(ties.share == 0.0)
 
 
-def test_the_share_of_tied_entries_by_hand():
-    """Two rows of two places: (tie, none) and (tie of the worse two only, tie of all)."""
-    Q = np.array([[[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]], [[5.0, 3.0, 3.0], [4.0, 4.0, 4.0]]])
-    for ties in (FirstTies(2), RandomTies(KEYS[:2])):
-        ties.greedy(Q)
-        assert list(ties.share) == [0.5, 0.5]
-        ties.greedy(Q[:, :1])
-        assert list(ties.share) == [1.0, 0.0]
-
-
 @pytest.mark.parametrize("equal", [(0, 1), (1, 2), (0, 2, 3), (0, 1, 2, 3, 4)])
 def test_equal_actions_are_equally_frequent(equal):
     """Chi-square with m - 1 degrees of freedom, over 2,000 choices that differ in places, plans or keys alone.
@@ -105,7 +95,7 @@ def test_choices_are_independent_over_keys_plans_and_places():
         assert np.abs(products).max() < 6 / np.sqrt(count - later)
 
 
-def test_the_numbers_behind_are_uniform_and_of_splitmix():
+def test_hashed_numbers_are_uniform_and_those_of_splitmix():
     """Kolmogorov-Smirnov at 1e-4; and the first outputs of SplitMix64 for the seed 1234567, which are published."""
     u = hashed(KEYS[:1], np.arange(20_000, dtype=np.uint64))
     assert stats.kstest(u, "uniform").pvalue > 1e-4

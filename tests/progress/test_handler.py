@@ -62,7 +62,7 @@ def call(command):
     return called
 
 
-def test_run_has_a_line_for_every_tenth_of_the_jobs_and_then_nothing_to_be_done(call, tmp_path):
+def test_run_has_a_line_for_every_tenth_of_the_jobs(call, tmp_path):
     code, lines, printed = call()
     assert (code, printed) == (0, [])
     assert lines[1] == "4 jobs; Snakemake's own lines go to .snakemake/log/"
@@ -73,8 +73,6 @@ def test_run_has_a_line_for_every_tenth_of_the_jobs_and_then_nothing_to_be_done(
     assert "rule job:" in log.read_text() and not any("rule job:" in line for line in lines)
     rows = (tmp_path / ".snakemake" / "seconds" / "study.csv").read_text().splitlines()
     assert [row.rpartition(",")[0] for row in rows] == ["rule,output", "all,all", *(f"job,{n}.txt" for n in range(3))]
-    code, lines, _ = call()
-    assert code == 0 and len(lines) == 2 and lines[1].startswith("Nothing to be done")
 
 
 def test_failed_job_is_shown_once_with_the_end_of_its_log(call):

@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-import verify
 from kills import OUTPUT, SECONDS, Copy
 from outcomes import Outcomes
+
+import verify
 
 # Kernels of OpenBLAS, and the features of newer processors that numpy must not use.
 KERNELS = {

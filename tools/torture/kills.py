@@ -22,8 +22,9 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-import run_study
 from outcomes import Outcomes
+
+import run_study
 
 PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "src", "tools", "environment.yml", "requirements.lock")

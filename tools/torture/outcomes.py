@@ -6,8 +6,7 @@ import sys
 import traceback
 from dataclasses import dataclass, field
 
-from befrl.common.errors import InputError
-from befrl.common.errors import MESSAGE, one_line
+from befrl.common.errors import MESSAGE, InputError, one_line
 
 
 class Late(BaseException):

@@ -5,6 +5,7 @@ An agent's module has a `Parameters` dataclass and a class `Agent` (see `base.py
 """
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -15,14 +16,15 @@ from befrl.planning import planners
 
 registry = Registry("agent", __name__, __path__, parts=("Agent", "Parameters"), base="BaseAgent")
 
+# The parts of an agent that are chosen by a parameter of the same name.
+PARTS = {"estimator": estimators.registry, "planner": planners.registry}
+# A stream of zeros, for planners and estimators that draw in their constructors.
+_ZEROS = SimpleNamespace(take=lambda m: np.zeros((1, m)))
+
 
 def parameters(algorithm: str, values: dict, where: str | None = None):
     """The checked parameters of an algorithm."""
     return read(registry.module(algorithm).Parameters, values, where or f"agent '{algorithm}'")
-
-
-# The parts of an agent that are chosen by a parameter of the same name.
-PARTS = {"estimator": estimators.registry, "planner": planners.registry}
 
 
 def specification(model, algorithm: str, chosen) -> str:
@@ -37,16 +39,9 @@ def specification(model, algorithm: str, chosen) -> str:
 def check_parts(model, chosen):
     """Raise `Refused` if the estimator or the planner of these parameters does not apply to a model."""
     if hasattr(chosen, "estimator"):
-        PARTS["estimator"].module(chosen.estimator).Estimator(model, 1, chosen.eta, _Zeros())
+        PARTS["estimator"].module(chosen.estimator).Estimator(model, 1, chosen.eta, _ZEROS)
     if hasattr(chosen, "planner"):
-        PARTS["planner"].module(chosen.planner).Planner(model, 1, chosen.features, _Zeros())
-
-
-class _Zeros:
-    """A stream of zeros, for planners and estimators that draw in their constructors."""
-
-    def take(self, m):
-        return np.zeros((1, m))
+        PARTS["planner"].module(chosen.planner).Planner(model, 1, chosen.features, _ZEROS)
 
 
 def constants(algorithm: str, chosen) -> str:
@@ -59,12 +54,8 @@ def constants(algorithm: str, chosen) -> str:
     """
     if not hasattr(chosen, "scale"):
         return "none"
-    replaced = [
-        field.name
-        for field in dataclasses.fields(chosen)
-        if field.default is None and getattr(chosen, field.name) is not None
-    ]
-    if chosen.scale != "theory" or replaced:
+    replaceable = [field.name for field in dataclasses.fields(chosen) if field.default is None]
+    if chosen.scale != "theory" or any(getattr(chosen, name) is not None for name in replaceable):
         return "set"
     return "surrogate" if registry.module(algorithm).Agent.surrogate else "theory"
 

@@ -1,8 +1,7 @@
 """The interface of agents: `plan(k)`, `act(h, cells, policy)`, `update(trajectory)`, and the data that they exchange.
 
-n rows run in lock step, each with its own seed and its own setting: states, actions and rewards are arrays of shape
-(n,), tables have the row as first axis, and so has every number among the agent's parameters
-(`common.parameters.per_row`).
+n rows run in lock step, each with its own seed and its own setting: states, actions and rewards are arrays (n,), tables
+have the row as first axis, and so has every number among the agent's parameters (`common.parameters.per_row`).
 """
 
 from abc import ABC, abstractmethod
@@ -36,10 +35,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One episode of n seeds, (n, H) each, states in several dimensions (n, H, dim).
-
-    `cells` are those of the `states` in which the actions were taken.
-    """
+    """One episode of n seeds, (n, H) each, states in several dimensions (n, H, dim); `cells` are those of `states`."""
 
     states: np.ndarray
     cells: np.ndarray
@@ -62,6 +58,11 @@ class Plan:
     values: np.ndarray
     rewards: np.ndarray | None = None
     plans: int = 1
+
+
+@dataclass(frozen=True)
+class NoParameters:
+    """The parameters of an agent that has none."""
 
 
 class BaseAgent(ABC):
@@ -95,7 +96,7 @@ class BaseAgent(ABC):
 
     def cell_policy(self, Q):
         """The greedy action of each cell for the mean of Q over its anchors, (n, H, N, A) -> (n, H, C)."""
-        return self.problem.ties.greedy(self.problem.model.space.cell_means(Q))
+        return self.greedy(self.problem.model.space.cell_means(Q))
 
     def act(self, h, cells, policy):
         """The actions (n,) in the cells (n,) at step h: looked up, or drawn if the policy holds probabilities."""
@@ -109,5 +110,6 @@ class BaseAgent(ABC):
         return {}
 
     def update(self, trajectory: Trajectory):
-        """Learn from an episode; by default do nothing."""
-        return None
+        """Learn from an episode; by default update the learner, if there is one."""
+        if self.learner is not None:
+            self.learner.update(trajectory)

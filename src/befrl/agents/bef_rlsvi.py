@@ -8,21 +8,20 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
     x_k     = ( H sqrt(beta_p B_p/(alpha_p alpha_r)) + sqrt(beta_r B_r min(1, alpha_p/alpha_r))/(2 alpha_r) )^2
     B_i     = eta/2 B_A^2 + gamma_i + log(1/delta),   gamma_i = d log(1 + beta_i B_phi_A H K/eta)    (Theorem 1)
 
-Variants: `noise: step` draws an independent xi_{k,h} of the same law for each step; `clip: range` cuts Q_h to
-[0, H-h+1]; `design: hessian` replaces Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions'
-likelihood, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi
-(n, d), x (n,).
+Variants: `noise: step` draws an independent xi_{k,h} for each step; `clip: range` cuts Q_h to [0, H-h+1]; `design:
+hessian` replaces Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions' likelihood, which lies
+between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d), x (n,).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
 signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
 of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
 `constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
-to that set. Directions in which psi does not vary do not count in alpha_p. x_k is printed in three forms; here it is
-that of Theorem 1, with K and the square, as an equality. The lemma on the learning error and its proof in the appendix
-have k for K and no square; the sketch of the proof has H on both terms, no alpha_r in the first root and 2 alpha_r in
-the second. B_i is also Theorem 1's, with log(1/delta); the appendix's corollaries have log(2 C/delta). With a known
-reward (track K) the noise is added to theta*_r and x_k keeps only its first term. Planning is exact unless `planner`
-says otherwise; the paper plans with random features. The variants `noise` and `clip` require exact planning.
+to that set. Directions in which psi does not vary do not count in alpha_p. x_k is that of Theorem 1, with K and the
+square, as an equality: the lemma on the learning error and its proof have k for K and no square, and the sketch of the
+proof has H on both terms, no alpha_r in the first root and 2 alpha_r in the second. B_i is also Theorem 1's, with
+log(1/delta); the appendix's corollaries have log(2 C/delta). With a known reward (track K) the noise is added to
+theta*_r and x_k keeps only its first term. Planning is exact unless `planner` says otherwise; the paper plans with
+random features. The variants `noise` and `clip` require exact planning.
 """
 
 from dataclasses import dataclass
@@ -45,9 +44,7 @@ class Parameters(LearnerParameters, PlannerParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in x_k")
     noise: str = choice("episode", ("episode", "step"), "one draw for all steps of an episode, or one for each")
     clip: str = choice("none", ("none", "range"), "whether Q_h is cut to [0, H-h+1]")
-    design: str = choice(
-        "gram", ("gram", "hessian"), "precision matrix of the noise: Gbar, or the likelihood's Hessian"
-    )
+    design: str = choice("gram", ("gram", "hessian"), "precision of the noise: Gbar, or the likelihood's Hessian")
 
     def __post_init__(self):
         if self.x is not None and self.scale != "theory":
@@ -73,38 +70,24 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
-        theory = theorem_x(
-            problem.constants,
-            problem.model.d,
-            problem.horizon,
-            problem.episodes,
-            parameters.eta,
-            parameters.delta,
-            known_reward=problem.known_theta_r is not None,
-        )
+        d, H, K, known = problem.model.d, problem.horizon, problem.episodes, problem.known_theta_r is not None
+        theory = theorem_x(problem.constants, d, H, K, parameters.eta, parameters.delta, known_reward=known)
         self.x = given_or(parameters.x, parameters.scale * theory)
 
     def perturbed_rewards(self, factor):
-        """The mean rewards (n, N, A) at theta~_r, with new noise."""
+        """The mean rewards (n, N, A) at theta~_r, with new noise; `factor` is the Cholesky factor of its precision."""
         model, z = self.problem.model, self.problem.normals.take(self.problem.model.d)
         xi = np.sqrt(self.x)[:, None] * linalg.solve_transposed_factor(factor, z)
         return model.mean_reward(self.learner.theta_r + xi)
 
     def plan(self, k):
-        learner, H = self.learner, self.problem.horizon
-        L = linalg.cholesky(learner.hessian_p if self.parameters.design == "hessian" else learner.design())
-        R = self.perturbed_rewards(L)
-        if self.parameters.by_steps:
-            R, Q, V = self._recursion(R, L)
-        else:
+        learner, H, chosen = self.learner, self.problem.horizon, self.parameters
+        factor = linalg.cholesky(learner.hessian_p if chosen.design == "hessian" else learner.design())
+        R = self.perturbed_rewards(factor)
+        if not chosen.by_steps:
             Q, V = self.planner.plan(R, learner.theta_p, H)
-            V = V[:, 0]
-        return Plan(self.cell_policy(Q), V, R)
-
-    def _recursion(self, R, factor):
-        """The recursion of the variants: rewards of the first step, Q (n, H, N, A) and V_1 (n, N)."""
-        H, chosen = self.problem.horizon, self.parameters
-        expected = bellman.expectation(self.problem.model.kernel(self.learner.theta_p))
+            return Plan(self.cell_policy(Q), V[:, 0], R)
+        expected = bellman.expectation(self.problem.model.kernel(learner.theta_p))
 
         def step(h, V):
             nonlocal R
@@ -114,10 +97,7 @@ class Agent(BaseAgent):
             return np.clip(Q, 0.0, float(H - h)) if chosen.clip == "range" else Q
 
         Q, V = bellman.recursion(step, H, R.shape)
-        return R, Q, V[:, 0]
+        return Plan(self.cell_policy(Q), V[:, 0], R)
 
     def facts(self):
         return {"x": self.x}
-
-    def update(self, trajectory):
-        self.learner.update(trajectory)

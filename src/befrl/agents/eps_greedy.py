@@ -10,13 +10,11 @@ cells, with N(s,a,s') visits:
     P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
 
 as their text says. In their code V_{h+1} comes from the previous episode's Q, 0 in the first (`backup: previous`).
-
 Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
 
 **Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. The epsilon of
 Ayoub et al. is 0.01 on RiverSwim. In track K the rewards are the true ones, in track U the family's estimates for both
-models. The agent's own value is that of its greedy policy, its estimate of V*; with counts it is the value of the
-mixture.
+models. The agent's own value is that of its greedy policy, its estimate of V*; with counts that of the mixture.
 """
 
 from dataclasses import dataclass
@@ -36,26 +34,14 @@ from befrl.planning.planners.base import PlannerParameters, planner_for
 @dataclass(frozen=True)
 class Parameters(LearnerParameters, PlannerParameters):
     epsilon: float = number(0.05, 0.0, 1.0, "probability of a uniformly random action at each step")
-    model: str = choice(
-        "family", ("family", "counts"), "the model to plan in: the family's estimate, or a table of counts"
-    )
-    backup: str = choice(
-        "same",
-        ("same", "previous"),
-        "with counts, whether V_{h+1} is that of the same plan or of the previous episode's",
-    )
-
-
-def mixture(greedy, epsilon, A):
-    """The probabilities (n, H, C, A) of the mixture for greedy actions (n, H, C) and epsilon (n,)."""
-    epsilon = epsilon[:, None, None, None]
-    return (1.0 - epsilon) * np.eye(A)[greedy] + epsilon / A
+    model: str = choice("family", ("family", "counts"), "the model to plan in: the family's estimate, or counts")
+    backup: str = choice("same", ("same", "previous"), "with counts, the plan whose V_{h+1} is used")
 
 
 class Agent(BaseAgent):
     @classmethod
     def specification(cls, model, parameters):
-        return MISSPECIFIED if parameters.model == "counts" and not cells.exact(model) else EXACT
+        return MISSPECIFIED if parameters.model == "counts" and model.smooth else EXACT
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
@@ -68,16 +54,17 @@ class Agent(BaseAgent):
             self.V = self.last_V = np.zeros((problem.horizon + 1, problem.n, problem.model.n_cells))
 
     def plan(self, k):
-        model = self.problem.model
+        model, epsilon = self.problem.model, self.parameters.epsilon[:, None, None, None]
         if self.parameters.model == "counts":
             R = model.mean_reward(self.reward.theta)
             Q, V = self._in_counts(bellman.ordered(model.space.cell_means(R)))
-            policy = mixture(self.greedy(Q), self.parameters.epsilon, model.n_actions)
-            return Plan(policy, model.space.on_anchors(V), R)
-        R = model.mean_reward(self.learner.theta_r)
-        Q, V = self.planner.plan(R, self.learner.theta_p, self.problem.horizon)
-        policy = mixture(self.cell_policy(Q), self.parameters.epsilon, model.n_actions)
-        return Plan(policy, V[:, 0], R)
+            greedy, values = self.greedy(Q), model.space.on_anchors(V)
+        else:
+            R = model.mean_reward(self.learner.theta_r)
+            Q, V = self.planner.plan(R, self.learner.theta_p, self.problem.horizon)
+            greedy, values = self.cell_policy(Q), V[:, 0]
+        mixture = (1.0 - epsilon) * np.eye(model.n_actions)[greedy] + epsilon / model.n_actions
+        return Plan(mixture, values, R)
 
     def _in_counts(self, R):
         """Q (n, H, C, A) and V_1 (n, C) of the mixture, for R (n, C, A)."""
@@ -102,9 +89,8 @@ class Agent(BaseAgent):
         return {"epsilon": self.parameters.epsilon}
 
     def update(self, trajectory):
-        if self.parameters.model == "family":
-            self.learner.update(trajectory)
-        else:
+        super().update(trajectory)
+        if self.parameters.model == "counts":
             self.last_V = self.V
             self.counts.add(trajectory)
             self.data.add(trajectory)

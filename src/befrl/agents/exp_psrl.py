@@ -2,8 +2,7 @@
 
 With the Gaussian prior N(0, (eta A)^-1) the posterior is approximated at its mode (Laplace):
 
-    theta~ ~ N(theta^, v^2 H^-1),   H = sum U' Cov_{theta^}[psi] U + eta A,
-    Q_h = E[r] + P_{theta~_p} V_{h+1}
+    theta~ ~ N(theta^, v^2 H^-1),   H = sum U' Cov_{theta^}[psi] U + eta A,   Q_h = E[r] + P_{theta~_p} V_{h+1}
 
 and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. In track U the reward's
 parameter is drawn in the same way from its own posterior. With `posterior: mala` this draw starts a chain of `steps`
@@ -29,9 +28,7 @@ from befrl.planning.planners.base import PlannerParameters, planner_for
 @dataclass(frozen=True)
 class Parameters(LearnerParameters, PlannerParameters):
     scale: float | str = scale("multiple v of the posterior's standard deviation; theory means 1")
-    posterior: str = choice(
-        "laplace", ("laplace", "mala"), "the normal approximation at the mode, or Langevin steps from a draw of it"
-    )
+    posterior: str = choice("laplace", ("laplace", "mala"), "a normal law at the mode, or Langevin steps from its draw")
     steps: int = integer(30, 1, 100000, "number of Langevin steps")
 
 
@@ -40,34 +37,26 @@ class Agent(BaseAgent):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
         self.planner = planner_for(problem, parameters)
-        self.v = parameters.scale
 
     def _draw(self, theta, hessian, loss):
         """A draw from the posterior with this mode, Hessian and loss, (n, d)."""
-        problem, model, data, eta = self.problem, self.problem.model, self.learner.data, self.parameters.eta
-        draw = linalg.laplace_draw(theta, hessian, self.v, problem.normals)
-        if self.parameters.posterior == "laplace":
+        chosen, normals, uniforms = self.parameters, self.problem.normals, self.problem.uniforms
+        draw = linalg.laplace_draw(theta, hessian, chosen.scale, normals)
+        if chosen.posterior == "laplace":
             return draw
+
+        def loss_at(theta):
+            return loss(self.problem.model, self.learner.data, chosen.eta, theta)
+
         # Where v = 0 the draw is the mode, which the chain does not leave.
-        return langevin.mala(
-            lambda theta: loss(model, data, eta, theta),
-            draw,
-            hessian,
-            self.v,
-            self.parameters.steps,
-            problem.normals,
-            problem.uniforms,
-        )
+        return langevin.mala(loss_at, draw, hessian, chosen.scale, chosen.steps, normals, uniforms)
 
     def plan(self, k):
-        model, learner = self.problem.model, self.learner
+        learner = self.learner
         theta_p = self._draw(learner.theta_p, learner.hessian_p, likelihood.transitions)
         theta_r = learner.theta_r
         if not learner.reward.known:
             theta_r = self._draw(theta_r, learner.hessian_r, likelihood.rewards)
-        R = model.mean_reward(theta_r)
+        R = self.problem.model.mean_reward(theta_r)
         Q, V = self.planner.plan(R, theta_p, self.problem.horizon)
         return Plan(self.cell_policy(Q), V[:, 0], R)
-
-    def update(self, trajectory):
-        self.learner.update(trajectory)

@@ -17,11 +17,11 @@ In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H
 **Deviations.** The maximum over theta is relaxed. `local` and `pinsker` act at each (s,a,h) separately and clip Q,
 which the published algorithm does not need; `gradient` and `sample` keep one theta for all and find a local maximum, or
 the best of a sample. They need s_1, which is known in the source; here it has the empirical law of the first states of
-past episodes, by cell, and is uniform over cells before the first. H is the local Hessian at the estimate. The source's
-C_n is a ratio of two integrals; the determinant is an upper bound of it and replaces it. Ouhamma et al., who quote it,
-print it like this, though the step before has square roots of determinants. Transitions and rewards have a confidence
-set each, both at delta; B_A and beta are computed from theta* and told to the agent. The optimistic reward is an
-extension that the authors mention but do not print; it acts at each (s,a) separately in all relaxations.
+past episodes, by cell, and is uniform over cells before the first. The source's C_n is a ratio of two integrals; the
+determinant is an upper bound of it and replaces it, as Ouhamma et al. print it, though their step before has square
+roots of determinants. Transitions and rewards have a confidence set each, both at delta; B_A and beta are computed from
+theta* and told to the agent. The optimistic reward is an extension that the authors mention but do not print; it acts
+at each (s,a) separately in all relaxations.
 """
 
 from dataclasses import dataclass
@@ -37,9 +37,7 @@ from befrl.planning import optimism
 class Parameters(LearnerParameters):
     scale: float | str = scale("multiple of the confidence radius rho; theory means 1")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
-    relaxation: str = choice(
-        "local", ("gradient", "sample", "local", "pinsker"), "what replaces the maximum over models"
-    )
+    relaxation: str = choice("local", ("gradient", "sample", "local", "pinsker"), "what replaces the maximum")
     samples: int = integer(20, 1, 10000, "number of models that the relaxation 'sample' tries")
 
 
@@ -47,19 +45,16 @@ class Agent(BaseAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         self.learner = Learner(problem, parameters)
-        self.multiple = parameters.scale
         self.first_states = optimism.FirstStates(problem.model.space, problem.n)
 
     def radius(self, beta):
         """rho, (n,)."""
-        counts, chosen = self.learner.data.counts, self.parameters
-        return self.multiple * confidence.radius(self.problem, counts, beta, chosen.eta, chosen.delta)
+        chosen, counts = self.parameters, self.learner.data.counts
+        return chosen.scale * confidence.radius(self.problem, counts, beta, chosen.eta, chosen.delta)
 
     def optimistic_rewards(self):
-        learner = self.learner
-        return confidence.optimistic_rewards(
-            self.problem, learner.reward, learner.data.counts, self.parameters.delta, self.multiple
-        )
+        chosen, reward, counts = self.parameters, self.learner.reward, self.learner.data.counts
+        return confidence.optimistic_rewards(self.problem, reward, counts, chosen.delta, chosen.scale)
 
     def region(self):
         """The ellipsoid of the transitions."""
@@ -67,23 +62,21 @@ class Agent(BaseAgent):
         return optimism.Region(self.problem.model, self.learner.theta_p, self.learner.hessian_p, rho)
 
     def plan(self, k):
-        problem, region, R = self.problem, self.region(), self.optimistic_rewards()
-        plans = 1
+        region, R, H, normals = self.region(), self.optimistic_rewards(), self.problem.horizon, self.problem.normals
+        start, samples, plans = self.first_states, self.parameters.samples, 1
         match self.parameters.relaxation:
             case "local":
-                Q, V = optimism.local(region, R, problem.horizon)
+                Q, V = optimism.local(region, R, H)
             case "pinsker":
-                Q, V = optimism.pinsker(region, R, problem.horizon)
+                Q, V = optimism.pinsker(region, R, H)
             case "sample":
-                start, count = self.first_states.masses(), self.parameters.samples
-                Q, V = optimism.sample(region, R, problem.horizon, start, problem.normals, count)
-                plans += count
+                Q, V = optimism.sample(region, R, H, start.masses(), normals, samples)
+                plans += samples
             case "gradient":
-                start = self.first_states.masses()
-                Q, V = optimism.gradient(region, R, problem.horizon, start, problem.normals)
+                Q, V = optimism.gradient(region, R, H, start.masses(), normals)
                 plans += optimism.TRIED
         return Plan(self.cell_policy(Q), V, R, plans)
 
     def update(self, trajectory):
         self.first_states.add(trajectory)
-        self.learner.update(trajectory)
+        super().update(trajectory)

@@ -25,10 +25,6 @@ class Agent(BaseAgent):
         self.planner = planner_for(problem, parameters)
 
     def plan(self, k):
-        model, learner = self.problem.model, self.learner
-        R = model.mean_reward(learner.theta_r)
-        Q, V = self.planner.plan(R, learner.theta_p, self.problem.horizon)
+        R = self.problem.model.mean_reward(self.learner.theta_r)
+        Q, V = self.planner.plan(R, self.learner.theta_p, self.problem.horizon)
         return Plan(self.cell_policy(Q), V[:, 0], R)
-
-    def update(self, trajectory):
-        self.learner.update(trajectory)

@@ -10,17 +10,13 @@ The linear algorithm, for episode k with the data of episodes 1 .. k-1, backward
 
 All targets are perturbed afresh in every episode. The noise of the history, sum x eps_m + xi_m, is Gaussian with
 covariance sigma^2 (sum x x' + lambda I) = sigma^2 Lambda_h, hence theta~_m ~ N(theta^_h, sigma^2 Lambda_h^-1). This law
-is drawn from directly, without visiting the history. With one-hot features the maximum of M draws is one draw from
-Phi^M.
-
-Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
+is drawn from directly, without visiting the history. Shapes: Q_h (n, S, A) on the points of `regression.py`, d = D.
 
 **Deviations.** The source's constants are not known. sigma is of the order H sqrt d, with the constant 1 and the
 logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x with
 probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) members
 suffice. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma
-= 1. In track K the targets are V and noise, and the true
-mean reward is added; sigma stays. The clip assumes rewards in [0, 1].
+= 1. In track K sigma stays. The clip assumes rewards in [0, 1].
 """
 
 from dataclasses import dataclass
@@ -45,31 +41,24 @@ class Parameters(RegressionParameters):
             raise InputError("agent 'lsvi-phe': set either sigma or scale, not both")
 
 
-def theory_sigma(d, H, K, delta):
-    return H * np.sqrt(d * np.log(2 * d * K * H / delta))
-
-
-def theory_members(d, delta):
-    return np.ceil(d * np.log(delta / 9) / special.log_ndtr(1.0))
-
-
 class Agent(LinearAgent):
     surrogate = "sigma has the order H sqrt(d) with the logarithm of LSVI-UCB, and M the order d quoted by Cho et al."
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        d = self.regression.D
-        theory = parameters.scale * theory_sigma(d, problem.horizon, problem.episodes, parameters.delta)
-        self.sigma = given_or(parameters.sigma, theory)
-        self.M = np.round(given_or(parameters.members, theory_members(d, parameters.delta))).astype(int)
+        d, H, delta = self.regression.D, problem.horizon, parameters.delta
+        theory = H * np.sqrt(d * np.log(2 * d * problem.episodes * H / delta))
+        self.sigma = given_or(parameters.sigma, parameters.scale * theory)
+        members = np.ceil(d * np.log(delta / 9) / special.log_ndtr(1.0))
+        self.M = np.round(given_or(parameters.members, members)).astype(int)
         if parameters.presentation == "random-features" and np.any(self.M != self.M[0]):
             raise InputError("agent 'lsvi-phe': with random features all settings side by side need the same members")
 
     def plan(self, k):
-        H = self.problem.horizon
+        H, regression = self.problem.horizon, self.regression
 
-        def Q(h, step):
-            return np.clip(step.mean() + self.sigma[:, None, None] * step.noise(self.M), 0.0, H - h)
+        def Q(h, V):
+            return np.clip(regression.mean(h, V) + self.sigma[:, None, None] * regression.noise(h, self.M), 0.0, H - h)
 
         return self.value_iteration(Q)
 

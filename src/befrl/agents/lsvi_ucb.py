@@ -7,12 +7,11 @@ Algorithm 1, for episode k with the data of episodes 1 .. k-1 and linear MDP fea
     Q_h(.,.) = min( w_h' x + beta sqrt(x' Lambda_h^-1 x), H )
     lambda = 1,   beta = c d H sqrt(iota),   iota = log(2 d T/delta),   T = K H       (Theorem 3.1)
 
-Shapes: Q_h (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
+Shapes: Q_h (n, S, A) on the points of `regression.py`, d = D.
 
-**Deviations.** c is an unspecified constant in the paper and 1 here. In track K the targets are max Q alone and the
-true mean reward is added; beta stays. The clip is the paper's, at H for all steps and none from below; it assumes
-rewards in [0, 1]. While all bounds exceed H, all actions have the value H: at the theory's beta that lasts
-for about beta^2/H^2 = d^2 iota visits to each direction at each step.
+**Deviations.** c is an unspecified constant in the paper and 1 here. In track K beta stays. The clip is the paper's, at
+H for all steps and none from below; it assumes rewards in [0, 1]. While all bounds exceed H, all actions have the value
+H: at the theory's beta that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
 """
 
 from dataclasses import dataclass
@@ -29,23 +28,17 @@ class Parameters(RegressionParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in beta")
 
 
-def theory_beta(d, H, K, delta):
-    """beta of Theorem 3.1 with c = 1."""
-    return d * H * np.sqrt(np.log(2 * d * K * H / delta))
-
-
 class Agent(LinearAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.beta = parameters.scale * theory_beta(
-            self.regression.D, problem.horizon, problem.episodes, parameters.delta
-        )
+        d, H = self.regression.D, problem.horizon
+        self.beta = parameters.scale * (d * H * np.sqrt(np.log(2 * d * problem.episodes * H / parameters.delta)))
 
     def plan(self, k):
-        H = self.problem.horizon
+        H, regression = self.problem.horizon, self.regression
 
-        def Q(h, step):
-            return np.minimum(step.mean() + self.beta[:, None, None] * step.width(), H)
+        def Q(h, V):
+            return np.minimum(regression.mean(h, V) + self.beta[:, None, None] * regression.width(h), H)
 
         return self.value_iteration(Q)
 

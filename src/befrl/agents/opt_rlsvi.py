@@ -12,14 +12,14 @@ Algorithm 1, for episode k with the data of episodes 1 .. k-1, backwards in t, B
     sqrt(gamma_k) = c_2 sqrt( d H nu_k log(d/delta) )
     sigma^2 = H nu_k,   alpha_U = 1/(4 sqrt(gamma_k)),   alpha_L = alpha_U/2,   lambda = 1
 
-`scale` multiplies sqrt(nu_k), hence sigma, and divides alpha_U.
-Shapes: Q_t (n, S, A) on the S points of the presentation (`regression.py`), d = D features.
+`scale` multiplies sqrt(nu_k), hence sigma, and divides alpha_U. Shapes: Q_t (n, S, A) on the points of `regression.py`,
+d = D.
 
 **Deviations.** The weights between alpha_L and alpha_U are those of the paper's appendix, with which Q is continuous in
 n; Definition 1 of the main text has them swapped. c_1 = c_2 = 1, which the paper leaves open; L_phi = 1 and L_psi = L_r
-= sqrt(d), as in a linear MDP; the misspecification is assumed to be 0; the logarithm in beta_k is at least 1. In track
-K the targets are V alone and the true mean reward is added. At the theory's alpha_U (2e-5 for d = H = 10, K = 1000) no
-direction leaves the default: all actions have the value B_t. Rewards are assumed to lie in [0, 1].
+= sqrt(d), as in a linear MDP; the misspecification is assumed to be 0; the logarithm in beta_k is at least 1. At the
+theory's alpha_U (2e-5 for d = H = 10, K = 1000) no direction leaves the default: all actions have the value B_t.
+Rewards are assumed to lie in [0, 1].
 """
 
 from dataclasses import dataclass
@@ -43,37 +43,27 @@ class Parameters(RegressionParameters):
             raise InputError("agent 'opt-rlsvi': set either sigma and alpha_u or scale, not both")
 
 
-def root_nu(d, H, k, lam, delta):
-    """sqrt(nu_k), with episodes counted from 1."""
-    L_phi, L_psi, L_r = 1.0, np.sqrt(d), np.sqrt(d)
-    log = np.maximum(1.0, np.log(H * d * k * L_psi * L_r * lam / delta))
-    return H * d * np.sqrt(log) + np.sqrt(lam) * L_phi * (3 * H * L_psi + L_r)
-
-
-def default_share(widths, alpha_U):
-    """The weight of B_t, 0 up to alpha_L = alpha_U/2, 1 from alpha_U on, linear between."""
-    alpha_L = alpha_U / 2
-    return np.clip((widths - alpha_L) / alpha_L, 0.0, 1.0)
-
-
 class Agent(LinearAgent):
     def constants(self, k):
         """sigma and alpha_U of episode k, counted from 0, (n,) each."""
-        d, H, parameters = self.regression.D, self.problem.horizon, self.parameters
-        nu = (parameters.scale * root_nu(d, H, k + 1, parameters.lam, parameters.delta)) ** 2
-        root_gamma = np.sqrt(d * H * nu * np.log(d / parameters.delta))
-        sigma = given_or(parameters.sigma, np.sqrt(H * nu))
+        d, H, lam, delta = self.regression.D, self.problem.horizon, self.parameters.lam, self.parameters.delta
+        L_phi, L_psi, L_r = 1.0, np.sqrt(d), np.sqrt(d)
+        log = np.maximum(1.0, np.log(H * d * (k + 1) * L_psi * L_r * lam / delta))
+        root_nu = H * d * np.sqrt(log) + np.sqrt(lam) * L_phi * (3 * H * L_psi + L_r)
+        nu = (self.parameters.scale * root_nu) ** 2
+        root_gamma = np.sqrt(d * H * nu * np.log(d / delta))
         # For 1/0 any number above all widths 1/sqrt(lambda) serves.
-        alpha_U = given_or(parameters.alpha_u, 1 / (4 * np.maximum(root_gamma, 1e-12)))
-        return sigma, alpha_U
+        alpha_U = given_or(self.parameters.alpha_u, 1 / (4 * np.maximum(root_gamma, 1e-12)))
+        return given_or(self.parameters.sigma, np.sqrt(H * nu)), alpha_U
 
     def plan(self, k):
-        H = self.problem.horizon
+        H, regression = self.problem.horizon, self.regression
         sigma, alpha_U = (part[:, None, None] for part in self.constants(k))
+        alpha_L = alpha_U / 2
 
-        def Q(h, step):
-            default = default_share(step.width(), alpha_U)
-            return (1 - default) * (step.mean() + sigma * step.noise()) + default * (H - h)
+        def Q(h, V):
+            default = np.clip((regression.width(h) - alpha_L) / alpha_L, 0.0, 1.0)
+            return (1 - default) * (regression.mean(h, V) + sigma * regression.noise(h)) + default * (H - h)
 
         return self.value_iteration(Q)
 

@@ -3,16 +3,11 @@
 **Deviations**: none.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from befrl.agents.base import BaseAgent, Plan
+from befrl.agents.base import BaseAgent, NoParameters, Plan
 
-
-@dataclass(frozen=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 class Agent(BaseAgent):
@@ -20,9 +15,8 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self._plan = Plan(
-            np.stack([problem.optimal_policy] * problem.n), np.stack([problem.optimal_values] * problem.n), plans=0
-        )
+        policy, values = (np.stack([part] * problem.n) for part in (problem.optimal_policy, problem.optimal_values))
+        self._plan = Plan(policy, values, plans=0)
 
     def plan(self, k):
         return self._plan

@@ -6,24 +6,21 @@ For each (s,a), with counts N(s,a,s') and rewards r_1 .. r_N of the episodes bef
     r~(s,a)   ~ N( (tau_0 mu_0 + tau sum r_i)/(tau_0 + tau N), 1/(tau_0 + tau N) )
     Q_h       = r~ + P~ V_{h+1},   V_h = max_a Q_h
 
-Next states that the family's known base measure forbids are not part of the Dirichlet: model-based agents know it too.
 `scale` v multiplies the standard deviation of rewards. Dirichlet parameters are divided by v^2, which keeps their means
-and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior mean. A
-Dirichlet draw is made of gamma variables, Gamma(a) = Gamma(a + 1) U^(1/a), in logarithms because those of small a
-underflow. Gamma variables are drawn by rejection, so that every row has a generator of its own.
-
-Shapes: counts (n, T, C, A, C), P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
+and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior mean.
+Shapes: counts and P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
 
 **Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
-The transition of the last step counts too, which TabulaRL leaves out. With `mask: known`, the default, the prior has
-fewer next states than TabulaRL's, which has all.
+The transition of the last step counts too, which TabulaRL leaves out. With `mask: known`, the default, next states that
+the family's known base measure forbids are not part of the Dirichlet, as model-based agents know it too; TabulaRL's
+prior has all next states.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.agents.base import Plan
 from befrl.agents.shared import cells
 from befrl.common.parameters import choice, number, scale
 from befrl.common.streams import AGENT_GAMMA
@@ -42,7 +39,10 @@ class Parameters:
 
 
 def log_gamma_draws(shape, generators):
-    """Logarithms of Gamma(shape) variables, (n, ...), with one generator for each row."""
+    """Logarithms of Gamma(shape) variables, (n, ...), with one generator for each row, since draws are by rejection.
+
+    Gamma(a) = Gamma(a + 1) U^(1/a), in logarithms because variables of small a underflow.
+    """
     gammas, exponentials = np.empty((2, *shape.shape))
     for row, generator in enumerate(generators):
         generator.standard_gamma(shape[row] + 1.0, out=gammas[row])
@@ -51,15 +51,9 @@ def log_gamma_draws(shape, generators):
     return np.log(gammas) - exponentials / shape
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        return EXACT if cells.exact(model) else MISSPECIFIED
-
+class Agent(cells.TabularAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.counts = cells.Counts(problem, parameters.share)
-        self.R = cells.known_rewards(problem)
         self.v = parameters.scale
         self.generators = problem.generators(AGENT_GAMMA)
         allowed = cells.support(problem.model)
@@ -67,8 +61,8 @@ class Agent(BaseAgent):
 
     def kernel(self):
         """A draw P~ from the posterior, (n, T, C, A, C)."""
-        alpha_0 = self.parameters.alpha_0[:, None, None, None, None]
-        weights = np.where(self.allowed, alpha_0 + self.counts.following, 0.0)
+        alpha = self.parameters.alpha_0[:, None, None, None, None] + self.counts.following
+        weights = np.where(self.allowed, alpha, 0.0)
         v = np.where(self.v > 0, self.v, 1.0)[:, None, None]
         concentration = weights[..., self.allowed] / v**2
         log_draws = np.full_like(weights, -np.inf)
@@ -90,18 +84,13 @@ class Agent(BaseAgent):
         return mean + v * z / np.sqrt(precision)
 
     def plan(self, k):
-        H = self.problem.horizon
-        P, R = self.kernel(), self.rewards()
+        P, R, table = self.kernel(), self.rewards(), self.counts.table
 
         def step(h, V):
-            t = self.counts.table(h)
-            return R[:, t] + bellman.expectation(P[:, t])(V)
+            return R[:, table(h)] + bellman.expectation(P[:, table(h)])(V)
 
-        Q, V = bellman.recursion(step, H, R[:, 0].shape)
+        Q, V = bellman.recursion(step, self.problem.horizon, R[:, 0].shape)
         return Plan(self.greedy(Q), self.problem.model.space.on_anchors(V[:, 0]))
 
     def facts(self):
         return {"v": self.v, "share_of_next_states_allowed": float(self.allowed.mean())}
-
-    def update(self, trajectory):
-        self.counts.add(trajectory)

@@ -3,21 +3,15 @@
 **Deviations**: none.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from befrl.agents.base import BaseAgent, Plan
+from befrl.agents.base import BaseAgent, NoParameters, Plan
 
-
-@dataclass(frozen=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 class Agent(BaseAgent):
     def plan(self, k):
-        n, H = self.problem.n, self.problem.horizon
-        model = self.problem.model
-        A = model.n_actions
-        return Plan(np.full((n, H, model.n_cells, A), 1.0 / A), np.full((n, model.n_anchors), np.nan), plans=0)
+        n, model, A = self.problem.n, self.problem.model, self.problem.model.n_actions
+        policy = np.full((n, self.problem.horizon, model.n_cells, A), 1.0 / A)
+        return Plan(policy, np.full((n, model.n_anchors), np.nan), plans=0)

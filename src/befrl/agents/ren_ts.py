@@ -9,7 +9,7 @@ precision eta/sigma^2 the posterior of W is
 and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. Where next states are
 Gaussian (`lds`) the model is exact, with the instance's features and sigma and c = 0. On other continuous spaces this
 is the misspecified baseline that Li et al. call LDS: f is the instance's phi, or one-hot(cell, action) where features
-are constant on cells, c is the mean of the base measure, and sigma^2 is fitted,
+are constant on cells, c is the mean of the base measure, sigma^2 is fitted,
 
     sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y f'>) / (1 + m n),   sigma_0^2 the base measure's variance,
 
@@ -64,31 +64,7 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        model, n = problem.model, problem.n
-        self.v = parameters.scale
-        self.data = Data(model, n)
-        self.posterior = Posterior(model, n, parameters.eta)
-        self.reward = RewardLearner(problem, parameters.eta)
-
-    def plan(self, k):
-        problem, model = self.problem, self.problem.model
-        W = self.posterior.draw(self.v, problem.normals)
-        R = model.mean_reward(self.reward.draw(self.v, problem.normals))
-        Q, V = self.posterior.plan(W, R, problem.horizon)
-        return Plan(self.cell_policy(Q), V[:, 0], R)
-
-    def update(self, trajectory):
-        self.data.add(trajectory)
-        self.posterior.update(self.data, trajectory)
-        self.reward.update(self.data)
-
-
-class Posterior:
-    """Linear regression of next states on features: W^ (n, m q), Lambda (n, blocks, ., .), sigma (n,)."""
-
-    def __init__(self, model, n, eta):
-        space, family = model.space, model.family
-        self.model, self.eta, self.dim = model, eta, space.dim
+        model, n, space, family = problem.model, problem.n, problem.model.space, problem.model.family
         if model.smooth:
             self.features = KroneckerFeatures(model.phi(space.nodes), space.dim)
         else:
@@ -106,12 +82,42 @@ class Posterior:
         self.sums = np.zeros((n, model.n_anchors, model.n_actions, space.dim))
         self.squares, self.count = np.zeros(n), 0
         self.W = np.zeros((n, self.features.d))
-        self.precision = likelihood.prior(self.features, n, eta)
+        self.precision = likelihood.prior(self.features, n, parameters.eta)
+        self.data, self.reward = Data(model, n), RewardLearner(problem, parameters.eta)
 
-    def update(self, data, trajectory):
-        y = trajectory.next_states.reshape(*trajectory.actions.shape, self.dim) - self.centre
-        self.sums += Visits(self.model, trajectory).total(y)
-        self.precision = self.features.plus_trace(self.features.design(data.counts), self.eta)
+    def draw(self):
+        """W~, (n, m q)."""
+        z = self.problem.normals.take(self.features.d)
+        z = linalg.solve_transposed_factor(linalg.cholesky(self.precision), z)
+        return self.W + (self.parameters.scale * self.sigma)[:, None] * z
+
+    def means(self, W):
+        """E[s'] of each (anchor, action), (n, N, A, m)."""
+        return self.centre + self.features.natural(W)
+
+    def plan(self, k):
+        problem, model = self.problem, self.problem.model
+        W = self.draw()
+        R = model.mean_reward(self.reward.draw(self.parameters.scale, problem.normals))
+        if self.known:
+            Q, V = induction.backward_induction(model, R, W / self.sigma[:, None], problem.horizon)
+            return Plan(self.cell_policy(Q), V[:, 0], R)
+        means = self.means(W).swapaxes(1, 2)
+
+        def step_of(model, R, rows):
+            expected = bellman.expectation(normal_masses(model.space, means[rows], self.sigma[rows]))
+            return lambda h, V: R + expected(V).swapaxes(1, 2)
+
+        Q, V = induction.by_groups(model, R, problem.horizon, step_of)
+        return Plan(self.cell_policy(Q), V[:, 0], R)
+
+    def update(self, trajectory):
+        self.data.add(trajectory)
+        self.reward.update(self.data)
+        dim = len(self.centre)
+        y = trajectory.next_states.reshape(*trajectory.actions.shape, dim) - self.centre
+        self.sums += Visits(self.problem.model, trajectory).total(y)
+        self.precision = self.features.plus_trace(self.features.design(self.data.counts), self.parameters.eta)
         pulled = self.features.pull(self.sums)
         self.W = linalg.solve(self.precision, pulled)
         if not self.known:
@@ -120,27 +126,7 @@ class Posterior:
             self.count += trajectory.actions.shape[1]
             # With interpolated sums a tiny residual may come out negative.
             residual = np.maximum(self.squares - (self.W * pulled).sum(-1), 0.0)
-            self.sigma = np.sqrt((self.base_variance + residual) / (1 + self.dim * self.count))
-
-    def draw(self, v, normals):
-        z = linalg.solve_transposed_factor(linalg.cholesky(self.precision), normals.take(self.features.d))
-        return self.W + (v * self.sigma)[:, None] * z
-
-    def plan(self, W, R, horizon):
-        """The optimal values of mean rewards R in the model of W: Q (n, H, N, A) and V (n, H + 1, N)."""
-        if self.known:
-            return induction.backward_induction(self.model, R, W / self.sigma[:, None], horizon)
-        means = self.means(W).swapaxes(1, 2)
-
-        def step_of(model, R, rows):
-            expected = bellman.expectation(normal_masses(model.space, means[rows], self.sigma[rows]))
-            return lambda h, V: R + expected(V).swapaxes(1, 2)
-
-        return induction.by_groups(self.model, R, horizon, step_of)
-
-    def means(self, W):
-        """E[s'] of each (anchor, action), (n, N, A, m)."""
-        return self.centre + self.features.natural(W)
+            self.sigma = np.sqrt((self.base_variance + residual) / (1 + dim * self.count))
 
 
 def normal_masses(space, mean, sigma):

@@ -7,18 +7,16 @@ Algorithm 1, for episode k with the data of episodes 1 .. k-1, backwards in h:
     theta~_h ~ N( theta^_h, Sigma_h ),   Q_h = x' theta~_h,   no clipping
 
 With Lambda_h = Phi'Phi + lam I and lam = lambda sigma^2 that is theta^_h = Lambda_h^-1 Phi'y, Sigma_h = sigma^2
-Lambda_h^-1. The parameter `lam` is this product, not lambda: the prior of a weight is N(0, sigma^2/lam).
-
-The theory's sigma is that of the worst-case bound for tables by Russo (NeurIPS 2019), whose noise has the variance
-beta_k/(n(s,a) + 1) with the same estimate, shrunk as by lam = 1:
+Lambda_h^-1. The parameter `lam` is this product, not lambda: the prior of a weight is N(0, sigma^2/lam). The theory's
+sigma is that of the worst-case bound for tables by Russo (NeurIPS 2019), whose noise has the variance beta_k/(n(s,a) +
+1) with the same estimate, shrunk as by lam = 1:
 
     sigma^2  = beta_k = 1/2 S H^3 log(2 H S A k)
 
-Shapes: theta~_h (n, D), Q_h (n, S, A) on the S points of the presentation (`regression.py`).
+Shapes: theta~_h (n, D), Q_h (n, S, A) on the points of `regression.py`.
 
 **Deviations.** The paper's own theorem is Bayesian, for a prior over MDPs; Russo's sigma grows with k. For features
-other than one-hot ones D stands for S A in it. In track K the targets are max Q alone and the true mean reward is
-added; sigma stays.
+other than one-hot ones D stands for S A in it. In track K sigma stays.
 """
 
 from dataclasses import dataclass
@@ -40,25 +38,16 @@ class Parameters(RegressionParameters):
             raise InputError("agent 'rlsvi': set either sigma or scale, not both")
 
 
-def theory_sigma(d, A, H, k):
-    """sqrt(beta_k) of Russo with S A = d and episodes counted from 1."""
-    return np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * k))
-
-
 class Agent(LinearAgent):
     def sigma(self, k):
         """The noise scale of episode k, counted from 0, (n,)."""
-        problem, parameters = self.problem, self.parameters
-        theory = theory_sigma(self.regression.D, problem.model.n_actions, problem.horizon, k + 1)
-        return given_or(parameters.sigma, parameters.scale * theory)
+        d, A, H = self.regression.D, self.problem.model.n_actions, self.problem.horizon
+        theory = np.sqrt(0.5 * d / A * H**3 * np.log(2 * H * d * (k + 1)))
+        return given_or(self.parameters.sigma, self.parameters.scale * theory)
 
     def plan(self, k):
-        sigma = self.sigma(k)[:, None, None]
-
-        def Q(h, step):
-            return step.mean() + sigma * step.noise()
-
-        return self.value_iteration(Q)
+        sigma, regression = self.sigma(k)[:, None, None], self.regression
+        return self.value_iteration(lambda h, V: regression.mean(h, V) + sigma * regression.noise(h))
 
     def facts(self):
         last = self.problem.episodes - 1

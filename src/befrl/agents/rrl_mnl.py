@@ -1,7 +1,6 @@
 """RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the most uncertain feature.
 
-With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one
-step of the estimator for each transition t, of which kH precede episode k = 0, 1, ...:
+With f of `mnl.py`, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one step of the estimator for each transition t:
 
     A_{t+1}     = A_t + kappa/2 sum_s' f_t f_t',   A_1 = lam I                                              (eq. 3)
     theta_{t+1} = argmin over |theta| <= L_theta of                                                         (eq. 2)
@@ -12,17 +11,12 @@ step of the estimator for each transition t, of which kH precede episode k = 0, 
     alpha_t^2   = 8d/kappa log(1 + t U L_f^2/(d lam)) + 2 sqrt 2 + 2 lam L_theta^2                          (Lemma 1)
                   + (32/3 L_f L_theta + 16/kappa) log((1 + ceil(2 log2(t U L_f L_theta))) t^2/delta)
 
-`scale` multiplies sigma.
+`scale` multiplies sigma. Shapes: theta (n, blocks, q), A (n, blocks, q, q) in the coordinates of `mnl.py`, noise
+(n, H, N A).
 
-Shapes: theta (n, blocks, q), A (n, blocks, q, q) in the coordinates of `mnl.py`, noise (n, H, N A).
-
-**Deviations.** The paper has a parameter for each stage h, each with one step per episode. Here one parameter serves
-all stages, since transitions do not depend on h, and takes a step for each of the H transitions: t counts transitions.
-lam is L_f^2 and kappa the lower bound of `mnl.py` unless they are given; the authors tuned theirs and do not print
-them. At theta = 0, where b is constant and U states are reachable, the product of two probabilities is 1/U^2. |theta|
-is |theta|_A (`mnl.py`). In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. The argument of
-log2 is at least 1. In track U rewards are optimistic estimates (`planned_rewards.py`), the only part that is not
-random. Rewards outside [0, 1] violate the paper's assumption; the clip is kept.
+**Deviations.** Those of `mnl.py`. lam is L_f^2 and kappa the lower bound of `mnl.py` unless they are given; the authors
+tuned theirs and do not print them. In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. The
+argument of log2 is at least 1. In track U the rewards are the only part that is not random.
 """
 
 from dataclasses import dataclass
@@ -30,11 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from befrl.agents.base import EXACT, BaseAgent, Plan
-from befrl.agents.shared import mnl
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.agents.shared.mirror_descent import OnlineEstimator
+from befrl.agents.shared.mnl import MnlAgent, total
+from befrl.agents.shared.planned_rewards import RewardParameters
 from befrl.common.parameters import given_or, number, optional, scale
-from befrl.learning.data import Data
 from befrl.numerics.largest_normal import largest_normal
 
 
@@ -46,41 +39,32 @@ class Parameters(RewardParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        mnl.check_finite(model, "rrl-mnl")
-        return EXACT
-
+class Agent(MnlAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.multiple = parameters.scale
-        self.reachable = r = mnl.Reachable(problem.model, problem.constants)
-        self.lam = given_or(parameters.lam, r.L_f**2)
-        self.kappa = given_or(parameters.kappa, r.kappa())
+        r = self.reachable
+        lam, kappa = given_or(parameters.lam, r.L_f**2), given_or(parameters.kappa, r.kappa())
+        self.estimator = OnlineEstimator(r, problem.n, lam, kappa=kappa)
         self.samples = int(np.ceil(1 - np.log(problem.horizon) / log_ndtr(1.0)))
-        self._state = mnl.Blocks(problem.n, r.blocks, r.q, self.lam)
-        self.theta, self.A = self._state.theta, self._state.matrix
-        self.data = Data(problem.model, problem.n)
-        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
 
     def sigma(self, k):
-        """H alpha_t, with k from 0."""
-        r, t = self.reachable, k * self.problem.horizon + 1
-        size = r.L_f * r.L_theta
+        """H alpha_t before episode k, counted from 0, (n,)."""
+        r, lam, kappa, H = self.reachable, self.estimator.lam, self.estimator.kappa, self.problem.horizon
+        size, t = r.L_f * r.L_theta, k * H + 1
         doublings = 1 + np.ceil(2 * np.log2(max(1.0, t * r.U * size)))
         alpha_squared = (
-            8 * r.d / self.kappa * np.log1p(t * r.U * r.L_f**2 / (r.d * self.lam))
-            + (32 / 3 * size + 16 / self.kappa) * np.log(doublings * t**2 / self.parameters.delta)
+            8 * r.d / kappa * np.log1p(t * r.U * r.L_f**2 / (r.d * lam))
+            + (32 / 3 * size + 16 / kappa) * np.log(doublings * t**2 / self.parameters.delta)
             + 2 * np.sqrt(2)
-            + 2 * self.lam * r.L_theta**2
+            + 2 * lam * r.L_theta**2
         )
-        return self.multiple * self.problem.horizon * np.sqrt(alpha_squared)
+        return self.parameters.scale * H * np.sqrt(alpha_squared)
 
-    def noise(self, turned):
-        """max_m fhat' xi_h^(m)/sigma, (n, H, N A), for L^-1 f (q, n, N A, R)."""
+    def noise(self):
+        """max_m fhat' xi_h^(m)/sigma, (n, H, N A)."""
         problem, r, H = self.problem, self.reachable, self.problem.horizon
-        lengths = mnl.total(np.square(turned))
+        turned = r.turned(self.estimator.matrix)
+        lengths = total(np.square(turned))
         if r.own_blocks:
             # fhat' xi are independent for all (s,a), and the maximum of M normals is one draw from Phi^M.
             found = np.zeros((problem.n, H, lengths.shape[1]))
@@ -92,31 +76,9 @@ class Agent(BaseAgent):
         return r.largest(fhat[None], problem.normals, self.samples, H, r.random)
 
     def plan(self, k):
-        model, r, H = self.problem.model, self.reachable, self.problem.horizon
-        noise = self.sigma(k)[:, None, None] * self.noise(r.turned(self.A))
-        R = self.rewards.means()
-        noise = noise.swapaxes(0, 1).reshape(H, *R.shape)
-        Q, V = mnl.plan(R, model.kernel(r.whole(self.theta)), noise, low=-np.inf)
-        return Plan(self.cell_policy(Q), V, R)
+        kernel, noise = self.kernel(), self.sigma(k)[:, None, None] * self.noise()
+        return self.plan_with(noise.swapaxes(0, 1).reshape(self.problem.horizon, *kernel.shape[:3]), kernel)
 
     def facts(self):
-        return {
-            "lam": self.lam,
-            "kappa": self.kappa,
-            "L_f": self.reachable.L_f,
-            "samples": self.samples,
-            "sigma": self.sigma(self.problem.episodes - 1),
-        }
-
-    def update(self, trajectory):
-        r, state = self.reachable, self._state
-        for at, f, log_base, came in r.visits(trajectory):
-            place = state.place(r.block[at])
-            theta, A = state.read(place)
-            A = A + self.kappa / 2 * r.gram.take(at, axis=-1)
-            gradient = mnl.mean(f, mnl.laws(f, log_base, theta) - came)
-            state.write_matrix(place, A)
-            state.write_theta(place, theta - mnl.solve(A, gradient))
-            r.project(self.theta, lambda rows: self.A[rows])
-        self.data.add(trajectory)
-        self.rewards.update()
+        known = {"lam": self.estimator.lam, "kappa": self.estimator.kappa, "L_f": self.reachable.L_f}
+        return known | {"samples": self.samples, "sigma": self.sigma(self.problem.episodes - 1)}

@@ -11,24 +11,23 @@ By Stein's identity U'(x + C U theta*) has mean zero given (s,a), so that theta*
     rho = sqrt(lambda) B_A + sigma sqrt( log det(V_n + lambda A) - log det(lambda A) + 2 log(1/delta) ),
     sigma^2 = sup over (s,a) of lambda_max( E[C]^-1/2 Cov(x + C U theta^) E[C]^-1/2 ).
 
-`bonus: local` plans optimistically over it (`optimism.py`), as the paper's algorithm does in principle,
+`scale` multiplies rho. `bonus: local` plans optimistically over it (`optimism.py`), as the paper does in principle,
 
     b_h = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{(V_n + lambda A)^-1},   Q_h = clip( E[r] + P V_{h+1} + b_h, 0, H-h+1 ),
 
-and `bonus: none` plans without optimism, as the authors' code does. That code does not look for the best policy either
-but for the best constant sequence of actions (`search: shooting`): it compares the means of 100 simulated returns of
-each, 5 steps long even if the episode ends earlier. `scale` multiplies rho. Shapes: theta (n, d), V_n (n, blocks, m,
-m).
+and `bonus: none` plans without optimism, as the authors' code does. That code looks for the best constant sequence of
+actions (`search: shooting`), not for the best policy: it compares the means of 100 simulated returns of each, 5 steps
+long even if the episode ends earlier. Shapes: theta (n, d), V_n (n, blocks, m, m).
 
-**Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise,
-of which sigma is the standard deviation in the estimated model; V_n itself is random given (s,a), which the bound
-ignores. The bonus acts at each (s,a,h) separately and Q is clipped, in place of a maximum over models in the set. On
-boxes the score is weighted, since otherwise the estimate is inconsistent. lambda is tied to eta unless `penalty` says
-otherwise (the authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the
-same for full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code
-looks 10 steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is
-drawn as a normal with their exact mean and variance, once for every (h, cell). Rewards are known to the authors; in
-track U they are estimated by maximum likelihood, and with the bonus they are optimistic as in EXP-UCRL.
+**Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise with the
+standard deviation sigma of the estimated model; V_n itself is random given (s,a), which the bound ignores. The bonus
+acts at each (s,a,h) separately and Q is clipped, in place of a maximum over models in the set. On boxes the score is
+weighted, since otherwise the estimate is inconsistent. lambda is tied to eta unless `penalty` says otherwise (the
+authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the same for
+full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code looks 10
+steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is drawn as a
+normal with their exact mean and variance, once for every (h, cell). In track U rewards are estimated by maximum
+likelihood, and with the bonus they are optimistic as in EXP-UCRL.
 """
 
 from dataclasses import dataclass
@@ -79,7 +78,6 @@ class Agent(BaseAgent):
         self.learner = Learner(problem, LearnerParameters(parameters.eta, "score-matching"))
         self.estimator = self.learner.estimator
         self.estimator.weight = given_or(parameters.penalty, self.estimator.weight)
-        self.multiple = parameters.scale
         self.squares, self.slopes = self.estimator.terms(problem.model.space.nodes)
 
     def matrix(self):
@@ -113,44 +111,38 @@ class Agent(BaseAgent):
 
     def radius(self, matrix):
         """rho, (n,)."""
-        features, weight = self.problem.model.features, self.estimator.weight
+        features, weight, chosen = self.problem.model.features, self.estimator.weight, self.parameters
         log_prior = features.log_det_trace() + features.d * np.log(weight)
         growth = linalg.log_determinant(linalg.cholesky(matrix)) - log_prior
-        spread = np.sqrt(np.maximum(growth, 0.0) + 2 * np.log(1 / self.parameters.delta))
-        return self.multiple * (np.sqrt(weight) * self.problem.constants["B_A"] + self.noise() * spread)
+        spread = np.sqrt(np.maximum(growth, 0.0) + 2 * np.log(1 / chosen.delta))
+        return chosen.scale * (np.sqrt(weight) * self.problem.constants["B_A"] + self.noise() * spread)
 
     def plan(self, k):
-        problem, learner, model = self.problem, self.learner, self.problem.model
+        problem, learner, model, chosen = self.problem, self.learner, self.problem.model, self.parameters
         R = model.mean_reward(learner.theta_r)
-        if self.parameters.search == "shooting":
-            values = np.full((problem.n, model.n_anchors), np.nan)
-            return Plan(self.shoot(R), values, R)
-        if self.parameters.bonus == "local":
-            counts, delta = learner.data.counts, self.parameters.delta
-            R = confidence.optimistic_rewards(problem, learner.reward, counts, delta, self.multiple)
-            matrix = self.matrix()
-            region = optimism.Region(model, learner.theta_p, matrix, self.radius(matrix))
-            Q, V = optimism.local(region, R, problem.horizon)
-        else:
+        if chosen.search == "shooting":
+            return Plan(self.shoot(R), np.full((problem.n, model.n_anchors), np.nan), R)
+        if chosen.bonus == "none":
             Q, V = induction.backward_induction(model, R, learner.theta_p, problem.horizon)
-            V = V[:, 0]
+            return Plan(self.cell_policy(Q), V[:, 0], R)
+        R = confidence.optimistic_rewards(problem, learner.reward, learner.data.counts, chosen.delta, chosen.scale)
+        matrix = self.matrix()
+        region = optimism.Region(model, learner.theta_p, matrix, self.radius(matrix))
+        Q, V = optimism.local(region, R, problem.horizon)
         return Plan(self.cell_policy(Q), V, R)
 
     def shoot(self, R):
         """The actions (n, H, cells) whose constant repetition has the largest mean of TRIALS returns."""
         problem, space = self.problem, self.problem.model.space
-        mean, variance = returns(R, problem.model.kernel(self.learner.theta_p))
         shape = (problem.n, problem.horizon, space.n_cells, problem.model.n_actions)
         z = problem.normals.take(int(np.prod(shape[1:]))).reshape(shape)
-        mean, variance = (space.cell_means(part)[:, None] for part in (mean, variance))
+        both = returns(R, problem.model.kernel(self.learner.theta_p))
+        mean, variance = (space.cell_means(part)[:, None] for part in both)
         return self.greedy(mean + np.sqrt(variance / TRIALS) * z)
 
-    def update(self, trajectory):
-        self.learner.update(trajectory)
 
-
-def returns(R, P, steps=LOOKAHEAD):
-    """The mean and the variance of the return of `steps` steps with one constant action, (n, N, A) each.
+def returns(R, P):
+    """The mean and the variance of the return of LOOKAHEAD steps with one constant action, (n, N, A) each.
 
     With G' the return from the next state: E G = r + E G',  E G^2 = r^2 + 2 r E G' + E G'^2.
     """
@@ -158,7 +150,7 @@ def returns(R, P, steps=LOOKAHEAD):
     by_action = np.ascontiguousarray(np.moveaxis(P, 2, 1))
     r = np.ascontiguousarray(np.moveaxis(R, 2, 1))
     mean = square = np.zeros((n, A, N))
-    for _ in range(steps):
+    for _ in range(LOOKAHEAD):
         later = (by_action @ mean[..., None])[..., 0]
         square = r * r + 2 * r * later + (by_action @ square[..., None])[..., 0]
         mean = r + later

@@ -9,25 +9,21 @@ P(s' | s, a) = phi(s,a)' M* psi(s') with known phi, psi and an unknown d x d' ma
     beta_n            = c (C_M + C'_psi^2) ln(N H C_phi) d
 
 Here phi and psi are one-hot on C cells, d = C A, d' = C and K_psi = I, so that M_n = counts of (s,a,s')/(counts of
-(s,a) + lam) and |phi|_{A_n^-1} = 1/sqrt(counts + lam). The paper has lam = 1. The constants are
-C_phi = C_M = C'_psi = 1, c = 1, C_psi = 1 in the 2-1 ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2
-<= sqrt(C) |v|_inf). `scale` multiplies sqrt(beta_n).
-
+(s,a) + lam) and |phi|_{A_n^-1} = 1/sqrt(counts + lam), with lam = c = C_phi = C_M = C'_psi = 1. C_psi is 1 in the 2-1
+ball (|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies sqrt(beta_n).
 Two more bonuses (`radius`) are those of Ayoub et al. (ICML 2020), who cut Q, not V, at H. For h = 0, ..., H-1,
 
     bonus_h = 2 H ( sqrt(lam d) + (H-h)/2 sqrt( 2 log(1/delta) + log det A_n/lam ) ) |phi|_{A_n^-1}
 
-- self-normalised: as their Appendix C says.
-- frozen: as their code runs. The matrix of the determinant is never updated, so that log det A = 0, and V_{h+1} is
-  max_a Q_{h+1} of the previous episode's plan, 0 in the first.
-
+self-normalised as their Appendix C says, or frozen as their code runs: the matrix of the determinant is never updated,
+so that log det A = 0, and V_{h+1} is max_a Q_{h+1} of the previous episode's plan, 0 in the first.
 Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Eq. 9 is printed without the H, which |Psi'V| <= C_psi H asks for; it is put back. The constant c is
 absolute and not given; theory means c = 1. Ayoub et al. print no factor before the self-normalised radius that we
-could read; 2 H is that of their code. One-hot features on cells identify all states of a cell, which is exact where
-features are constant on cells. Known supports are not used. Rewards are known in the paper; in track U they are
-optimistic estimates (`planned_rewards.py`). Mean rewards outside [0, 1] violate its assumption; the clip is kept.
+could read; 2 H is that of their code. The features are exact where an instance's are constant on cells. Known supports
+are not used. In track U rewards are optimistic estimates (`planned_rewards.py`). Mean rewards outside [0, 1] violate
+the paper's assumption; the clip is kept.
 """
 
 from dataclasses import dataclass
@@ -38,7 +34,6 @@ from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared import cells
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import choice, number, scale
-from befrl.learning.data import Data
 from befrl.numerics import bellman
 
 
@@ -46,15 +41,9 @@ from befrl.numerics import bellman
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of sqrt(beta); theory means 1")
     ball: str = choice("2-1", ("2-1", "frobenius"), "norm of the confidence ball: eq. 8 or eq. 9")
-    radius: str = choice(
-        "theorem",
-        ("theorem", "self-normalised", "frozen"),
-        "bonus: the theorem's, or that of Ayoub et al. by text or code",
-    )
+    radius: str = choice("theorem", ("theorem", "self-normalised", "frozen"), "bonus: the theorem's, or Ayoub et al.'s")
     lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: A_1 = lam I", ridge=True)
-    delta: float = number(
-        0.05, 1e-12, 1.0, "failure rate of the self-normalised radius, and of the rewards' confidence set in track U"
-    )
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the self-normalised radius and of the rewards' radius")
 
 
 class Agent(BaseAgent):
@@ -64,18 +53,13 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        model, H = problem.model, problem.horizon
-        C, A = model.n_cells, model.n_actions
+        C, H, d = problem.model.n_cells, problem.horizon, problem.model.n_cells * problem.model.n_actions
         self.counts = cells.Counts(problem, "steps")
-        multiple = parameters.scale
-        d, C_phi, C_M, C_psi_inverse = C * A, 1.0, 1.0, 1.0
-        self.beta = (C_M + C_psi_inverse**2) * np.log(problem.episodes * H * C_phi) * d
+        self.beta = 2.0 * np.log(problem.episodes * H) * d
         widths = {"2-1": np.sqrt(d * self.beta), "frobenius": np.sqrt(C * self.beta)}
-        self.bonus = multiple * 2 * H * widths[parameters.ball]
-        self.multiple = multiple
+        self.bonus = parameters.scale * 2 * H * widths[parameters.ball]
         self.V = self.last_V = np.zeros((H + 1, problem.n, C))
-        self.data = Data(model, problem.n)
-        self.rewards = PlannedRewards(problem, parameters, self.data, multiple, parameters.delta)
+        self.rewards = PlannedRewards(problem, parameters, parameters.delta)
 
     def plan(self, k):
         space, H = self.problem.model.space, self.problem.horizon
@@ -84,8 +68,7 @@ class Agent(BaseAgent):
         means = self.rewards.means()
         R = bellman.ordered(space.cell_means(means))
         if self.parameters.radius == "theorem":
-            R = R + self.bonus[:, None, None] / np.sqrt(counts)
-            expected = bellman.expectation(P)
+            R, expected = R + self.bonus[:, None, None] / np.sqrt(counts), bellman.expectation(P)
             Q, V = bellman.recursion(
                 lambda h, V: R + expected(V), H, R.shape, lambda Q: np.clip(bellman.largest(Q), 0.0, float(H))
             )
@@ -100,7 +83,7 @@ class Agent(BaseAgent):
         log_det = np.zeros(len(counts)) if frozen else grown.sum(-1)
         noise = np.sqrt(2 * np.log(1 / self.parameters.delta) + log_det)
         steps = np.arange(H, 0, -1)[:, None]
-        beta = self.multiple * (np.sqrt(lam * counts[0].size) + steps / 2 * noise)
+        beta = self.parameters.scale * (np.sqrt(lam * counts[0].size) + steps / 2 * noise)
         width = 2 * H / np.sqrt(counts)
 
         def optimistic(mean, beta):
@@ -120,5 +103,4 @@ class Agent(BaseAgent):
     def update(self, trajectory):
         self.last_V = self.V
         self.counts.add(trajectory)
-        self.data.add(trajectory)
-        self.rewards.update()
+        self.rewards.update(trajectory)

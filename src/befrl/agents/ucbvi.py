@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.agents.base import Plan
 from befrl.agents.shared import cells
 from befrl.common.parameters import number, scale
 from befrl.numerics import bellman
@@ -32,22 +32,11 @@ class Parameters:
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in the bonus")
 
 
-def theory_bonus(S, A, H, K, delta):
-    """The bonus 7 H L of a single visit."""
-    return 7 * H * np.log(5 * S * A * K * H / delta)
-
-
-class Agent(BaseAgent):
-    @classmethod
-    def specification(cls, model, parameters):
-        return EXACT if cells.exact(model) else MISSPECIFIED
-
+class Agent(cells.TabularAgent):
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
         C, A, H = problem.model.n_cells, problem.model.n_actions, problem.horizon
-        self.counts = cells.Counts(problem, parameters.share)
-        self.R = cells.known_rewards(problem)
-        self.bonus = parameters.scale * theory_bonus(C, A, H, problem.episodes, parameters.delta)
+        self.bonus = parameters.scale * (7 * H * np.log(5 * C * A * problem.episodes * H / parameters.delta))
         self.Q = np.full((problem.n, H, C, A), float(H))
 
     def plan(self, k):
@@ -66,6 +55,3 @@ class Agent(BaseAgent):
 
     def facts(self):
         return {"bonus": self.bonus}
-
-    def update(self, trajectory):
-        self.counts.add(trajectory)

@@ -1,37 +1,32 @@
 """UCRL-MNL (Hwang, Oh, AAAI 2023): optimism in the multinomial logistic model, with maximum likelihood on all data.
 
-With f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)) on the reachable states and t - 1 transitions before episode k,
+With f of `mnl.py` and t - 1 transitions before episode k,
 
     theta_k = argmin -sum log P_theta(s') + lam/2 |theta|^2,   A_k = lam I + sum_{i<t} sum_s' f_i f_i'
     Q_h     = Pi_[0,H]( r + P_{theta_k} V_{h+1} + 2 H beta_k max_s' |f(s,a,s')|_{A_k^-1} ),   V_h = max_a Q_h
     beta_k  = 1/kappa ( sqrt(lam) L_theta + sqrt( d log(1 + t U L_f^2/(d lam)) + 2 log(1/delta) ) )
 
 and kappa <= inf P(s') P(s'') over |theta| <= L_theta (bounded in `mnl.py`). `scale` multiplies beta_k.
-
 Shapes: theta (n, d), A (n, blocks, q, q) in the coordinates of `mnl.py`, norms (n, N, A, R).
 
-**Deviations.** The source's constants are not known: this beta_k follows from hess >= kappa sum f f' and the
-self-normalised bound for noise of variance proxy 1, where 1/2 would suffice, which makes it sqrt 2 larger. It assumes
-that the estimate lies where kappa is a bound; the MLE is not constrained to that set. The clip of Q is that of public
-code; the paper may clip V only, as UCRL-MNL+ does, which is `clip: values` here. lam is max(1, L_f^2) and kappa
+**Deviations.** Those of `mnl.py`. The source's constants are not known: this beta_k follows from hess >= kappa sum f f'
+and the self-normalised bound for noise of variance proxy 1, where 1/2 would suffice, which makes it sqrt 2 larger. It
+assumes that the estimate lies where kappa is a bound; the MLE is not constrained to that set. The clip of Q is that of
+public code; the paper may clip V only, as UCRL-MNL+ does, which is `clip: values` here. lam is max(1, L_f^2) and kappa
 that bound unless they are given; public code has lam = kappa = 1, and its constant c absorbs kappa. Sums run over
-counts, so that every episode costs the same; with `likelihood: visits` they run over all visits, as published. |theta|
-is |theta|_A (`mnl.py`). The public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient; this
-agent does not. In track U rewards are optimistic estimates (`planned_rewards.py`). Mean
-rewards outside [0, 1] violate the paper's assumption; the clip is kept.
+counts, so that every episode costs the same; with `likelihood: visits` they run over all visits, as published. The
+public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient; this agent does not.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from befrl.agents.base import EXACT, BaseAgent, Plan
-from befrl.agents.shared import mnl
-from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
+from befrl.agents.shared.mnl import MnlAgent
+from befrl.agents.shared.planned_rewards import RewardParameters
 from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.learning import likelihood
-from befrl.learning.data import Data
-from befrl.numerics import bellman, newton
+from befrl.numerics import newton
 
 
 @dataclass(frozen=True)
@@ -44,74 +39,57 @@ class Parameters(RewardParameters):
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the confidence set")
 
 
-class Agent(BaseAgent):
+class Agent(MnlAgent):
     surrogate = (
         "beta_k is derived here from hess >= kappa sum f f' and the self-normalised bound with variance proxy 1."
     )
 
-    @classmethod
-    def specification(cls, model, parameters):
-        mnl.check_finite(model, "ucrl-mnl")
-        return EXACT
-
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.multiple = parameters.scale
-        self.reachable = mnl.Reachable(problem.model, problem.constants)
         self.lam = given_or(parameters.lam, max(1.0, self.reachable.L_f**2))
         self.kappa = given_or(parameters.kappa, self.reachable.kappa())
         self.theta = np.zeros((problem.n, problem.model.d))
-        self.data = Data(problem.model, problem.n)
         self.visits = []
-        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, parameters.delta)
 
     def radius(self, k):
-        """beta_k, with k from 0."""
+        """beta_k, with k from 0, (n,)."""
         r, t = self.reachable, k * self.problem.horizon + 1
         noise = r.d * np.log1p(t * r.U * r.L_f**2 / (r.d * self.lam)) + 2 * np.log(1 / self.parameters.delta)
-        return self.multiple / self.kappa * (np.sqrt(self.lam) * r.L_theta + np.sqrt(noise))
+        return self.parameters.scale / self.kappa * (np.sqrt(self.lam) * r.L_theta + np.sqrt(noise))
 
     def design(self):
-        """A_k, (n, blocks, m, m)."""
-        r, counts = self.reachable, self.data.counts
+        """A_k, (n, blocks, q, q)."""
+        r, counts = self.reachable, self.rewards.data.counts
         grown = r.features.gather(counts[..., None, None] * r.gram.T.reshape(*counts.shape[1:], r.q, r.q))
         return self.lam[:, None, None, None] * np.eye(r.q) + grown
 
     def plan(self, k):
-        model, H = self.problem.model, self.problem.horizon
         longest = np.sqrt(self.reachable.norms(self.design()).max(-1))
-        R = self.rewards.means()
-        bonus = bellman.ordered(2 * H * self.radius(k)[:, None, None] * longest)
-        Q, V = mnl.plan(R, model.kernel(self.theta), [bonus] * H, 0.0, self.parameters.clip == "values")
-        return Plan(self.cell_policy(Q), V, R)
+        bonus = 2 * self.problem.horizon * self.radius(k)[:, None, None] * longest
+        return self.plan_with(bonus, self.problem.model.kernel(self.theta), 0.0, self.parameters.clip == "values")
 
     def facts(self):
-        return {
-            "lam": self.lam,
-            "kappa": self.kappa,
-            "L_f": self.reachable.L_f,
-            "beta": self.radius(self.problem.episodes - 1),
-        }
+        beta = self.radius(self.problem.episodes - 1)
+        return {"lam": self.lam, "kappa": self.kappa, "L_f": self.reachable.L_f, "beta": beta}
 
     def update(self, trajectory):
-        self.data.add(trajectory)
+        self.rewards.update(trajectory)
         loss = self._loss
         if self.parameters.likelihood == "visits":
             self.visits.append((trajectory.cells, trajectory.actions, trajectory.next_states))
             loss = self._loss_by_visits
         self.theta, _ = newton.minimise(loss, self.theta)
-        self.rewards.update()
 
     def _loss(self, theta, rows):
-        return likelihood.transitions(self.problem.model, self.data, self.lam, theta, rows)
+        return likelihood.transitions(self.problem.model, self.rewards.data, self.lam, theta, rows)
 
     def _loss_by_visits(self, theta, rows):
         """The same loss with one term for each visit, (k, T)."""
         r = self.reachable
         cells, actions, following = (np.concatenate(part, axis=1)[rows] for part in zip(*self.visits, strict=True))
         where = (cells, actions)
-        f, block = (r.contrast @ r.features.U)[where], r.features.block[where]
-        at = (np.arange(len(theta))[:, None], block)
+        f = (r.contrast @ r.features.U)[where]
+        at = (np.arange(len(theta))[:, None], r.features.block[where])
         P = np.exp((f @ theta.reshape(len(theta), -1, r.features.m)[at][..., None])[..., 0] + r.log_base[where])
         P /= P.sum(-1, keepdims=True)
         y = (r.states[where] == following[..., None]) & r.real[where]

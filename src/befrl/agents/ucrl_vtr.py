@@ -9,28 +9,24 @@ regressed on the predictions of the kernels, with the values of the plan of epis
     beta_h  = sqrt(lam) m_2 + (H-h)/2 sqrt( 2 log(1/delta) + log det M - d log lam ),   h = 0, ..., H-1
 
 beta_h is that of the authors' code and of their Appendix C, with delta = 1/K, lam = 1, m_2 >= |theta*|. `scale`
-multiplies it.
-
-Two ways (`presentation`) to write a family of this project as such a mixture, with C cells:
+multiplies it. There are two ways (`presentation`) to write a family as such a mixture, with C cells:
 
 - one-hot: the authors' choice. P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
-  the block of (s,a) and zero elsewhere, so that M has C A blocks of size C x C. M^-1 and log det M get rank-one
-  updates. Exact where features are constant on cells.
+  the block of (s,a) and zero elsewhere, so that M has C A blocks of size C x C. Exact where features are constant on
+  cells.
 - linearised: P_theta ~ P_theta0 + sum_i (theta - theta0)_i P_theta0 (T_i - E T_i), signed kernels, X = U'
-  Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, and theta0 is the estimate of the episode's plan. The
-  plan then has E_theta0 V in place of X' theta. m_2 = B_A, and M starts from lam times bold A. As a first-order
-  expansion this is a heuristic.
+  Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, theta0 is the estimate of the episode's plan, and the
+  plan has E_theta0 V in place of X' theta. m_2 = B_A, and M starts from lam times bold A. A first-order heuristic.
 
 Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); V (n, H + 1, C or N).
 
 **Deviations.** This is Algorithm 3 of Ayoub et al. (Appendix C), which they run; their Algorithm 1, a maximum over a
 set of models, is not implemented, nor are other constants such as M_1 = H^2 d I in comments of the authors' older code.
 The first episode is planned with theta = 0, as in that listing; the authors' code starts from Q = 0 and learns nothing
-from it. One estimate and one M for all h, as in the authors' code.
-`clip: H-h` cuts Q_h at the remaining steps, as the text of Appendix C says of values; the code cuts at H, which is the
-default. Known supports are not used. Rewards are known in the papers; in track U they are optimistic estimates
-(`planned_rewards.py`). Mean rewards outside [0, 1] violate the papers' assumption; the clip is kept, and values are
-then cut from below at 0.
+from it. One estimate and one M for all h, as in the authors' code. `clip: H-h` cuts Q_h at the remaining steps, as the
+text of Appendix C says of values; the code cuts at H, which is the default. Known supports are not used. In track U
+rewards are optimistic estimates (`planned_rewards.py`). Mean rewards outside [0, 1] violate the papers' assumption; the
+clip is kept, and values are then cut from below at 0.
 """
 
 from dataclasses import dataclass
@@ -38,9 +34,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
+from befrl.agents.shared.cells import near
 from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import choice, given_or, number, optional, scale
-from befrl.learning.data import Data
 from befrl.numerics import bellman, linalg
 from befrl.planning.optimism import covariance_rows
 
@@ -48,9 +44,7 @@ from befrl.planning.optimism import covariance_rows
 @dataclass(frozen=True)
 class Parameters(RewardParameters):
     scale: float | str = scale("multiple of the radius beta; theory means 1")
-    presentation: str = choice(
-        "one-hot", ("one-hot", "linearised"), "how the family is written as a mixture of kernels"
-    )
+    presentation: str = choice("one-hot", ("one-hot", "linearised"), "how the family is written as a mixture")
     clip: str = choice("H", ("H", "H-h"), "where Q is cut: at H, as in the authors' code, or at the remaining steps")
     lam: float = number(1.0, 1e-6, 1e6, "weight of the penalty: M_1 = lam I", ridge=True)
     delta: float | None = optional(1e-12, 1.0, "failure rate in beta; 1/K if none")
@@ -59,16 +53,14 @@ class Parameters(RewardParameters):
 class OneHot:
     """theta is the table of P(next cell | cell, action)."""
 
-    on = "cells"
-
     def __init__(self, problem, lam):
-        self.space, self.n = problem.model.space, problem.n
+        self.space, n = problem.model.space, problem.n
         C, A = problem.model.n_cells, problem.model.n_actions
-        self.shape, self.m_2 = (C, A), np.sqrt(C * A)
-        self.inverse = np.tile(np.eye(C), (self.n, C, A, 1, 1)) / lam[:, None, None, None, None]
-        self.w = np.zeros((self.n, C, A, C))
-        self.log_det_ratio = np.zeros(self.n)
-        self._rows, self._pairs = np.arange(self.n), np.triu_indices(C)
+        self.m_2 = np.sqrt(C * A)
+        self.inverse = np.tile(np.eye(C), (n, C, A, 1, 1)) / lam[:, None, None, None, None]
+        self.w = np.zeros((n, C, A, C))
+        self.log_det_ratio = np.zeros(n)
+        self._rows, self._pairs = np.arange(n), np.triu_indices(C)
 
     def prepare(self):
         """theta = M^-1 w, and the linear maps V -> X' theta and V V' -> |X|^2_{M^-1}."""
@@ -76,7 +68,7 @@ class OneHot:
         self._expected = bellman.expectation(self.theta)
         # M^-1 is symmetric: pairs of different cells count twice.
         first, second = self._pairs
-        packed = self.inverse.reshape(*self.w.shape[:3], -1).take(first * self.shape[0] + second, axis=-1)
+        packed = self.inverse.reshape(*self.w.shape[:3], -1).take(first * self.w.shape[-1] + second, axis=-1)
         packed *= 1.0 + (first < second)
         self._square = bellman.expectation(packed)
 
@@ -86,11 +78,8 @@ class OneHot:
         square = bellman.ordered(self._square(V.take(first, axis=1) * V.take(second, axis=1)))
         return self._expected(V), np.sqrt(np.maximum(square, 0.0, out=square), out=square)
 
-    def rewards(self, R):
-        return self.space.cell_means(R)
-
     def learn(self, trajectory, V):
-        C, A = self.shape
+        _, C, A, _ = self.w.shape
         # Steps come first. In contiguous memory the order of sums does not depend on the number of seeds.
         X = np.ascontiguousarray(V[:, 1:].swapaxes(0, 1))
         places = (self._rows * C + trajectory.cells.T) * A + trajectory.actions.T
@@ -109,26 +98,19 @@ class OneHot:
         for grown in np.log1p(growths):
             self.log_det_ratio += grown
 
-    def on_anchors(self, V):
-        return self.space.on_anchors(V)
-
 
 class Linearised:
     """theta is the family's parameter; kernels are expanded around the last estimate."""
 
-    on = "anchors"
-
     def __init__(self, problem, lam):
         self.model, self.n, self.m_2 = problem.model, problem.n, problem.constants["B_A"]
-        features, self.space = problem.model.features, problem.model.space
+        features = problem.model.features
         self.theta, self.w = np.zeros((2, self.n, features.d))
         # Kronecker features form a single block.
         one = hasattr(features, "block")
         self.block = features.block if one else np.zeros((features.n_anchors, features.n_actions), dtype=int)
-        trace = features.trace if one else np.eye(features.d)[None]
-        self.M = lam[:, None, None, None] * trace
+        self.M = lam[:, None, None, None] * (features.trace if one else np.eye(features.d)[None])
         self._log_det_start = linalg.log_determinant(linalg.cholesky(self.M))
-        self._rows = np.arange(self.n)
 
     def prepare(self):
         """theta0 = M^-1 w, its kernel, and the matrices for Cov(psi, V) and the norms."""
@@ -141,43 +123,27 @@ class Linearised:
         self._means, self._slopes = [], []
 
     def step(self, V):
+        """E_theta0 V and |X|_{M^-1} of every (anchor, action) for V (n, N)."""
         mean = self._expected(V)
         slope = (self._covariance @ V[..., None]).reshape(*mean.shape, -1)
         self._means.insert(0, mean)
         self._slopes.insert(0, slope)
         return mean, np.sqrt(np.maximum(((self._spread @ slope[..., None])[..., 0] * slope).sum(-1), 0.0))
 
-    def rewards(self, R):
-        return R
-
     def learn(self, trajectory, V):
-        per, U = self.space.per_cell, self.model.features.U
-        rows, near = self._rows[:, None], np.arange(per)
-        following = self.space.cell(trajectory.next_states) * per
-        here, there = self._weights(trajectory.states), self._weights(trajectory.next_states)
-        for h in range(trajectory.cells.shape[1]):
-            anchors, actions = trajectory.cells[:, h, None] * per + near, trajectory.actions[:, h, None]
-            weights = here[:, h]
-            slope = self._slopes[h][rows, anchors, actions]
-            X = (weights[..., None, None] * U[anchors, actions] * slope[..., None]).sum((1, 2))
-            mean = (weights * self._means[h][rows, anchors, actions]).sum(-1)
-            y = (there[:, h] * V[rows, h + 1, following[:, h, None] + near]).sum(-1)
-            block = self.block[anchors[:, 0], actions[:, 0]]
-            m = X.shape[-1]
-            place = (self._rows, block)
-            theta0 = self.theta.reshape(self.n, -1, m)[place]
-            self.M[place] += X[:, :, None] * X[:, None, :]
-            self.w.reshape(self.n, -1, m)[place] += ((y - mean + (X * theta0).sum(-1))[:, None]) * X
-
-    def _weights(self, states):
-        """The Lagrange weights (n, H, per_cell) of states on the anchors of their cells."""
-        return self.space.interpolation(states) if self.space.per_cell > 1 else np.ones((*states.shape[:2], 1))
-
-    def on_anchors(self, V):
-        return V
-
-
-PRESENTATIONS = {"one-hot": OneHot, "linearised": Linearised}
+        U, rows = self.model.features.U, np.arange(self.n)
+        anchors, here = near(self.model.space, trajectory.states)
+        following, there = near(self.model.space, trajectory.next_states)
+        for h, actions in enumerate(trajectory.actions.T):
+            place = (anchors[:, h], actions[:, None])
+            at = (rows[:, None], *place)
+            X = (here[:, h, :, None, None] * U[place] * self._slopes[h][at][..., None]).sum((1, 2))
+            mean = (here[:, h] * self._means[h][at]).sum(-1)
+            y = (there[:, h] * V[rows[:, None], h + 1, following[:, h]]).sum(-1)
+            block, m = (rows, self.block[anchors[:, h, 0], actions]), X.shape[-1]
+            theta0 = self.theta.reshape(self.n, -1, m)[block]
+            self.M[block] += X[:, :, None] * X[:, None, :]
+            self.w.reshape(self.n, -1, m)[block] += ((y - mean + (X * theta0).sum(-1))[:, None]) * X
 
 
 class Agent(BaseAgent):
@@ -187,26 +153,24 @@ class Agent(BaseAgent):
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)
-        self.multiple = parameters.scale
         self.delta = given_or(parameters.delta, 1.0 / problem.episodes)
-        self.mixture = PRESENTATIONS[parameters.presentation](problem, parameters.lam)
-        self.data = Data(problem.model, problem.n)
-        self.rewards = PlannedRewards(problem, parameters, self.data, self.multiple, self.delta)
+        self.one_hot = parameters.presentation == "one-hot"
+        self.mixture = (OneHot if self.one_hot else Linearised)(problem, parameters.lam)
+        self.rewards = PlannedRewards(problem, parameters, self.delta)
         self.V = None
 
     def radius(self):
         """beta_h of the authors, (n, H)."""
-        H, lam = self.problem.horizon, self.parameters.lam
+        scale, lam = self.parameters.scale, self.parameters.lam
         noise = np.sqrt(2 * np.log(1 / self.delta) + self.mixture.log_det_ratio)
-        steps = np.arange(H, 0, -1)
-        return self.multiple[:, None] * ((np.sqrt(lam) * self.mixture.m_2)[:, None] + steps / 2 * noise[:, None])
+        steps = np.arange(self.problem.horizon, 0, -1)
+        return scale[:, None] * ((np.sqrt(lam) * self.mixture.m_2)[:, None] + steps / 2 * noise[:, None])
 
     def plan(self, k):
-        H, mixture = self.problem.horizon, self.mixture
+        H, mixture, space = self.problem.horizon, self.mixture, self.problem.model.space
         mixture.prepare()
-        beta = self.radius()[..., None, None]
-        means = self.rewards.means()
-        R = bellman.ordered(mixture.rewards(means))
+        beta, means = self.radius()[..., None, None], self.rewards.means()
+        R = bellman.ordered(space.cell_means(means) if self.one_hot else means)
 
         def step(h, V):
             mean, norm = mixture.step(V)
@@ -214,14 +178,14 @@ class Agent(BaseAgent):
             return np.clip(R + mean + beta[:, h] * norm, 0.0, top)
 
         Q, self.V = bellman.recursion(step, H, R.shape)
-        policy = self.greedy(Q) if mixture.on == "cells" else self.cell_policy(Q)
-        return Plan(policy, mixture.on_anchors(self.V[:, 0]), means)
+        if self.one_hot:
+            return Plan(self.greedy(Q), space.on_anchors(self.V[:, 0]), means)
+        return Plan(self.cell_policy(Q), self.V[:, 0], means)
 
     def facts(self):
         return {"m_2": float(self.mixture.m_2), "delta": self.delta}
 
     def update(self, trajectory):
-        self.data.add(trajectory)
-        self.rewards.update()
+        self.rewards.update(trajectory)
         if self.V is not None:
             self.mixture.learn(trajectory, self.V)

@@ -38,8 +38,7 @@ def variants_of(runs, first):
 
     `runs` are (log, meta), as in run files; `first` is the meta of a run of the same case.
     """
-    runs = sorted(runs, key=lambda run: run[1]["seeds"][0])
-    logs, metas = zip(*runs, strict=True)
+    logs, metas = zip(*sorted(runs, key=lambda run: run[1]["seeds"][0]), strict=True)
     meta = metas[0]
     for each in metas:
         _same(each, first, CASE, "aggregate one case only")
@@ -180,12 +179,11 @@ def _summary(meta, log, cumulative, level):
 def _cost(meta, log):
     """Seconds per episode of all variants of an agent together, their growth, and the wall-clock time of the runs."""
     seconds = {key: log[key].mean(dtype=float) for key in run_file.SECONDS}
-    by_episode = sum(log[key] for key in run_file.SECONDS)
     return {
         "rows": len(meta["labels"]) * len(log["seeds"]),
         **seconds,
         "seconds_per_episode": sum(seconds.values()),
-        "exponent_k": statistics.time_exponent(by_episode),
+        "exponent_k": statistics.time_exponent(sum(log[key] for key in run_file.SECONDS)),
         "batches": log["batches"],
         "wall_seconds": log["wall_seconds"],
     }

@@ -28,12 +28,11 @@ def mean_interval(values, level, least=None, most=None):
     `most` the upper end holds for failures that no seed has shown, too.
     """
     columns, shape = _columns(values)
-    if columns.shape[1] < 2:
+    n = columns.shape[1]
+    if n < 2:
         return np.full(shape, np.nan)[()], np.full(shape, np.nan)[()]
-    tail = (1 - level) / 2
-    mean, error = _mean_and_error(columns)
-    half = special.stdtrit(columns.shape[1] - 1, 1 - tail) * error
-    top = columns.max(1)
+    tail, mean, top = (1 - level) / 2, columns.mean(1), columns.max(1)
+    half = special.stdtrit(n - 1, 1 - tail) * (columns.std(1, ddof=1) / np.sqrt(n))
     high = _upper_end(columns, top if most is None else np.maximum(top, most), -special.ndtri(tail))
     low = np.minimum(mean - half, -_upper_end(-columns, -columns.min(1), -special.ndtri(tail)))
     low = low if least is None else np.maximum(low, least)
@@ -51,7 +50,7 @@ def p_value(differences):
     n = columns.shape[1]
     if n < 2:
         return np.ones(shape)[()]
-    mean, error = _mean_and_error(columns)
+    mean, error = columns.mean(1), columns.std(1, ddof=1) / np.sqrt(n)
     # The side on which zero lies: below the mean turned negative, zero is beyond the upper end.
     columns = np.where(mean[:, None] > 0, -columns, columns)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,10 +72,6 @@ def _columns(values):
     """(n, ...) -> (columns, n), and the shape of a result."""
     values = np.asarray(values, dtype=float)
     return np.ascontiguousarray(values.reshape(len(values), -1).T), values.shape[1:]
-
-
-def _mean_and_error(columns):
-    return columns.mean(1), columns.std(1, ddof=1) / np.sqrt(columns.shape[1])
 
 
 def _upper_end(columns, added, target):

@@ -9,10 +9,7 @@ EVERYWHERE = 0.99
 
 
 def slope(curve):
-    """Least-squares slope of log cumulative regret against log episode, over the second half of the episodes.
-
-    1 is linear regret, 1/2 is the theorem's rate; NaN if the curve is not positive there.
-    """
+    """Least-squares slope of log cumulative regret against log k, over the second half of the episodes; NaN if none."""
     K = len(curve)
     k = np.unique(np.geomspace(max(1, K // 2), K, num=64).astype(int))
     y = curve[k - 1]
@@ -22,9 +19,9 @@ def slope(curve):
 
 
 def time_exponent(seconds):
-    """The power of k with which seconds per episode (K,) grow, from the medians of the second and the last tenth.
+    """The power of k with which seconds per episode (K,) grow, by medians of the second and the last tenth of them.
 
-    0 is flat, 1 is linear; NaN with fewer than 20 episodes, where a tenth is too small a sample.
+    NaN with fewer than 20 episodes.
     """
     tenth = len(seconds) // 10
     if tenth < 2:

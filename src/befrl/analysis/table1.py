@@ -1,8 +1,7 @@
 """Table 1 of the paper, measured: its entries for each algorithm beside the numbers of our runs, one row per agent.
 
-Marks and rates are printed in the paper about the authors' algorithms; the measurements dispute some of them. The
-meaning of d differs between rows: parameters of the family, base models, or features of (s,a). Measured seconds and
-their growth have a table of their own, joined by instance, track and agent.
+The meaning of d differs between rows: parameters of the family, base models, or features of (s,a). Measured seconds and
+their growth have a table of their own.
 """
 
 from dataclasses import asdict

@@ -14,6 +14,7 @@ import numpy as np
 from befrl import agents
 from befrl.agents.base import Plan
 from befrl.common.errors import InputError, require
+from befrl.common.streams import ENVIRONMENT
 from befrl.experiment import loop
 from befrl.experiment.environment import Environment
 from befrl.experiment.run_file import LOGGED, TRACED
@@ -35,10 +36,8 @@ class Case:
     values: dict = field(default_factory=dict)
 
     def spec(self, seeds, episodes, settings=None):
-        several = [self.values] if settings is None else settings
-        return RunSpec.of(
-            self.instance, "test", self.algorithm, several, episodes, seeds, track=self.track, root_seed=7
-        )
+        several, options = settings or [self.values], {"track": self.track, "root_seed": 7}
+        return RunSpec.of(self.instance, "test", self.algorithm, several, episodes, seeds, **options)
 
 
 class Recorder(Environment):
@@ -49,14 +48,15 @@ class Recorder(Environment):
 
     def __init__(self, spec, until=None):
         super().__init__(spec.instance, spec.root_seed, spec.name, spec.row_seeds)
-        self.other, self.until = Environment(spec.instance, spec.root_seed + 1, spec.name, spec.row_seeds), until
+        self.other, self.until = replace(spec, root_seed=spec.root_seed + 1).stream(ENVIRONMENT), until
         self.policies, self.kept, self.trajectories = [], [], []
 
     def rollout(self, agent, policy):
-        own = self.until is None or len(self.policies) < self.until
+        if len(self.policies) == self.until:
+            self.stream = self.other
         self.policies.append(policy)
         self.kept.append(policy.copy())
-        trajectory = super().rollout(agent, policy) if own else self.other.rollout(agent, policy)
+        trajectory = super().rollout(agent, policy)
         for part in dataclasses.fields(trajectory):
             getattr(trajectory, part.name).flags.writeable = False
         self.trajectories.append(trajectory)
@@ -130,7 +130,7 @@ def no_look_ahead(case):
 
 
 def shapes_and_common_starts(case):
-    """Plans have the right shapes and values, the agent plays them, and meets the same noise as the oracle."""
+    """Plans have the right shapes and values, the agent plays them, and faces the same noise as the oracle."""
     plan = loop.make_agent(case.spec((0, 1, 2), 4)).plan(0)
     require(isinstance(plan, Plan), f"plan() returns a {type(plan).__name__}, it must return a Plan")
     _check_policy(case, plan.policy)

@@ -1,6 +1,6 @@
 """Check a user's component against the contract of its kind.
 
-An agent plays in both tracks on instances of every sort of state space, with its defaults and with both ends of every
+An agent plays in both tracks on instances of every kind of state space, with its defaults and with both ends of every
 number and every word. Estimators and planners are checked as parts of `greedy`, reward laws as the reward of `chain`.
 """
 

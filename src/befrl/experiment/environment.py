@@ -1,7 +1,7 @@
 """The true MDP, played by many seeds in lock step.
 
 Each seed has its own stream of uniforms. Every episode takes one for the first state, then one per step and dimension
-for the next states, then one per step for the rewards, whatever the agent does: all agents meet the same noise.
+for the next states, then one per step for the rewards, whatever the agent does: all agents face the same noise.
 """
 
 import numpy as np

@@ -56,12 +56,10 @@ class RunSpec:
 
     @property
     def rows(self):
-        """The number of rows."""
         return len(self.settings) * len(self.seeds)
 
     @property
     def row_seeds(self):
-        """The seed of every row."""
         return self.seeds * len(self.settings)
 
     @property

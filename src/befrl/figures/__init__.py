@@ -47,14 +47,11 @@ def measured(kind: str) -> bool:
 
 
 def wanted(cases, components=(), published=()) -> dict:
-    """Every figure of a study by name, with its kind and a list of what it shows.
+    """Every figure by name, with its kind and a list of what it shows.
 
-    cases        (instance, track) of the study's own comparison
-    components   (component study, instance)
-    published    sources of published experiments
-
-    `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances on which planners are
-    compared, `published_li` a source, `table1` a table.
+    `cases` are the (instance, track) of the study's own comparison, `components` (component study, instance), and
+    `published` sources. `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances on which
+    planners are compared, `published_li` a source, `table1` a table.
     """
     found = {}
     for kind in registry.names():

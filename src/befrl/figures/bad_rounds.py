@@ -18,16 +18,16 @@ def draw(tables):
     for axis, table in zip(axes, tables, strict=False):
         for marker, (multiple, runs) in zip(MARKERS, table.groupby("multiple", sort=False), strict=False):
             for rounds, part in runs.groupby("rounds", sort=False):
-                look = {
+                options = {
                     "color": colour,
                     "linestyle": LINES[rounds],
                     "linewidth": 0.9,
                     "marker": marker,
                     "markersize": 3,
                 }
-                look["markerfacecolor"] = colour if rounds == "played" else "white"
+                options["markerfacecolor"] = colour if rounds == "played" else "white"
                 axis.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.12, linewidth=0)
-                axis.plot(part["k"], part["mean"], **look, label=f"{rounds}, {multiple:g} $x_k$")
+                axis.plot(part["k"], part["mean"], **options, label=f"{rounds}, {multiple:g} $x_k$")
         first = table.iloc[0]
         axis.axhline(first["printed"], color="black", linestyle="dashed", linewidth=0.9, label="printed bound")
         axis.axhline(first["corrected"], color="black", linestyle="dotted", linewidth=0.9, label="corrected, played")

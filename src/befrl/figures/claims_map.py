@@ -34,8 +34,8 @@ def draw(tables):
     for user, used in [(id, used) for id in place for used in uses[id]]:
         (x0, y0), (x1, y1) = place[used], place[user]
         sound = verdicts[used] in ("holds", "not tried")
-        look = {"color": "0.75" if sound else STYLES[verdicts[used]][0], "linewidth": 0.5 if sound else 0.9}
-        axis.plot(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t * t * (3 - 2 * t), zorder=1, **look)
+        options = {"color": "0.75" if sound else STYLES[verdicts[used]][0], "linewidth": 0.5 if sound else 0.9}
+        axis.plot(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t * t * (3 - 2 * t), zorder=1, **options)
     for id, (x, y) in place.items():
         colour, ink, mark = STYLES[verdicts[id]]
         words = "Theorem 1" if id == THEOREM else f"{id} {mark}".strip()

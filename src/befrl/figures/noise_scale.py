@@ -25,15 +25,15 @@ def sweeps(tables) -> list[tuple]:
 
 
 def panels(tables):
-    """A figure with a panel for each sweep, and its (axis, colour, summary, sweep, theory)."""
-    shown = sweeps(tables)
+    """A figure with a panel for each sweep, and the (axis, colour, summary, sweep, theory) of each."""
+    shown, found = sweeps(tables), []
     figure, axes = style.panels(len(shown))
-    for axis, (summary, *points) in zip(axes, shown, strict=False):
-        values = pd.concat(points)["value"]
+    for axis, (summary, grid, theory) in zip(axes, shown, strict=False):
+        values = pd.concat([grid, theory])["value"]
         axis.set(xscale="log", xlabel="noise scale x", xlim=(values.min() / 2, values.max() * 3))
         axis.set_title(style.heading(summary.iloc[0]), fontsize=7)
-    colours = [style.colour(theory["agent"].iloc[0], "bef-rlsvi") for _, _, theory in shown]
-    return figure, [(*where, *sweep) for *where, sweep in zip(axes, colours, shown, strict=False)]
+        found.append((axis, style.colour(theory["agent"].iloc[0], "bef-rlsvi"), summary, grid, theory))
+    return figure, found
 
 
 def draw(tables):

@@ -19,8 +19,8 @@ def draw(tables):
         for rows, marker, line in ((grid, "o", "solid"), (theory, "D", "none")):
             shares = rows["optimistic"]
             errors = np.abs(rows[["optimistic_low", "optimistic_high"]].to_numpy().T - shares.to_numpy())
-            look = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": line, "capsize": 2}
-            axis.errorbar(rows["value"], shares, errors, **look)
+            options = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": line, "capsize": 2}
+            axis.errorbar(rows["value"], shares, errors, **options)
         axis.axhline(PROMISED, color="black", linestyle=":", linewidth=0.9)
         place = {"xycoords": ("axes fraction", "data"), "xytext": (0, 1.5), "ha": "right"}
         axis.annotate("Φ(-1)", (0.98, PROMISED), **place, **NOTE)

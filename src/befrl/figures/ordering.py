@@ -17,17 +17,19 @@ def draw(tables):
     figure, (left, letters, right) = style.subplots(1, 3, figsize=size, sharey=True, width_ratios=(3.2, 1.1, 2))
     floor = style.floor(rows["mean"])
     for line, (row, gap) in enumerate(zip(rows.itertuples(), order.itertuples(), strict=True)):
-        look = style.options(row.agent, row.algorithm)
-        look |= {"marker": "o", "markersize": 4, "markerfacecolor": look.get("markerfacecolor", look["color"])}
+        options = style.options(row.agent, row.algorithm)
+        options |= {"marker": "o", "markersize": 4, "markerfacecolor": options.get("markerfacecolor", options["color"])}
         q10, q90, low, high, mean = (max(value, floor) for value in (row.q10, row.q90, row.low, row.high, row.mean))
-        left.plot([q10, q90], [line, line], color=look["color"], linewidth=0.7, alpha=0.6)
-        left.plot([low, high], [line, line], color=look["color"], linewidth=2)
-        left.plot(mean, line, linestyle="none", clip_on=False, **look | ({"marker": "<"} if row.mean < floor else {}))
+        left.plot([q10, q90], [line, line], color=options["color"], linewidth=0.7, alpha=0.6)
+        left.plot([low, high], [line, line], color=options["color"], linewidth=2)
+        left.plot(
+            mean, line, linestyle="none", clip_on=False, **options | ({"marker": "<"} if row.mean < floor else {})
+        )
         failed_seeds(left, line, row.failed)
         letters.text(0.0, line, gap.group, fontsize=6.5, va="center")
         if line:
-            right.plot([gap.gap_low, gap.gap_high], [line, line], color=look["color"], linewidth=2)
-            right.plot(gap.gap, line, linestyle="none", **look)
+            right.plot([gap.gap_low, gap.gap_high], [line, line], color=options["color"], linewidth=2)
+            right.plot(gap.gap, line, linestyle="none", **options)
     # An asterisk for a range that is too narrow, a circle for an agent that learns nothing.
     marks = ["*" * row.edge_matters + " °" * (row.changed == 0) for row in rows.itertuples()]
     left.set_yticks(range(len(rows)), [names[agent] + mark for agent, mark in zip(rows["agent"], marks, strict=True)])

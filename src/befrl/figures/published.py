@@ -22,12 +22,12 @@ def draw(tables):
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
         for (algorithm, role, _), curve in shown.groupby(["algorithm", "role", "variant"], sort=False):
-            look = {"markersize": 3} | style.options(algorithm, algorithm)
-            look |= {"linestyle": style.LINES.get(role, "solid"), "markevery": 0.2}
+            options = {"markersize": 3} | style.options(algorithm, algorithm)
+            options |= {"linestyle": style.LINES.get(role, "solid"), "markevery": 0.2}
             label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
-            axis.plot(curve["episode"], curve["ours"], label=label, **look)
-            band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
+            axis.plot(curve["episode"], curve["ours"], label=label, **options)
+            band = {"color": options["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
         for row in _authors(values, instance).itertuples():
             colour = style.colour(row.algorithm) if isinstance(row.algorithm, str) else "black"

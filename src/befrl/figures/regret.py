@@ -44,40 +44,34 @@ def draw(tables, family="tuned"):
 
 
 def draw_panels(summary, curves, rows, by_title):
-    """Draw some rows of the summary in panels {title: rows}; the axis reaches from the smallest to the largest mean."""
+    """Draw some rows of the summary in panels {title: rows}; the axis shows all of their means that are positive."""
     figure, axes = style.panels(len(by_title), height=2.75, most=3)
-    names, bottom = style.names(summary), lowest(rows, curves)
-    top = max(1.6 * curves["high"][curves["variant"].isin(rows["variant"])].max(), 10 * bottom)
+    curves = curves[curves["variant"].isin(rows["variant"])]
+    names, floor = style.names(summary), style.floor(curves["mean"])
     for axis, (title, part) in zip(axes, by_title.items(), strict=False):
         for row in part.itertuples():
             curve = curves[curves["variant"] == row.variant]
             # The paper's algorithm is never hidden by a rival with the same regret.
-            look = {"markersize": 3, "markevery": 0.2, "zorder": 3 if row.agent == "bef-rlsvi" else 2}
-            look |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
+            options = {"markersize": 3, "markevery": 0.2, "zorder": 3 if row.agent == "bef-rlsvi" else 2}
+            options |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
             label = names[row.agent] + (" (zero)" if row.mean <= NO_REGRET else "")
-            axis.plot(curve["episode"], curve["mean"].clip(lower=bottom), label=label, clip_on=False, **look)
-            band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
-            axis.fill_between(curve["episode"], curve["low"].clip(lower=0.9 * bottom), curve["high"], **band)
+            axis.plot(curve["episode"], curve["mean"].clip(lower=floor), label=label, clip_on=False, **options)
+            band = {"color": options["color"], "alpha": 0.18, "linewidth": 0}
+            axis.fill_between(curve["episode"], curve["low"].clip(lower=0.9 * floor), curve["high"], **band)
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", title=title)
-        axis.set(xlim=(1, summary["episodes"].max()), ylim=(0.9 * bottom, top))
+        axis.set(xlim=(1, summary["episodes"].max()), ylim=(0.9 * floor, 1.6 * max(curves["high"].max(), 10 * floor)))
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, handlelength=1.8, columnspacing=1.0)
     return figure
 
 
-def lowest(rows, curves):
-    """The lower end of the axis: below all positive means; a regret of zero is drawn there."""
-    means = curves["mean"][curves["variant"].isin(rows["variant"]) & (curves["mean"] > NO_REGRET)]
-    return 0.7 * means.min() if len(means) else 0.1
-
-
 def _edge(rows, curves):
-    """The sentences on what lies at or below the lower edge, if anything does."""
+    """The sentences on what lies at or below the lower edge of the axis, if anything does."""
     zero = rows["agent"][rows["mean"] <= NO_REGRET]
-    drawn = curves.merge(rows[~rows["agent"].isin(zero)][["variant", "agent"]], on="variant")
+    drawn = curves.merge(rows[["variant", "agent"]][rows["mean"] > NO_REGRET], on="variant")
     late = dict.fromkeys(drawn["agent"][drawn["mean"] <= NO_REGRET])
     along = f" Along the lower edge: {', '.join(zero)}, with zero regret." if len(zero) else ""
     first = f" At the lower edge in the first episodes: {', '.join(late)}, with zero regret until then." if late else ""
-    below = (drawn["low"] < lowest(rows, curves)) & (drawn["mean"] > NO_REGRET)
+    below = (drawn["low"] < 0.9 * style.floor(drawn["mean"])) & (drawn["mean"] > NO_REGRET)
     return along + first + (" Shading that touches the lower edge extends below it." if below.any() else "")
 
 

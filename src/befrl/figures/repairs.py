@@ -28,8 +28,8 @@ def draw(tables):
         squares = [("s", 7, COLOURS[bool(row.needed)], held["holds"][row.hypothesis]) for row in rows.itertuples()]
         answers = [("o", 6, "black", answer["proof"]), ("D", 6, "black", answer["printed"])]
         for line, (marker, width, colour, filled) in zip(_lines(rows), squares + answers, strict=True):
-            look = {"marker": marker, "markersize": width, "color": colour, "linestyle": "none"}
-            axis.plot(column, line, **look, markerfacecolor=colour if filled else "white")
+            options = {"marker": marker, "markersize": width, "color": colour, "linestyle": "none"}
+            axis.plot(column, line, **options, markerfacecolor=colour if filled else "white")
     names = [f"{answer['instance']}, H = {answer['H']}" for _, answer in cases]
     axis.set_xticks(range(len(cases)), names, rotation=90)
     labels = [f"{row.meaning.split(':')[0].rstrip('.')}  {_numbers(row.claims)}" for row in rows.itertuples()]

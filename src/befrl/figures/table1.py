@@ -46,13 +46,13 @@ def draw(tables):
             if value["mean"] != value["mean"]:
                 continue
             q10, q90, low, high, mean = (max(value[name], floor) for name in ("q10", "q90", "low", "high", "mean"))
-            look = {"color": colour, "marker": "o", "markersize": 3.5, "markerfacecolor": face, "linestyle": "none"}
+            options = {"color": colour, "marker": "o", "markersize": 3.5, "markerfacecolor": face, "linestyle": "none"}
             regret.plot([q10, q90], [at, at], color=colour, linewidth=0.6, alpha=0.6)
             regret.plot([low, high], [at, at], color=colour, linewidth=1.8)
-            regret.plot(mean, at, clip_on=False, **look | ({"marker": "<"} if value["mean"] < floor else {}))
+            regret.plot(mean, at, clip_on=False, **options | ({"marker": "<"} if value["mean"] < floor else {}))
             if value["failed"] > 0:
                 failed_seeds(regret, at, value["failed"])
-            optimism.plot(value["optimistic"], at, clip_on=False, **look)
+            optimism.plot(value["optimistic"], at, clip_on=False, **options)
             texts(letters, at, ((0.0, _letters(row, prefix), "left"),), size=5)
         if row.median_mean == row.median_mean:
             regret.plot(max(row.median_mean, floor), line + 0.17, color=colour, marker="|", markersize=6)

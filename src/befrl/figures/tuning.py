@@ -30,8 +30,8 @@ def draw(tables):
             found = evaluated.loc[(row.agent, role)]
             low, high, mean = (max(found[name], floor) for name in ("low", "high", "mean"))
             axis.plot([low, high], [line, line], color=colour, linewidth=1.4)
-            look = {"markersize": 4 if marker != "|" else 8, "color": colour, "linestyle": "none", "zorder": 3}
-            axis.plot(mean, line, marker=marker, markerfacecolor=colour if role == "tuned" else "white", **look)
+            options = {"markersize": 4 if marker != "|" else 8, "color": colour, "linestyle": "none", "zorder": 3}
+            axis.plot(mean, line, marker=marker, markerfacecolor=colour if role == "tuned" else "white", **options)
         own = summary[summary["variant"] == row.agent].iloc[0]
         axis.plot(max(own["mean"], floor), line, linestyle="none", marker="x", markersize=4, color="black", zorder=4)
     for name in ("greedy", "random"):
@@ -42,8 +42,8 @@ def draw(tables):
     axis.set(xscale="log", xlabel="regret after K episodes", ylim=(max(len(best), 1) - 0.5, -0.5))
     axis.xaxis.set_minor_formatter("")
     axis.grid(axis="y", linewidth=0.3)
-    for label, look in LEGEND.items():
-        axis.plot([], [], color="black", linestyle="none", markersize=4, label=label, **look)
+    for label, options in LEGEND.items():
+        axis.plot([], [], color="black", linestyle="none", markersize=4, label=label, **options)
     style.legend(figure, [axis], 5, handletextpad=0.1, columnspacing=1.0)
     return figure
 

@@ -120,8 +120,8 @@ def save(path, name, instance, provenance: dict):
 def load(path):
     """Read the name and the instance from a file made by `save`; raise if the present code gives another theta*.
 
-    Other processors round differently when they solve for theta*. The stored one is used: all runs of a study are
-    judged by the same MDP, to the bit, on all machines.
+    Other processors round differently when they solve for theta*. The stored one is used: all runs of a study have
+    the same MDP, to the bit, on all machines.
     """
     arrays, meta = storage.read_arrays(path, "instance")
     instance_facts.check(path, meta)

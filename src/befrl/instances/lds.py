@@ -62,14 +62,8 @@ def build(parameters: Parameters) -> Instance:
     theta_r[0] = reward.natural(means)
     # The anchor in the middle of a cell at the origin.
     first = space.cell(np.full(m, 1e-9) if m > 1 else np.array(1e-9)) * space.per_cell + space.per_cell // 2
-    return Instance(
-        model,
-        parameters.horizon,
-        M.ravel(),
-        theta_r.ravel(),
-        start=lambda u: np.repeat(space.nodes[[first]], len(u), axis=0),
-        start_masses=np.eye(space.n_anchors)[first],
-    )
+    start, masses = lambda u: np.repeat(space.nodes[[first]], len(u), axis=0), np.eye(space.n_anchors)[first]
+    return Instance(model, parameters.horizon, M.ravel(), theta_r.ravel(), start, masses)
 
 
 def _edges(parameters):

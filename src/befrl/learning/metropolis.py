@@ -1,4 +1,4 @@
-"""Metropolis steps that leave p_v(. | s, a) invariant without the partition function, for many particles in lock step.
+"""Metropolis steps that leave p_v(. | s, a) invariant without the partition function, and estimators that use them.
 
     x -> y with probability min(1, exp( gamma [psi(y)' v + b(y) - psi(x)' v - b(x)] ))
 
@@ -8,7 +8,13 @@ spaces proposals are uniform on the support of (s,a). Shapes: natural (..., p), 
 and `place`, cell and action, (...,) each.
 """
 
+from abc import abstractmethod
+
 import numpy as np
+
+from befrl.learning.data import Visits
+from befrl.learning.estimators import base
+from befrl.numerics import linalg
 
 # The smallest moves are 64 times smaller than the box.
 RATIO = 64.0
@@ -90,3 +96,30 @@ class BoxWalk(Walk):
         at = (x - self.low) / self.span + np.copysign(size, sign)
         at = at - np.floor(at) if self.periodic else 1.0 - np.abs(1.0 - np.abs(at))
         return self.low + self.span * at
+
+
+class ParticleEstimator(base.Estimator):
+    """One step per episode, with mean and covariance C of psi at each visit estimated by particles:
+
+        theta <- theta + (eta A + sum over all visits so far of U' C U)^-1 sum_h U' (psi(s_{h+1}) - E psi).
+
+    As in `online-newton`, the penalty is the initial sum, and old visits keep the C of the theta of their time. Steps
+    are limited (`base.TrustRegion`). Data seen before theta settles are partly lost, an error of order 1/n^2 in KL.
+    """
+
+    def __init__(self, model, n, eta, uniforms):
+        super().__init__(model, n, eta, uniforms)
+        self.walk, self.trust, self.curvature = walk_for(model.family), base.TrustRegion(model), 0.0
+
+    @abstractmethod
+    def moments(self, natural, trajectory):
+        """E psi (n, H, p) and Cov psi (n, H, p, p) at the visits, for natural parameters (n, H, p)."""
+
+    def update(self, data, trajectory):
+        features, family, visits = self.model.features, self.model.family, Visits(self.model, trajectory)
+        mean, cov = self.moments(visits.read(features.natural(self.theta)), trajectory)
+        surprise = visits.total(family.statistic(trajectory.next_states) - mean)
+        self.curvature = self.curvature + features.sandwich(visits.total(cov), diagonal=family.diagonal)
+        B = features.plus_trace(self.curvature, self.eta)
+        self.theta = self.theta + self.trust.limit(linalg.solve(B, features.pull(surprise)))
+        return self.theta

@@ -7,7 +7,7 @@ are sums over the nodes up to the interpolation error. On finite spaces the entr
 import numpy as np
 
 from befrl.common.errors import Refused
-from befrl.learning.trust import base_moments
+from befrl.learning.estimators.base import base_moments
 from befrl.model.spaces import lagrange
 
 # Largest numbers of entries for one seed, 8 MB, and of products of psi on the nodes, which all seeds share, 128 MB.
@@ -75,7 +75,7 @@ def node_weights(space, s):
     if space.per_cell > 1:
         count, weights = space.per_cell, space.interpolation(s)
     else:
-        # Features are constant on the panel; its nodes serve next states only.
+        # Features are constant on the panel; its nodes are for next states only.
         count = space.nodes_per_cell
         weights = lagrange(2.0 * (s * space.n_cells - cell) - 1.0, count)
     return cell[..., None] * count + np.arange(count), weights

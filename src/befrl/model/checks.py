@@ -40,10 +40,8 @@ def call(name, function, x):
     except InputError:
         raise
     except Exception as error:
-        raise InputError(
-            f"{name} fails on an array of shape {np.shape(x)} ({type(error).__name__}: {one_line(error)}): "
-            "write it with numpy functions, which take arrays"
-        ) from error
+        said = f"{name} fails on an array of shape {np.shape(x)} ({type(error).__name__}: {one_line(error)})"
+        raise InputError(f"{said}: write it with numpy functions, which take arrays") from error
 
 
 def check_pointwise(name, function, states, table):
@@ -54,39 +52,33 @@ def check_pointwise(name, function, states, table):
     some = np.linspace(0, len(states) - 1, 6).astype(int).reshape(2, 3)
     again = call(name, function, states[some])
     if again.shape != table[some].shape:
-        raise WrongShape(
-            f"{name} has shape {again.shape} for states of shape {states[some].shape}, it must have "
-            f"{table[some].shape}: keep the leading axes of the states, and put the components of psi last"
-        )
+        shapes = f"{again.shape} for states of shape {states[some].shape}, it must have {table[some].shape}"
+        rule = "keep the leading axes of the states, and put the components of psi last"
+        raise WrongShape(f"{name} has shape {shapes}: {rule}")
     _check_same(name, again, table[some])
 
 
 def psi_table(space, psi):
     """psi on the nodes of a space as numbers, (G, p)."""
-    psi, G = numbers("psi", psi), len(space.nodes)
+    psi, G, name = numbers("psi", psi), len(space.nodes), "psi (`statistic`)"
     if psi.ndim != 2 or len(psi) != G or psi.size == 0:
-        raise WrongShape(
-            f"psi (`statistic`) has shape {psi.shape} on the {G} nodes of the space, it must have ({G}, p)"
-        )
+        raise WrongShape(f"{name} has shape {psi.shape} on the {G} nodes of the space, it must have ({G}, p)")
     for node in np.flatnonzero(~np.isfinite(psi).all(1)):
-        raise InputError(f"psi (`statistic`) is not finite at s' = {space.nodes[node]}")
+        raise InputError(f"{name} is not finite at s' = {space.nodes[node]}")
     return psi
 
 
 def base_table(space, log_base):
     """The log base measure on the nodes of a space, (1, 1, G) or (N, A, G); it need not be normalised."""
     log_base, G = numbers("the log base measure", log_base), len(space.nodes)
+    name = "the log base measure (`log_base`, `log_base_at`)"
     if log_base.ndim not in (1, 3) or log_base.shape[-1] != G:
-        raise WrongShape(
-            f"the log base measure (`log_base`, `log_base_at`) has shape {log_base.shape} on the {G} nodes of the "
-            f"space, it must have ({G},) or, by state and action, (states, actions, {G})"
-        )
+        shapes = f"({G},) or, by state and action, (states, actions, {G})"
+        raise WrongShape(f"{name} has shape {log_base.shape} on the {G} nodes of the space, it must have {shapes}")
     log_base = log_base if log_base.ndim == 3 else log_base[None, None]
     for place in np.argwhere(np.isnan(log_base) | (log_base == np.inf)):
-        raise InputError(
-            f"the log base measure (`log_base`, `log_base_at`) is {log_base[tuple(place)]} at s' = "
-            f"{space.nodes[place[-1]]}: it must be a number, or -inf where no next state can be"
-        )
+        found = f"{log_base[tuple(place)]} at s' = {space.nodes[place[-1]]}"
+        raise InputError(f"{name} is {found}: it must be a number, or -inf where no next state can be")
     for s, a in np.argwhere((log_base == -np.inf).all(-1)):
         raise InputError(f"the base measure of (s, a) = ({s}, {a}) is zero: it allows no next state")
     return log_base
@@ -151,9 +143,7 @@ def _check_phi(instance):
     if model.phi is None:
         raise InputError("its features vary within cells, so that Model needs phi, a function of the states")
     if not hasattr(model.features, "A") and not hasattr(model.features, "phi"):
-        raise InputError(
-            "its features vary within cells, so that they must be made by Model.smooth_in or Features.dense"
-        )
+        raise InputError("its features vary within cells: they must be made by Model.smooth_in or Features.dense")
     M = model.features.matrix(instance.theta_p)
     shape, needed = call("phi(s)", model.phi, anchors[:1]).shape, (model.n_actions, M.shape[1])
     if shape != (1, *needed):
@@ -216,13 +206,11 @@ def _check_laws(instance):
         nodes = np.exp(logs + Z - one.log_partition(v[None, None, None])[0, 0, 0])
         wrong = np.abs(np.bincount(space.node_anchor, nodes, model.n_anchors) - instance.P[x, a])[inner].sum()
         if wrong > SHARE:
-            raise InputError(
-                f"log_partition and kernel of its family disagree {where}: the masses differ by {wrong:.3g}"
-            )
+            raise InputError(f"log_partition and kernel of its family disagree {where}: masses differ by {wrong:.3g}")
         name = f"the draw of a next state {where}"
         s = call(name, lambda u, x=x, a=a: draw(x, a, u), u)
         _check_states(name, space, s, u)
-        _check_shares(name, "the kernel", instance, s, instance.P[x, a], error=2 * space.dim / _points(space.dim))
+        _check_shares(name, "the kernel", instance, s, instance.P[x, a], 2 * space.dim / len(u) ** (1 / space.dim))
 
 
 def _sampler(model, natural):
@@ -246,23 +234,18 @@ def _check_moments(one, v, where):
     steps = STEP * np.concatenate([np.diag(1 / unit), -np.diag(1 / unit)])
     Z, mean, _ = (part[:, 0, 0] for part in one.moments((v + steps)[:, None, None]))
     _, middle, cov = (part[0, 0, 0] for part in one.moments(v[None, None, None]))
-    for values, gradient, names in (
-        (Z, middle / unit, ("E psi", "log_partition")),
-        (mean / unit, cov / np.outer(unit, unit), ("Cov psi", "E psi")),
+    for values, gradient, name in (
+        (Z, middle / unit, "E psi is not the gradient of log_partition"),
+        (mean / unit, cov / np.outer(unit, unit), "Cov psi is not the gradient of E psi"),
     ):
         if not np.allclose((values[: one.p] - values[one.p :]) / (2 * STEP), gradient, rtol=0, atol=SLOPE):
-            raise InputError(
-                f"the moments of its family are wrong {where}: {names[0]} is not the gradient of {names[1]}"
-            )
-
-
-def _points(dim):
-    return max(LEAST, POINTS // FEWER ** (dim - 1))
+            raise InputError(f"the moments of its family are wrong {where}: {name}")
 
 
 def _grid(dim):
     """Midpoints of a grid of uniforms, (n,) or (n, dim)."""
-    points = (np.arange(_points(dim)) + 0.5) / _points(dim)
+    count = max(LEAST, POINTS // FEWER ** (dim - 1))
+    points = (np.arange(count) + 0.5) / count
     return points if dim == 1 else np.stack(np.meshgrid(*[points] * dim), axis=-1).reshape(-1, dim)
 
 
@@ -284,10 +267,8 @@ def _check_states(name, space, s, u):
 def _check_same(name, again, before):
     """Raise unless the values for the same input are the same up to rounding."""
     if not np.allclose(again, before, rtol=1e-9, atol=1e-12, equal_nan=True):
-        raise InputError(
-            f"{name} gives other values when it is asked again: it must depend on its argument alone, entry by entry, "
-            "and not on random numbers or on the other entries"
-        )
+        rule = "it must depend on its argument alone, entry by entry, and not on random numbers or on the other entries"
+        raise InputError(f"{name} gives other values when it is asked again: {rule}")
 
 
 def _check_shares(name, other, instance, s, masses, error):
@@ -296,11 +277,10 @@ def _check_shares(name, other, instance, s, masses, error):
     shares = np.bincount(space.cell(s), minlength=space.n_cells) / len(s)
     expected = masses.reshape(space.n_cells, -1).sum(-1)
     worst = int(np.argmax(np.abs(shares - expected)))
-    if abs(shares[worst] - expected[worst]) > SHARE + error:
-        raise InputError(
-            f"{name} disagrees with {other}: cell {worst} has share {shares[worst]:.3g} by the one and probability "
-            f"{expected[worst]:.3g} by the other"
-        )
+    drawn, mass = shares[worst], expected[worst]
+    if abs(drawn - mass) > SHARE + error:
+        found = f"cell {worst} has share {drawn:.3g} by the one and probability {mass:.3g} by the other"
+        raise InputError(f"{name} disagrees with {other}: {found}")
 
 
 def _check_each(instance, sentence, good, kind=InputError):

@@ -46,10 +46,9 @@ def compute(model, theta_p, theta_r, rng):
     for alpha, beta in (("alpha_p", "beta_p"), ("alpha_r", "beta_r")):
         # If alpha is zero up to rounding, every bound that divides by it is void.
         if found[alpha] <= 1e-10 * found[beta]:
-            raise InputError(
-                f"the instance's constant {alpha} = {found[alpha]:.3g} is zero to rounding beside {beta} = "
-                f"{found[beta]:.3g}: Assumption 1 fails, so choose laws that are less extreme (or a B that is not zero)"
-            )
+            what = f"{alpha} = {found[alpha]:.3g} is zero to rounding beside {beta} = {found[beta]:.3g}"
+            cure = "choose laws that are less extreme (or a B that is not zero)"
+            raise InputError(f"the instance's constant {what}: Assumption 1 fails, so {cure}")
     return found
 
 

@@ -36,10 +36,9 @@ class Features:
         self.block = np.asarray(block)
         self.trace = np.asarray(trace, dtype=float)
         if self.U.ndim != 4 or self.trace.shape[1:] != (self.U.shape[-1],) * 2 or self.block.shape != self.U.shape[:2]:
-            raise WrongShape(
-                f"U, block and trace have shapes {self.U.shape}, {self.block.shape} and {self.trace.shape}, they must "
-                "have (states, actions, p, m), (states, actions) and (blocks, m, m)"
-            )
+            needed = "(states, actions, p, m), (states, actions) and (blocks, m, m)"
+            shapes = f"{self.U.shape}, {self.block.shape} and {self.trace.shape}"
+            raise WrongShape(f"U, block and trace have shapes {shapes}, they must have {needed}")
         self.n_anchors, self.n_actions, self.p, self.m = self.U.shape
         self.n_blocks = len(self.trace)
         self.d = self.n_blocks * self.m
@@ -61,12 +60,10 @@ class Features:
     def dense(cls, phi, A):
         """General features: phi (N, A, q), as an array or nested lists, and matrices A (d, p, q)."""
         phi, A = table_of(phi), _matrices(A)
-        if phi.shape[-1] != A.shape[-1]:
-            raise WrongShape(
-                f"phi has {phi.shape[-1]} components at (s, a) = (0, 0), but A_1 has {A.shape[-1]} columns"
-            )
-        U = np.einsum("ipq,xaq->xapi", A, phi)
-        trace = np.einsum("ipq,jpq->ij", A, A)
+        q, columns = phi.shape[-1], A.shape[-1]
+        if q != columns:
+            raise WrongShape(f"phi has {q} components at (s, a) = (0, 0), but A_1 has {columns} columns")
+        U, trace = np.einsum("ipq,xaq->xapi", A, phi), np.einsum("ipq,jpq->ij", A, A)
         features = cls(U, np.zeros(phi.shape[:2], dtype=int), trace[None])
         features.A = A
         return features
@@ -215,7 +212,5 @@ def _check_independent(trace):
             # Name the last one that takes part, so that rounding does not decide.
             part = np.flatnonzero(np.abs(vectors[:, 0]) > 1e-6)
             i = block * len(values) + int(part[-1]) + 1
-            raise SingularDesign(
-                f"the matrices A_i are linearly dependent: A_{i} is a combination of the others, so that "
-                "(tr A_i A_j') is singular; drop it"
-            )
+            why = f"A_{i} is a combination of the others, so that (tr A_i A_j') is singular; drop it"
+            raise SingularDesign(f"the matrices A_i are linearly dependent: {why}")

@@ -11,9 +11,6 @@ from befrl.model.checks import check, numbers
 from befrl.model.model import Model
 from befrl.numerics import bellman
 
-# Singular values of P below this share of the largest are rounding errors.
-RANK = 1e-15
-
 
 @dataclass(frozen=True)
 class Instance:
@@ -64,7 +61,8 @@ class Instance:
         """Factors (N, A, r) and (r, N) of the true kernel, equal to it up to rounding; r is small for smooth laws."""
         N, A = self.P.shape[:2]
         left, sizes, right = np.linalg.svd(self.P.reshape(N * A, N), full_matrices=False)
-        rank = np.count_nonzero(sizes > RANK * sizes[0])
+        # Singular values below this share of the largest are rounding errors.
+        rank = np.count_nonzero(sizes > 1e-15 * sizes[0])
         return (left[:, :rank] * sizes[:rank]).reshape(N, A, rank), right[:rank]
 
     @cached_property

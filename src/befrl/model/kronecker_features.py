@@ -27,14 +27,14 @@ class KroneckerFeatures:
     def matrix(self, theta):
         return theta.reshape(self.p, self.q)
 
+    @property
+    def trace(self):
+        return np.broadcast_to(np.eye(self.q), (self.p, self.q, self.q))
+
     @cached_property
     def U(self):
         """The dense matrices U, (N, A, p, d)."""
         return np.einsum("rs,xaj->xarsj", np.eye(self.p), self.phi).reshape(*self.phi.shape[:2], self.p, self.d)
-
-    @property
-    def trace(self):
-        return np.broadcast_to(np.eye(self.q), (self.p, self.q, self.q))
 
     def natural(self, theta):
         M = theta.reshape(len(theta), self.p, self.q)
@@ -108,12 +108,10 @@ class KroneckerFeatures:
             for r in range(p):
                 whole[..., r, r] = self._along(matrix[:, r])
             return whole
-        inverse = linalg.inverse(linalg.cholesky(matrix))
-        columns = inverse.reshape(n, self.d, p, q)
+        columns = linalg.inverse(linalg.cholesky(matrix)).reshape(n, self.d, p, q)
         along = [self._rows @ np.swapaxes(columns[:, :, r], -1, -2) for r in range(p)]
-        for r in range(p):
-            for s in range(p):
-                whole[..., r, s] = (along[r] * along[s]).sum(-1).reshape(n, self.n_anchors, self.n_actions)
+        for r, s in np.ndindex(p, p):
+            whole[..., r, s] = (along[r] * along[s]).sum(-1).reshape(n, self.n_anchors, self.n_actions)
         return whole
 
     def norms(self, matrix):

@@ -46,7 +46,7 @@ def terms(z):
     theorem     Theorem 1; its N and n are read as HK
     lemma       the lemmas on the transition, the reward and the learning error
     estimation  the lemma on the estimation error, which joins the first two
-    proof       what the last lines of the transition lemma's proof give
+    proof       the last lines of the transition lemma's proof
     repaired    Theorem 1, made to agree with the lemmas
 
     All have the smallest x_k that the theorem allows (C52), or z["x"], and the same gamma_K (C28).

@@ -1,11 +1,9 @@
 """Dynamic programming on anchors.
 
-With P(next anchor | anchor, action), exact where features are constant on cells and by quadrature elsewhere,
+    Q_h = R + P V_{h+1},   V_h = max_a Q_h,   V_{H+1} = 0,   P(next anchor | anchor, action)
 
-    Q_h = R + P V_{h+1},   V_h = max_a Q_h,   V_{H+1} = 0
-
-is a finite recursion for continuous states too. Products are taken seed by seed (sums over next states in their order,
-or stacked matmul), never across seeds: a seed's bits do not depend on its group.
+Products are taken seed by seed (sums over next states in their order, or stacked matmul), never across seeds: a seed's
+bits do not depend on its group.
 """
 
 import numpy as np
@@ -20,7 +18,7 @@ TIE = 1e-12
 
 
 def largest(Q):
-    """The maximum over the last axis. Actions are few, so that a loop over them beats a reduction."""
+    """The maximum over the last axis; actions are few, and a loop over them is faster than a reduction."""
     best = Q[..., 0]
     for a in range(1, Q.shape[-1]):
         best = np.maximum(best, Q[..., a])

@@ -29,9 +29,8 @@ def _blocks(entries):
 def _lower(blocks):
     """The entries of the unit lower triangular l and the pivots D (m, n, blocks) with l D l' = block."""
     a = entries(blocks)
-    m = len(a)
     l, pivots = np.zeros_like(a), np.empty_like(a[0])
-    for j in range(m):
+    for j in range(len(a)):
         # scaled_k = D_k l_jk, which the elimination computes before it divides.
         scaled = []
         for k in range(j):
@@ -43,10 +42,9 @@ def _lower(blocks):
 
 def _minus(start, left, right):
     """start - sum_k left_k right_k."""
-    rest = start
     for x, y in zip(left, right, strict=True):
-        rest = rest - x * y
-    return rest
+        start = start - x * y
+    return start
 
 
 def cholesky(blocks):

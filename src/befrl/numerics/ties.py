@@ -83,7 +83,8 @@ def _drawn(equal, where, u):
 def hashed(keys, counters):
     """Uniform numbers in [0, 1), one for each pair of 64-bit numbers."""
     with np.errstate(over="ignore"):
-        x = counters * np.uint64(0x9E3779B97F4A7C15) + keys
+        x = counters * np.uint64(0x9E3779B97F4A7C15)
+        x += keys
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             x ^= x >> np.uint64(shift)
             x *= np.uint64(factor)

@@ -1,8 +1,4 @@
-"""The report: all results of a study on one page that opens offline.
-
-`build` lays out its arguments; it reads no files and computes no results. A new figure, claim, instance or agent needs
-no change here.
-"""
+"""The report: all results of a study on one page that opens offline. New figures and claims need no change here."""
 
 from befrl.report.builder import build
 

@@ -17,7 +17,7 @@ def write(study, out):
     layout = study.layout
     summaries = {case: regret_tables.read(layout, "summary", *case) for case in study.cases()}
     records = [ledger.read(layout.claim(name), name) for name in study.claim_ids()]
-    costs = [_cost(layout, case) for case in summaries]
+    costs = [regret_tables.read(layout, "timings", *case) for case in summaries]
     page = report.build(
         config=study.config,
         instances=_instances(layout, study["instances"]),
@@ -35,21 +35,14 @@ def write(study, out):
 
 def _instances(layout, names):
     """The facts about each instance, with the answer to whether exploration matters there."""
-    path = layout.instances()
+    path, found = layout.instances(), []
     rows = {str(row["name"]): row for row in tidy.read(path, instance_table.COLUMNS).to_dict("records")}
     for name in names:
         if name not in rows:
             raise InputError(f"{path}: there is no row of '{name}': delete it and run again")
-    return [
-        instance_facts.read(layout.instance(name), name)
-        | {"exploration": {key: rows[name][key] for key in instance_table.ANSWER}}
-        for name in names
-    ]
-
-
-def _cost(layout, case):
-    """The timings of a case."""
-    return regret_tables.read(layout, "timings", *case)
+        answer = {key: rows[name][key] for key in instance_table.ANSWER}
+        found.append(instance_facts.read(layout.instance(name), name) | {"exploration": answer})
+    return found
 
 
 def _published(layout, source):
@@ -71,13 +64,12 @@ def _figure(layout, name):
 
 def _stages(costs, records):
     """Wall-clock time of the stages that take most of it, summed over their jobs."""
+    jobs = sum(int(cost["batches"].sum()) for cost in costs)
+    seconds = sum(float(cost["wall_seconds"].sum()) for cost in costs)
+    claimed = sum(claim.get("seconds", 0.0) for claim in records)
     return [
-        {
-            "stage": "runs",
-            "jobs": sum(int(cost["batches"].sum()) for cost in costs),
-            "seconds": sum(float(cost["wall_seconds"].sum()) for cost in costs),
-        },
-        {"stage": "claims", "jobs": len(records), "seconds": sum(claim.get("seconds", 0.0) for claim in records)},
+        {"stage": "runs", "jobs": jobs, "seconds": seconds},
+        {"stage": "claims", "jobs": len(records), "seconds": claimed},
     ]
 
 
@@ -89,8 +81,6 @@ def _everything():
     from befrl.model import rewards
     from befrl.planning import planners
 
-    rooms = (agents, estimators, figures, instances, components, planners, published, rewards)
-    registries = (room.registry for room in rooms)
-    found = [registry.module_name(name) for registry in registries for name in registry.names()]
-    found += [claims.describe(name)["module"] for name in claims.names()]
-    return found
+    packages = (agents, estimators, figures, instances, components, planners, published, rewards)
+    found = [package.registry.module_name(name) for package in packages for name in package.registry]
+    return found + [claims.describe(name)["module"] for name in claims.names()]

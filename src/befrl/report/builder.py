@@ -1,7 +1,9 @@
 """The data of each section of the page, from the results of a study; page.html.j2 lays them out."""
 
 import base64
+import functools
 import hashlib
+import itertools
 from pathlib import Path
 
 import jinja2
@@ -9,15 +11,32 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from befrl.analysis.published import COLUMNS
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
-from befrl.report import ledger, mathematics, svg, theorem, wording
+from befrl.report import ledger, svg, wording
 
+HERE = Path(__file__).parent
 ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "median", "worst", "baseline")  # not the points of a sweep
 WIDE = 360.0  # points: wider drawings take the whole width of the page
 EXPLAINED = ("mean", "low", "failed", "failed_high", "slope", "optimistic", "tied", "changed", "remarks")
-EXPLAINED_COSTS = ("seconds_per_episode", "estimating", "planning", "acting", "exponent_k", "wall_seconds")
+IN_MILLISECONDS = ("seconds_per_episode", "estimating", "planning", "acting")
+COSTS = (*IN_MILLISECONDS, "exponent_k", "wall_seconds")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
-FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record")
+FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record", "mathematics", "paragraphs")
+# What the page shows of figures and instances, with the values of what they lack.
+FIGURE = {"caption": "", "command": "", "section": "", "headline": False, "measured": False, "seeds": None}
+INSTANCE = dict.fromkeys(("family", "horizon", "d", "n_cells", "n_actions", "optimal_value", "uniform_value", "gap"))
+INSTANCE |= {"parameters": {}, "constants": {}, "exploration": {}}
+THEOREM = "C62"
+# The parts of the section on Theorem 1 with the names of their figures, in order; further figures come last.
+PARTS = {
+    "What its proof rests on": ("claims-map",),
+    "What it promises": ("bound", "noise-forms"),
+    "What its proof needs, measured": ("coverage-regions", "bad-rounds", "optimism", "optimism-episodes"),
+    "Where reward noise does not explore": ("traps",),
+    "Rates": ("rates",),
+    "What would repair the proof": ("repairs",),
+}
 
 
 def build(
@@ -41,22 +60,12 @@ def build(
     """
     anchors = Anchors()
     tables = regret_tables(summaries, anchors)
-    drawings = prepared_figures(figures, anchors)
+    drawings = [prepared_figure(figure, f"f{number}", anchors) for number, figure in enumerate(figures, start=1)]
     shown = [figure for figure in drawings if not figure["measured"] and not figure["section"]]
     claimed = ledger.prepared(claims, anchors)
-    experiments = [prepared_experiment(experiment) for experiment in published]
-    here = Path(__file__).parent
-    script = (here / "page.js").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(here),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
-    environment.filters |= {"mathematics": mathematics.mathematics, "paragraphs": mathematics.paragraphs}
-    return environment.get_template("page.html.j2").render(
+    instances = [INSTANCE | {key: value for key, value in each.items() if value is not None} for each in instances]
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    return template().render(
         script=Markup(script),
         # By this hash a browser knows the page's own script and runs no other.
         script_hash=Markup("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
@@ -68,20 +77,29 @@ def build(
         tables=tables,
         level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "the",
         meanings={name: SUMMARY[name] for name in EXPLAINED},
-        cost_meanings={name: TIMINGS[name] for name in EXPLAINED_COSTS},
+        cost_meanings={name: TIMINGS[name] for name in COSTS},
         costs=cost_tables(costs, anchors),
         cost_figures=[figure for figure in drawings if figure["measured"]],
-        published=experiments,
+        published=[prepared_experiment(experiment) for experiment in published],
         ledger=claimed,
-        theorem=theorem.prepared(claimed["claims"], drawings),
-        instances=prepared_instances(instances),
-        explored=[instance for instance in prepared_instances(instances) if _answered(instance["exploration"])],
-        constants=list(dict.fromkeys(name for i in instances for name in i.get("constants") or {})),
+        theorem=theorem(claimed["claims"], drawings),
+        instances=instances,
+        explored=[each for each in instances if not wording.missing(each["exploration"].get("greedy"))],
+        constants=list(dict.fromkeys(name for instance in instances for name in instance["constants"])),
         versions=versions,
         hashes=hashes,
-        stages=[{key: row.get(key) for key in ("stage", "jobs", "seconds")} for row in stages],
+        stages=[dict.fromkeys(("jobs", "seconds")) | row for row in stages],
         total_seconds=sum(row["seconds"] for row in stages if not wording.missing(row.get("seconds"))),
     )
+
+
+@functools.cache
+def template() -> jinja2.Template:
+    """The template of the page, with its filters."""
+    options = {"autoescape": True, "undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), **options)
+    environment.filters |= {name: getattr(wording, name) for name in FILTERS}
+    return environment.get_template("page.html.j2")
 
 
 class Anchors:
@@ -92,10 +110,8 @@ class Anchors:
 
     def new(self, kind: str, name) -> str:
         wanted = f"{kind}-{wording.slug(name)}"
-        anchor, copies = wanted, 1
-        while anchor in self.given:
-            copies += 1
-            anchor = f"{wanted}-{copies}"
+        names = (wanted if copy == 1 else f"{wanted}-{copy}" for copy in itertools.count(1))
+        anchor = next(name for name in names if name not in self.given)
         self.given.add(anchor)
         return anchor
 
@@ -106,146 +122,77 @@ def overview(instances, tables) -> dict:
     return {
         # The instances that agents ran on; studies of components use further ones.
         "instances": len({table["instance"] for table in tables}) or len(instances),
-        "agents": list(dict.fromkeys(str(row["agent"]) for row in rows)),
+        "agents": list(dict.fromkeys(row["agent"] for row in rows)),
         "tracks": list(dict.fromkeys(table["track"] for table in tables)),
         "seeds": wording.span([row["seeds"] for row in rows], "seed"),
         "episodes": wording.span([row["episodes"] for row in rows], "episode"),
     }
 
 
-SUMMARY_COLUMNS = (
-    "instance", "track", "agent", "variant", "setting", "specification", "role", "seeds", "episodes",
-    "mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "slope", "optimistic", "group",
-    "remarks",
-)  # fmt: skip
+def _cases(frames, columns, kind, anchors):
+    """The heading and the rows of each instance and track; columns that a frame lacks are empty."""
+    for frame in frames:
+        frame = frame.reindex(columns=list(columns))
+        for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
+            anchor = anchors.new(kind, f"{instance} {track}")
+            yield {"anchor": anchor, "instance": instance, "track": TRACKS.get(track, f"track {track}")}, part
 
 
 def regret_tables(summaries, anchors) -> list[dict]:
-    """One table per instance and track, best mean first."""
+    """One table per instance and track, best mean first, rows without a mean last."""
     tables = []
-    for frame in summaries:
-        frame = frame.reindex(columns=SUMMARY_COLUMNS)
-        for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
-            surrogates = set(part["agent"][part["role"] == "surrogate"])
-            kept = part[part["role"].isin(ROLES_IN_TABLE)].to_dict("records")
-            rows = [regret_row(row) | {"surrogate": row["agent"] in surrogates} for row in kept]
-            rows.sort(key=best_first)
-            sizes = (wording.span([row[f"{thing}s"] for row in rows], thing) for thing in ("episode", "seed"))
-            tables.append(
-                {
-                    "anchor": anchors.new("regret", f"{instance} {track}"),
-                    "instance": instance,
-                    "track": TRACKS.get(track, f"track {track}"),
-                    "size": ", ".join(filter(None, sizes)),
-                    "rows": rows,
-                    "left_out": len(part) - len(rows),
-                    "undetected": max((row["failed_high"] for row in rows if row["failed"] == 0), default=None),
-                    "any_misspecified": any(row["misspecified"] for row in rows),
-                    "any_surrogate": any(row["surrogate"] for row in rows),
-                }
-            )
+    for heading, part in _cases(summaries, SUMMARY, "regret", anchors):
+        texts = {key: part[key].astype(object).fillna("").astype(str) for key in ("setting", "remarks", "group")}
+        part = part.assign(
+            **texts,
+            agent=part["agent"].astype(str),
+            misspecified=part["specification"] == "misspecified",
+            surrogate=part["agent"].isin(part["agent"][part["role"] == "surrogate"]),
+        )
+        shown = part[part["role"].isin(ROLES_IN_TABLE)].sort_values(["mean", "agent", "setting"], kind="stable")
+        sizes = (wording.span(shown[f"{thing}s"], thing) for thing in ("episode", "seed"))
+        heading |= {"size": ", ".join(filter(None, sizes)), "left_out": len(part) - len(shown)}
+        heading["undetected"] = max(shown["failed_high"][shown["failed"] == 0], default=None)
+        tables.append(heading | {"rows": shown.to_dict("records")})
     return tables
-
-
-def best_first(row) -> tuple:
-    """Sort key of a row: by the mean, rows without a mean last."""
-    mean = row["mean"]
-    return (wording.missing(mean), 0.0 if wording.missing(mean) else mean, row["agent"], row["setting"])
-
-
-def regret_row(row) -> dict:
-    """A row of a summary, with empty texts where it has none."""
-    return row | {
-        "agent": str(row["agent"]),
-        "misspecified": row["specification"] == "misspecified",
-        **{key: "" if wording.missing(row[key]) else str(row[key]) for key in ("setting", "remarks", "group")},
-    }
-
-
-COST_COLUMNS = (
-    "instance", "track", "agent", "seconds_per_episode", "estimating", "planning", "acting", "exponent_k",
-    "wall_seconds",
-)  # fmt: skip
-IN_MILLISECONDS = ("seconds_per_episode", "estimating", "planning", "acting")
 
 
 def cost_tables(costs, anchors) -> list[dict]:
     """One table per instance and track, cheapest episode first, with times in milliseconds."""
     tables = []
-    for frame in costs:
-        frame = frame.reindex(columns=COST_COLUMNS)
-        for (instance, track), part in frame.groupby(["instance", "track"], sort=False, dropna=False):
-            shown = part.sort_values("seconds_per_episode", kind="stable")
-            tables.append(
-                {
-                    "anchor": anchors.new("cost", f"{instance} {track}"),
-                    "instance": instance,
-                    "track": TRACKS.get(track, f"track {track}"),
-                    "rows": [
-                        row | {key: 1000 * row[key] for key in IN_MILLISECONDS} for row in shown.to_dict("records")
-                    ],
-                }
-            )
+    for heading, part in _cases(costs, TIMINGS, "cost", anchors):
+        part = part.assign(**{key: 1000 * part[key] for key in IN_MILLISECONDS})
+        rows = part.sort_values("seconds_per_episode", kind="stable")
+        tables.append(heading | {"rows": rows.to_dict("records")})
     return tables
 
 
-def prepared_figures(figures, anchors) -> list[dict]:
-    prepared = []
-    for index, figure in enumerate(figures, start=1):
-        name = figure["name"]
-        title = figure.get("title") or name
-        scope = f"f{index}"
-        prepared.append(
-            {
-                "anchor": anchors.new("figure", name),
-                "title": title,
-                "caption": figure.get("caption") or "",
-                "command": figure.get("command") or "",
-                "headline": bool(figure.get("headline")),
-                "name": name,
-                "section": figure.get("section") or "",
-                "measured": bool(figure.get("measured")),
-                "seeds": figure.get("seeds"),
-                "scope": scope,
-                "wide": svg.width(figure["svg"]) > WIDE,
-                "drawing": Markup(svg.inline(figure["svg"], title, scope, source=name)),
-            }
-        )
-    return prepared
-
-
-EXPERIMENT_KEYS = (
-    "instance", "follows", "quantity", "algorithm", "variant", "role", "episode", "ours", "low", "high", "authors",
-    "authors_runs", "unit", "told_from_uniform",
-)  # fmt: skip
+def prepared_figure(figure, scope, anchors) -> dict:
+    """A figure with its drawing; `scope` is the id of the element around the drawing."""
+    name, drawing = figure["name"], figure["svg"]
+    figure = FIGURE | {"title": name} | figure | {"anchor": anchors.new("figure", name), "scope": scope}
+    figure["wide"] = svg.width(drawing) > WIDE
+    figure["drawing"] = Markup(svg.inline(drawing, figure["title"], scope, source=name))
+    return figure
 
 
 def prepared_experiment(experiment) -> dict:
     """A published experiment: its first sentence as the title, the rest as text, and its values and timings as rows."""
     title, _, text = experiment["about"].strip().partition("\n")
-    about = {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"]}
-    return about | {name: _experiment_rows(experiment[name]) for name in ("values", "timings")}
+    prepared = {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"]}
+    for name in ("values", "timings"):
+        table = experiment[name].reindex(columns=list(COLUMNS)).astype(object)
+        prepared[name] = table.where(table.notna(), None).to_dict("records")
+    return prepared
 
 
-def _experiment_rows(table):
-    return [
-        {key: None if wording.missing(value) else value for key, value in row.items()}
-        for row in table.reindex(columns=EXPERIMENT_KEYS).to_dict("records")
-    ]
-
-
-INSTANCE_KEYS = (
-    "name", "family", "horizon", "d", "n_cells", "n_actions", "optimal_value", "uniform_value", "gap",
-)  # fmt: skip
-
-
-def _answered(exploration) -> bool:
-    return bool(exploration) and not wording.missing(exploration["greedy"])
-
-
-def prepared_instances(instances) -> list[dict]:
-    return [
-        {key: instance.get(key) for key in INSTANCE_KEYS}
-        | {key: instance.get(key) or {} for key in ("parameters", "constants", "exploration")}
-        for instance in instances
-    ]
+def theorem(claims, figures) -> dict:
+    """Theorem 1's claim, if it was tried, and the figures of its section by part, without empty parts."""
+    shown = {figure["name"]: figure for figure in figures if figure["section"] == "theorem"}
+    listed = {name for names in PARTS.values() for name in names}
+    parts = PARTS | {"Further figures": [name for name in shown if name not in listed]}
+    found = {title: [shown[name] for name in names if name in shown] for title, names in parts.items()}
+    return {
+        "claim": next((claim for claim in claims if claim["id"] == THEOREM), None),
+        "parts": {title: members for title, members in found.items() if members},
+    }

@@ -10,25 +10,25 @@ import xml.etree.ElementTree as ElementTree
 
 from befrl.common.errors import InputError
 
-SVG = "{http://www.w3.org/2000/svg}"
-XLINK = "{http://www.w3.org/1999/xlink}"
+SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 XML = "{http://www.w3.org/XML/1998/namespace}"
-ELEMENTS = {"svg", "g", "defs", "use", "path", "rect", "circle", "image", "text", "tspan", "style", "title"}
-ELEMENTS |= {"clipPath", "pattern", "mask", "linearGradient", "radialGradient", "stop"}
+ELEMENTS = set(
+    "svg g defs use path rect circle image text tspan style title clipPath pattern mask linearGradient radialGradient "
+    "stop".split()
+)
 # Besides ids and references.
-ATTRIBUTES = {"d", "x", "y", "x1", "x2", "y1", "y2", "r", "cx", "cy", "fx", "fy", "dx", "dy", "width", "height"}
-ATTRIBUTES |= {"transform", "viewBox", "version", "type", "class", "offset", "role", "aria-label", "xml:space"}
-ATTRIBUTES |= {"patternUnits", "patternTransform", "gradientUnits", "gradientTransform", "preserveAspectRatio"}
-PROPERTIES = {"fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-opacity", "stroke-linejoin"}
-PROPERTIES |= {"stroke-linecap", "stroke-dasharray", "stroke-dashoffset", "stroke-miterlimit", "opacity", "color"}
-PROPERTIES |= {"clip-path", "clip-rule", "mask", "stop-color", "stop-opacity", "image-rendering", "text-anchor"}
-PROPERTIES |= {"font", "font-family", "font-size", "font-style", "font-weight", "font-stretch", "font-variant"}
+ATTRIBUTES = set(
+    "d x y x1 x2 y1 y2 r cx cy fx fy dx dy width height transform viewBox version type class offset role aria-label "
+    "xml:space patternUnits patternTransform gradientUnits gradientTransform preserveAspectRatio".split()
+)
+PROPERTIES = set(
+    "fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linejoin stroke-linecap stroke-dasharray "
+    "stroke-dashoffset stroke-miterlimit opacity color clip-path clip-rule mask stop-color stop-opacity "
+    "image-rendering text-anchor font font-family font-size font-style font-weight font-stretch font-variant".split()
+)
 IMAGE = "data:image/png;base64,"
-
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
-STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-LISTS_OF_IDS = {"aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "aria-details"}
 
 
 def inline(text: str, title: str, scope: str, source: str) -> str:
@@ -41,7 +41,7 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
         raise InputError(f"figure '{source}' is not SVG that befrl wrote: it declares entities")
     try:
         root = ElementTree.fromstring(text.strip())
-        if _local_name(root.tag) != "svg":
+        if root.tag.removeprefix(SVG) != "svg":
             raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
         _clean(root, scope, seen=set())
     except ElementTree.ParseError as error:
@@ -50,9 +50,12 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
         raise InputError(f"figure '{source}' is not SVG that befrl wrote: it is nested too deeply") from None
     for old_title in root.findall("title"):
         root.remove(old_title)
-    root.attrib.pop("aria-labelledby", None)  # it would outrank the label
     root.attrib |= {"role": "img", "aria-label": title}
-    _let_it_shrink(root)
+    # With a viewBox a narrow window scales the drawing instead of cropping it; user units are px: 3 pt are 4 px.
+    sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
+    if "viewBox" not in root.attrib and all(sizes):
+        width, height = (float(size[1]) * (4 / 3 if size[2] == "pt" else 1) for size in sizes)
+        root.set("viewBox", f"0 0 {width:g} {height:g}")
     root.tail = None
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -64,22 +67,16 @@ def width(text: str) -> float:
 
 
 def _clean(element, scope, seen):
-    element.tag = _local_name(element.tag)
+    """Remove what is not SVG, such as an editor's notes, and the namespace of the rest, as HTML spells it."""
+    element.tag = element.tag.removeprefix(SVG)
     element.attrib = _attributes(element.attrib, scope, seen)
     if element.tag == "style":
         element.text = _confined(element.text or "", scope)
     for child in list(element):
-        if _local_name(child.tag) in ELEMENTS:
+        if child.tag.removeprefix(SVG) in ELEMENTS:
             _clean(child, scope, seen)
         else:
             element.remove(child)
-
-
-def _local_name(tag):
-    """The tag as HTML spells it, or None for an element that is not SVG, such as an editor's notes."""
-    if tag.startswith(SVG):
-        return tag.removeprefix(SVG)
-    return None if tag.startswith("{") else tag
 
 
 def _attributes(attributes, scope, seen):
@@ -96,8 +93,6 @@ def _attributes(attributes, scope, seen):
                 kept["href"] = f"#{scope}__{value[1:]}"
             elif value.startswith(IMAGE):
                 kept["href"] = value
-        elif name in LISTS_OF_IDS:
-            kept[name] = " ".join(f"{scope}__{id}" for id in value.split())
         elif name == "style":
             kept[name] = _declarations(value, scope)
         elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):
@@ -128,17 +123,8 @@ def _confined(css, scope):
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"@[^{};]*(;|\{(?:[^{}]|\{[^{}]*\})*\})", "", css)
     rules = []
-    for selectors, body in STYLE_RULE.findall(css):
+    for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", css):
         renamed = re.sub(r"#([\w-]+)", rf"#{scope}__\1", selectors)
         confined = ", ".join(f"#{scope} {selector.strip()}" for selector in renamed.split(","))
         rules.append(f"{confined} {{{_declarations(body, scope)}}}")
     return "\n".join(rules)
-
-
-def _let_it_shrink(root):
-    """Add a viewBox if there is none, so that a narrow window scales the drawing instead of cropping it."""
-    sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
-    if "viewBox" not in root.attrib and all(sizes):
-        # user units are px: 3 pt are 4 px
-        width, height = (float(size[1]) * (4 / 3 if size[2] == "pt" else 1) for size in sizes)
-        root.set("viewBox", f"0 0 {width:g} {height:g}")

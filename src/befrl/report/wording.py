@@ -1,14 +1,21 @@
-"""How numbers, names and records are written on the page."""
+"""How numbers, names, formulas and records are written on the page."""
 
+import contextlib
+import functools
 import json
 import math
 import numbers
 import re
+import unicodedata
+from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
 DASH = "–"
 GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "theta": "θ", "phi": "φ", "psi": "ψ", "sigma": "σ"}
+FORMULA = re.compile(r"\$([^$]+)\$")
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+LINKS = ("href", "src", "xlink:href", "actiontype")
 
 
 def missing(value) -> bool:
@@ -21,18 +28,16 @@ def number(value, digits: int = 3) -> str:
         return DASH
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return str(value)
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if isinstance(value, numbers.Integral):
+    if isinstance(value, numbers.Integral) or value == 0:
         text = f"{int(value):,}"
-    elif value == 0:
-        text = "0"
+    elif math.isinf(value):
+        text = "∞" if value > 0 else "-∞"
     else:
+        text = f"{value:.{digits - 1}e}"
         # the exponent after rounding, so that 9.999 is 10.0 and not 10.00
-        exponent = int(f"{value:.{digits - 1}e}".split("e")[1])
-        scientific = exponent < -3 or exponent > 8
-        decimals = max(0, digits - 1 - exponent)
-        text = f"{value:.{digits - 1}e}" if scientific else f"{value:,.{decimals}f}"
+        exponent = int(text.split("e")[1])
+        if -3 <= exponent <= 8:
+            text = f"{value:,.{max(0, digits - 1 - exponent)}f}"
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
@@ -43,21 +48,15 @@ def percent(share) -> str:
 
 def between(low, high, brackets: str = "", joint: str = " – ") -> str:
     """The two ends of a range: [1.23, 4.56] or 1.23 – 4.56."""
-    if missing(low) and missing(high):
-        return DASH
     opening, closing = brackets or ("", "")
-    return f"{opening}{number(low)}{joint}{number(high)}{closing}"
+    return DASH if missing(low) and missing(high) else f"{opening}{number(low)}{joint}{number(high)}{closing}"
 
 
 def span(values, thing: str) -> str:
     """The range of some whole numbers, such as '5 seeds' or '5 to 20 seeds'; empty without numbers."""
-    known = sorted({int(value) for value in values if not missing(value)})
-    if not known:
-        return ""
-    if known == [1]:
-        return f"1 {thing}"
-    ends = number(known[0]) if len(known) == 1 else f"{number(known[0])} to {number(known[-1])}"
-    return f"{ends} {thing}s"
+    known = {int(value) for value in values if not missing(value)}
+    ends = sorted({min(known), max(known)}) if known else []
+    return f"{' to '.join(map(number, ends))} {thing}{'' if ends == [1] else 's'}" if ends else ""
 
 
 def count(n: int, thing: str) -> str:
@@ -88,18 +87,12 @@ def record(value, width: int = 100, indent: str = "") -> str:
         return line
     inner = indent + "  "
     if isinstance(value, dict):
-        parts = [f"{_quoted(key)}: {record(item, width, inner)}" for key, item in value.items()]
-        opening, closing = "{}"
+        parts = [f"{record(str(key))}: {record(item, width, inner)}" for key, item in value.items()]
     elif all(isinstance(item, numbers.Real) for item in value):
         return line  # the page wraps it
     else:
         parts = [record(item, width, inner) for item in value]
-        opening, closing = "[]"
-    return f"{opening}\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}{closing}"
-
-
-def _quoted(key):
-    return json.dumps(str(key), ensure_ascii=False)
+    return line[0] + "\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}{line[-1]}"
 
 
 def slug(name) -> str:
@@ -111,3 +104,43 @@ def by_number(name) -> list:
     """Sort key of a name with numbers: C9 before C10, and C45 before C45b."""
     parts = re.findall(r"[0-9]+|[^0-9]+", str(name))
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+
+
+def mathematics(text) -> Markup:
+    """Text with formulas, safe for the page: `$x_k$` as MathML, everything else escaped, line breaks as spaces."""
+    parts = FORMULA.split(" ".join(str(text).split()))
+    return Markup("").join(formula(part) if number % 2 else escape(part) for number, part in enumerate(parts))
+
+
+def paragraphs(text) -> Markup:
+    """Paragraphs, separated by blank lines, with their formulas."""
+    return Markup("").join(Markup("<p>{}</p>").format(mathematics(part)) for part in str(text).split("\n\n") if part)
+
+
+@functools.cache
+def formula(latex: str) -> Markup:
+    """A formula as MathML; what cannot be converted, or would link elsewhere, stays as it is between dollar signs."""
+    from latex2mathml import converter
+
+    try:
+        tree = ElementTree.fromstring(converter.convert(latex))
+    except Exception:  # the converter's errors and those of its output have no common base
+        return escape(f"${latex}$")
+    if any(name in LINKS or name.startswith("on") for element in tree.iter() for name in element.attrib):
+        return escape(f"${latex}$")
+    for element in tree.iter():
+        element.tag = element.tag.removeprefix(MATHML)  # part of the page, it needs no namespace
+        variant = element.attrib.get("mathvariant")
+        if variant in ("double-struck", "script", "bold"):  # browsers take the letter itself, not the attribute
+            del element.attrib["mathvariant"]
+            element.text = "".join(lettered(character, variant) for character in element.text or "")
+    return Markup(ElementTree.tostring(tree, encoding="unicode"))
+
+
+def lettered(character: str, variant: str) -> str:
+    """The letter of a mathematical alphabet, such as a double-struck E; the character itself if there is none."""
+    name = f"{variant} {'CAPITAL' if character.isupper() else 'SMALL'} {character}".upper()
+    for full in (f"MATHEMATICAL {name}", name):
+        with contextlib.suppress(KeyError):
+            return unicodedata.lookup(full)
+    return character

@@ -102,10 +102,6 @@ def test_wrong_settings_are_rejected_by_name(kind):
         for bad in (value[0] if several else [value], 0, -3, 2.0, "7", True, None, [], [0], [2.5], [[3]], ["x"]):
             text = error_of(kind, good | {key: bad})
             assert text.endswith(f"{key} = {bad!r} is not allowed: it must be {words}")
-
-
-def test_an_unknown_study_is_named():
-    with pytest.raises(InputError, match="unknown component study 'pies': choose one of densities, estimators"):
-        run("pies", {})
-    with pytest.raises(InputError, match="unknown component study 'pies'"):
-        components.tables("pies")
+    for function in (components.tables, components.registry.module):
+        with pytest.raises(InputError, match="unknown component study 'pies': choose one of densities, estimators"):
+            function("pies")

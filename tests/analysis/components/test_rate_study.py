@@ -48,7 +48,7 @@ def test_points_and_envelopes_are_those_of_runs_with_smaller_gaps(tables):
     assert all(row["low"] <= row["high"] for row in found)
 
 
-def test_with_more_arms_d_grows_and_with_longer_horizons_the_states_change_more_slowly(tables):
+def test_regret_in_d_and_H_is_that_of_more_arms_and_of_slower_states(tables):
     gap = {"eps": EPS[1], "bonus": 0.06 * EPS[1] / 0.3}
     wanted = {"agent": "exp-psrl", "setting": "", "eps": EPS[1], "episodes": SHORT}
     slow = {"horizon": 8, "rate": 0.25, "leave": 0.1, "eps": EPS[1] / 2}
@@ -107,7 +107,7 @@ def test_on_the_chain_the_contrast_is_the_gap_and_only_K_grows():
     assert last["mean"] == pytest.approx(loop.run(spec)["regret"].sum(1).mean())
 
 
-def test_bad_settings_are_named():
+def test_wrong_settings_are_rejected_by_name():
     with pytest.raises(Refused, match=r"instance 'ring' is of family 'circle', .* choose one of family jao, chain"):
         rates.study("ring", instance("circle", knots=4, kappa=4.0), 0, 4, SEEDS, 3, **SETTINGS)
     good = {"episodes": 4, "seeds": 4, "gaps": 3, "sizes": [2, 3], "horizons": [4, 8], "short": 2}
@@ -120,6 +120,6 @@ def test_bad_settings_are_named():
         ("sizes", [3, 3], "a slope needs two values"),
         ("horizons", [4], "a slope needs two values"),
     ):
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError) as raised:
             rates.study("two", problem(), 0, **good | {key: value})
-        assert str(refused.value) == f"component study 'rates': {key} = {value} is not allowed: {words}"
+        assert str(raised.value) == f"component study 'rates': {key} = {value} is not allowed: {words}"

@@ -205,7 +205,7 @@ V_STAR_ERROR = {
 
 
 class Plane:
-    """The two-dimensional `lds` on a tensor grid of its own: kernels are products of normal densities."""
+    """The two-dimensional `lds` on another tensor grid: kernels are products of normal densities."""
 
     def __init__(self, problem, pieces=6, order=6):
         self.given, self.horizon = problem.parameters, problem.horizon
@@ -218,45 +218,26 @@ class Plane:
         self.x, self.w = (cuts[:-1, None] + width * (x + 1) / 2).ravel(), (width * w / 2).ravel()
         self.pushes = self.given["force"] * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
-    def along(self, s, push):
-        """P(next node of one axis | coordinate s), (n, nodes)."""
-        mean = self.given["pull"] * np.clip(s, -self.given["bound"], self.given["bound"]) + push
-        return stats.norm.pdf(self.x, mean[:, None], self.given["sigma"]) * self.w
+    def Q(self, x, y, V):
+        """R + E V of the three actions at the grid of states (x, y), (3, len(x), len(y)), for V on the nodes."""
+        bound, sigma = self.given["bound"], self.given["sigma"]
+        x, y = np.clip(x, -bound, bound), np.clip(y, -bound, bound)
 
-    def reward(self, x, y, a):
-        bound = self.given["bound"]
-        lost = np.square(np.clip(x, -bound, bound) - bound)[:, None] + np.square(np.clip(y, -bound, bound) - bound)
-        return 1.0 - lost - self.given["cost"] * (a > 0)
+        def along(s, push):
+            z = (self.x - (self.given["pull"] * s[:, None] + push)) / sigma
+            return np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) / sigma * self.w
 
-    def optimal(self, states):
-        return self.backwards(states, lambda h, x, y, Q: Q.max(0))
+        rewards = 1.0 - np.square(x - bound)[:, None] - np.square(y - bound)
+        costs = self.given["cost"] * self.pushes.any(1)
+        pairs = zip(costs, self.pushes, strict=True)
+        return np.stack([rewards - cost + along(x, push[0]) @ V @ along(y, push[1]).T for cost, push in pairs])
 
-    def value(self, policy, space, states):
-        """Of a policy (H, cells) of actions."""
-
-        def chosen(h, x, y, Q):
-            grid = np.stack([g.ravel() for g in np.meshgrid(x, y, indexing="ij")], axis=-1)
-            actions = policy[h][space.cell(grid)].reshape(Q.shape[1:])
-            return np.take_along_axis(Q, actions[None].astype(int), axis=0)[0]
-
-        return self.backwards(states, chosen)
-
-    def backwards(self, states, choose):
+    def value(self, states, choose=lambda h, x, y, Q: Q.max(0)):
+        """V_1 at states (n, 2) if V_h = choose(h, x, y, Q_h), by default V*."""
         V = np.zeros((len(self.x), len(self.x)))
-        kernels = [[self.along(self.x, push[axis]) for axis in range(2)] for push in self.pushes]
-        rewards = [self.reward(self.x, self.x, a) for a in range(3)]
         for h in range(self.horizon - 1, 0, -1):
-            Q = np.stack([R + one @ V @ other.T for R, (one, other) in zip(rewards, kernels, strict=True)])
-            V = choose(h, self.x, self.x, Q)
-        found = []
-        for x, y in states:
-            x, y = np.array([x]), np.array([y])
-            Q = [
-                self.reward(x, y, a) + self.along(x, push[0]) @ V @ self.along(y, push[1]).T
-                for a, push in enumerate(self.pushes)
-            ]
-            found.append(choose(0, x, y, np.stack(Q))[0, 0])
-        return np.array(found)
+            V = choose(h, self.x, self.x, self.Q(self.x, self.x, V))
+        return np.array([choose(0, x, y, self.Q(x, y, V))[0, 0] for x, y in states[..., None]])
 
 
 @each_case
@@ -264,10 +245,10 @@ def test_optimal_values_by_an_independent_discretisation(case):
     problem = build(case)
     starts = np.asarray(problem.start((np.arange(12) + 0.5) / 12))
     if problem.model.space.dim == 2:
-        grid = Plane(problem)
+        expected = Plane(problem).value(starts)
     else:
-        grid = Continuum(problem, **({"pieces": 6, "order": 4} if problem.model.smooth else {}))
-    expected = grid.optimal(starts)
+        rule = {"pieces": 6, "order": 4} if problem.model.smooth else {}
+        expected = Continuum(problem, **rule).optimal(starts)
     if problem.model.smooth:
         R, P = problem.first_step(starts)
         best = (R + P @ problem.optimum[1][1]).max(1)
@@ -285,6 +266,11 @@ def test_values_of_policies_in_the_plane_by_an_independent_discretisation(rng):
     starts = rng.uniform(-0.8, 0.8, (4, 2))
     R, P = problem.first_step(starts)
     for policy in (problem.optimal_policy, rng.integers(0, 3, (8, space.n_cells))):
+
+        def chosen(h, x, y, Q, policy=policy):
+            cells = space.cell(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1))
+            return np.take_along_axis(Q, policy[h][cells][None].astype(int), axis=0)[0]
+
         later = bellman.evaluate(policy[None, None, 1:], problem.R, problem.P)[0, 0]
         mine = (R + P @ later)[np.arange(4), policy[0][space.cell(starts)]]
-        assert np.abs(mine - grid.value(policy, space, starts)).max() < 3e-6
+        assert np.abs(mine - grid.value(starts, chosen)).max() < 3e-6

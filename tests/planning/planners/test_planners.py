@@ -128,15 +128,6 @@ def test_both_ways_to_sum_over_the_factors_agree(name, where, monkeypatch):
         assert np.allclose(*plans, rtol=1e-9, atol=1e-9)
 
 
-def test_huge_values_are_clipped():
-    """Kernels whose rows sum to 1e70 and more, for a hundred steps."""
-    problem = instance("literal", horizon=100)
-    for name in ("rff", "rff-paired"):
-        Q, V = make(name, problem, 10).plan(*truth(problem, 3), 100)
-        assert np.all(np.isfinite(Q))
-        assert np.abs(V).max() == base.LIMIT
-
-
 # --- the factorisation ------------------------------------------------------------------------------------------------
 
 
@@ -219,8 +210,8 @@ def root_mean_square_errors(name, problem, counts, shrink, seeds):
 @pytest.mark.parametrize("where", ["dense", *slow("jao", "circle")])
 @pytest.mark.parametrize("name", CONSISTENT)
 def test_errors_fall_with_the_root_of_the_number_of_features(name, where):
-    """Slope -1/2 on log-log scales, to 0.1: over a factor of 16 its standard error is 0.02, with 60 seeds 0.05."""
-    counts, seeds = np.array([150, 600, 2400]), 60 if where == "circle" else 400
+    """Slope -1/2 on log-log scales, to 0.1: over a factor of 16 its standard error is 0.03, with 60 seeds 0.05."""
+    counts, seeds = np.array([150, 600, 2400]), 60 if where == "circle" else 200
     errors = root_mean_square_errors(name, problem_of(where), counts, SHRINK, range(seeds))
     slope = np.polyfit(np.log(counts), np.log(errors), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.1)

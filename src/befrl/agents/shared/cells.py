@@ -1,8 +1,7 @@
-"""The tabular view of an instance, a finite MDP on its cells, and the counts from which tabular agents learn.
+"""The tabular view of an instance: a finite MDP on its cells, the counts of visits, and the base class of its agents.
 
-All states of a cell are identified. The model is exact where features are constant on cells and misspecified where they
-vary within cells. Laws do not depend on the step h. Agents may use this (`share: steps`, one table for all steps) or
-not (`share: none`, one table for each step, as if laws depended on h).
+All states of a cell are identified, which is exact where features are constant on cells. Laws do not depend on the step
+h. Agents may use this (`share: steps`, one table for all steps) or not (`share: none`, one table for each step).
 
 Shapes: n seeds, T = H tables or T = 1, C cells, A actions.
 """
@@ -11,6 +10,7 @@ import math
 
 import numpy as np
 
+from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent
 from befrl.common.parameters import choice
 from befrl.numerics import bellman
 
@@ -18,11 +18,6 @@ from befrl.numerics import bellman
 def share(default):
     """The parameter that decides whether steps share their data."""
     return choice(default, ("none", "steps"), "none: each step h learns from its own data; steps: from those of all")
-
-
-def exact(model) -> bool:
-    """Whether the tabular view is exact."""
-    return model.space.per_cell == 1
 
 
 def known_rewards(problem):
@@ -33,6 +28,12 @@ def known_rewards(problem):
     return model.space.cell_means(model.mean_reward(problem.known_theta_r[None])[0])
 
 
+def near(space, states):
+    """The anchors of the cells of states (n, H, ...), and their Lagrange weights there, (n, H, per_cell) each."""
+    anchors = space.cell(states)[..., None] * space.per_cell + np.arange(space.per_cell)
+    return anchors, space.interpolation(states) if space.per_cell > 1 else np.ones(anchors.shape)
+
+
 def support(model):
     """Whether the known base measure allows a next cell, (C, A, C)."""
     C, A = model.n_cells, model.n_actions
@@ -40,7 +41,7 @@ def support(model):
     allowed = allowed.reshape(*allowed.shape[:2], C, -1).any(-1)
     if len(allowed) > C:
         allowed = allowed.reshape(C, -1, *allowed.shape[1:]).any(1)
-    # In the memory order of `tables`, so that the order of sums over next cells does not depend on the number of rows.
+    # In the memory order of `tables`: the order of sums over next cells must not depend on the number of rows.
     return np.asfortranarray(np.broadcast_to(allowed, (C, A, C)))
 
 
@@ -65,14 +66,13 @@ class Counts:
 
     def table(self, h):
         """The table of step h, counted from 0."""
-        return h if self.tables > 1 else 0
+        return h % self.tables
 
     def add(self, trajectory):
         # Steps come first in the memory of a trajectory.
         cells, actions, rewards = trajectory.cells.T, trajectory.actions.T, trajectory.rewards.T
         H, n = cells.shape
-        steps = np.arange(H) if self.tables > 1 else np.zeros(H, dtype=int)
-        visits = (np.arange(n), steps[:, None], cells, actions)
+        visits = (np.arange(n), self.table(np.arange(H))[:, None], cells, actions)
         _add(self.visits, visits, 1.0)
         _add(self.rewards, visits, rewards.ravel())
         _add(self.following, (*visits, self.space.cell(trajectory.next_states.swapaxes(0, 1))), 1.0)
@@ -82,3 +82,19 @@ def _add(table, places, values):
     """Add values to a table at places (H, n), of which some may be the same."""
     where = sum(place * (stride // table.itemsize) for place, stride in zip(places, table.strides, strict=True))
     np.add.at(table.base, where.ravel(), values)
+
+
+class TabularAgent(BaseAgent):
+    """An agent that learns from counts, with the parameter `share`; R are the known rewards, or None."""
+
+    @classmethod
+    def specification(cls, model, parameters):
+        return MISSPECIFIED if model.smooth else EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.counts = Counts(problem, parameters.share)
+        self.R = known_rewards(problem)
+
+    def update(self, trajectory):
+        self.counts.add(trajectory)

@@ -1,38 +1,35 @@
-"""The multinomial logistic view of a finite family, shared by the MNL agents.
+"""The multinomial logistic (MNL) model of a finite family, and the base class of the MNL agents.
 
 On the states S_sa that (s,a) can reach, with s'_0 the first of them,
 
     P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
 
-This is the family itself, since f differs from U'psi by a term that cancels. One parameter serves all steps h. Norms of
-theta are |theta|_A and penalties lam A with the bold A of this project. Both agree with the papers' where A = I, on
-one-hot features; elsewhere they are the papers' for A^1/2 theta. The papers have no base measure b; here it is known
-and part of the law. The choice of s'_0 does not affect laws, fbar or Hessians, but it affects |f|, fhat and L_f, hence
-bonuses and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A), the
-tightest bound for the instance, where the papers require some known bound; online estimates are projected on that ball
-at every `scale`. f touches one block of theta, so that matrices are (n, blocks, q, q).
-
-Coordinates: theta = E x on each block, with E'A E = I, and f stands for E'f, so that A = I. Where each (s,a) has its
-own block, E spans A^-1 f alone: online estimates start at zero and never leave this span, and q = R - 1.
+This is the family itself, since f differs from U'psi by a term that cancels. Coordinates: theta = E x on each block,
+with E'A E = I, and f stands for E'f, so that A = I. Where each (s,a) has its own block, E spans A^-1 f alone: online
+estimates start at zero and never leave this span, and q = R - 1. f touches one block: matrices are (n, blocks, q, q).
 
 Shapes: N anchors, A actions, R the largest number of reachable states. Entries beyond the reachable states of (s,a)
-have f = 0 and probability 0. norms and probabilities (n, N, A, R). Rows come last where steps are taken one by one.
+have f = 0 and probability 0. norms and probabilities (n, N, A, R).
+
+**Deviations** of all MNL agents. The papers have a parameter for each stage h; here one serves all, since transitions
+do not depend on h, and t counts all transitions. Norms |theta|_A and penalties lam A, with the bold A of this project,
+agree with the papers' where A = I, on one-hot features; elsewhere they are the papers' for A^1/2 theta. The papers have
+no base measure b; here it is known. The choice of s'_0 does not affect laws, fbar or Hessians, but |f|, fhat and L_f,
+hence bonuses and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A),
+where the papers require some known bound; online estimates are projected on that ball at every `scale`. In track U
+rewards are optimistic (`planned_rewards.py`). Rewards outside [0, 1] violate the papers' assumption; the clip is kept.
 """
 
 import numpy as np
 
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.agents.shared.planned_rewards import PlannedRewards
 from befrl.common.errors import Refused
 from befrl.model.features import Features
 from befrl.numerics import bellman, linalg
 
 # Rows whose draws are treated together: their tables, of this many numbers, fit into the processor's cache.
 GROUP = 1 << 14
-
-
-def check_finite(model, algorithm):
-    """Raise `Refused` unless the state space is finite."""
-    if not model.space.discrete:
-        raise Refused(f"agent '{algorithm}' sums over the reachable next states, so that it needs a finite state space")
 
 
 class Reachable:
@@ -45,8 +42,7 @@ class Reachable:
     """
 
     def __init__(self, model, constants):
-        self.model, self.family = model, model.family
-        features = model.features
+        self.family, features = model.family, model.features
         if not hasattr(features, "block"):
             # Kronecker features form a single block, all of theta.
             block = np.zeros((features.n_anchors, features.n_actions), dtype=int)
@@ -64,32 +60,23 @@ class Reachable:
         self.log_base = np.where(self.real, np.take_along_axis(log_base, self.states, -1), -np.inf)
         psi = self.family.psi[self.states]
         self.contrast = np.where(self.real[..., None], psi - psi[..., :1, :], 0.0)
-        self._choose_coordinates()
+        whole = self.contrast @ features.U
+        self.basis = np.swapaxes(np.linalg.inv(np.linalg.cholesky(features.trace)), -1, -2)
+        if self.own_blocks and self.U - 1 < features.m:
+            turned = np.swapaxes(whole[..., 1:, :].reshape(self.blocks, -1, features.m) @ self.basis, -1, -2)
+            self.basis = self.basis @ np.linalg.qr(turned)[0]
+        self.q = self.basis.shape[-1]
+        self.f = whole @ self.basis[features.block]
         self.L_f = float(np.sqrt(np.square(self.f).sum(-1).max()))
         self.L_theta = constants["B_A"]
         # The tables of all (s,a), with entries first; gram (q, q, N A) is the sum over s' of f f'.
         f, *others = (part.reshape(-1, *part.shape[2:]).T for part in (self.f, self.log_base, self.states, self.real))
         self.gram = np.einsum("irx,jrx->ijx", f, f)
-        self._f, self._log_base, self._states, self._real = map(np.ascontiguousarray, (f, *others))
-
-    def _choose_coordinates(self):
-        """Set `basis`, `q` and `f`."""
-        whole = self.contrast @ self.features.U
-        self.basis = np.swapaxes(np.linalg.inv(np.linalg.cholesky(self.features.trace)), -1, -2)
-        if self.own_blocks and self.U - 1 < self.features.m:
-            turned = np.swapaxes(whole[..., 1:, :].reshape(self.blocks, -1, self.features.m) @ self.basis, -1, -2)
-            self.basis = self.basis @ np.linalg.qr(turned)[0]
-        self.q = self.basis.shape[-1]
-        self.f = whole @ self.basis[self.features.block]
+        self._tables = [np.ascontiguousarray(table) for table in (f, *others)]
 
     def whole(self, theta):
         """The family's theta (n, d) for x (n, blocks, q)."""
         return (self.basis * theta[..., None, :]).sum(-1).reshape(len(theta), self.d)
-
-    def natural_radius(self):
-        """sup of |U(s,a) theta| over |theta|_A <= L_theta and all (s,a)."""
-        spread = self.features.spread(self.features.trace[None])[0]
-        return self.L_theta * float(np.sqrt(np.linalg.eigvalsh(spread)[..., -1].max()))
 
     def kappa(self):
         """A lower bound on inf P_theta(s') P_theta(s'') over |theta|_A <= L_theta, (s,a) and s' != s'' (Assumption 4).
@@ -97,17 +84,18 @@ class Reachable:
         With r = sup |U theta| and c the middle of psi(s') and psi(s''),
         sqrt(P P'') = 1/sum_t exp( (psi(t) - c)'U theta + b(t) - (b(s') + b(s''))/2 ) >= the same with r |psi(t) - c|.
         """
-        r, least = self.natural_radius(), 1.0
-        for x, a in np.ndindex(self.states.shape[:2]):
-            real = self.real[x, a]
+        spread = self.features.spread(self.features.trace[None])[0]
+        r = self.L_theta * float(np.sqrt(np.linalg.eigvalsh(spread)[..., -1].max()))
+        least = 1.0
+        for at in np.ndindex(self.states.shape[:2]):
+            real = self.real[at]
             if real.sum() < 2:
                 continue
-            psi, b = self.family.psi[self.states[x, a][real]], self.log_base[x, a][real]
+            psi, b = self.family.psi[self.states[at][real]], self.log_base[at][real]
             first, second = np.triu_indices(len(psi), 1)
             middle, base = (psi[first] + psi[second]) / 2, (b[first] + b[second]) / 2
             reach = np.linalg.norm(psi[None] - middle[:, None], axis=-1)
-            total = np.exp(b - base[:, None] + r * reach).sum(-1)
-            least = min(least, float((total**-2.0).min()))
+            least = min(least, float((np.exp(b - base[:, None] + r * reach).sum(-1) ** -2.0).min()))
         return least
 
     def turned(self, matrix):
@@ -156,47 +144,11 @@ class Reachable:
 
     def visits(self, trajectory):
         """The visited (s,a) (n,), f (q, R, n), log base (R, n) and whether s' followed (R, n), for each step."""
-        n_actions = self.states.shape[1]
-        visited = trajectory.cells.T * n_actions + trajectory.actions.T
-        tables = (self._states, self._real, self._f, self._log_base)
+        visited = trajectory.cells.T * self.states.shape[1] + trajectory.actions.T
         for at, following in zip(visited, trajectory.next_states.T, strict=True):
             # `take` keeps rows last in memory, which indexing does not.
-            states, real, f, log_base = (table.take(at, axis=-1) for table in tables)
+            f, log_base, states, real = (table.take(at, axis=-1) for table in self._tables)
             yield at, f, log_base, (states == following) & real
-
-    def project(self, theta, matrices):
-        """Project theta (n, blocks, q), in place, on |theta| <= L_theta in the norm of the matrices.
-
-        The projection x solves (matrix + mu I) x = matrix theta with |x| = L_theta. Newton's method on 1/L - 1/|x| as
-        a function of mu starts at mu = 0 and approaches the root from one side. `matrices(rows)` returns the matrices
-        of the seeds `rows`.
-        """
-        L = self.L_theta
-        # Projected points lie on the edge of the ball up to rounding.
-        rows = np.flatnonzero(_size(theta) > L * (1 + 1e-9))
-        if not len(rows):
-            return
-        blocks, x = matrices(rows), theta[rows].reshape(len(rows), -1)
-        target, mu, eye = linalg.product(blocks, x), np.zeros(len(rows)), np.eye(self.q)
-        for _ in range(100):
-            size = _size(x)
-            moving = np.flatnonzero(np.abs(size - L) > 1e-10 * L)
-            if not len(moving):
-                break
-            grown = blocks[moving] + mu[moving, None, None, None] * eye
-            slope = (x[moving] * linalg.solve(grown, x[moving])).sum(-1)
-            mu[moving] += size[moving] ** 2 / slope * (size[moving] - L) / L
-            grown = blocks[moving] + mu[moving, None, None, None] * eye
-            x[moving] = linalg.solve(grown, target[moving])
-        # Points that are outside by rounding are scaled back.
-        x *= np.minimum(1.0, L / _size(x))[:, None]
-        theta[rows] = x.reshape(len(rows), self.blocks, self.q)
-
-
-def _size(theta):
-    """|theta|, (n,)."""
-    # In contiguous memory the order of a sum does not depend on the number of seeds.
-    return np.sqrt(np.square(np.ascontiguousarray(theta).reshape(len(theta), -1)).sum(-1))
 
 
 def total(parts):
@@ -207,72 +159,44 @@ def total(parts):
     return first
 
 
-def laws(f, log_base, theta):
-    """The softmax P (R, n) over the reachable states of (s,a), for f (q, R, n), log_base (R, n) and theta (q, n)."""
-    P = total(f * theta[:, None]) + log_base
-    P = np.exp(P - P.max(0))
-    return P / total(P)
+class MnlAgent(BaseAgent):
+    """An agent that plans in the MNL model. It learns theta by its `estimator`, if it is an online one."""
 
+    @classmethod
+    def specification(cls, model, parameters):
+        if not model.space.discrete:
+            name = cls.__module__.rpartition(".")[2].replace("_", "-")
+            raise Refused(f"agent '{name}' sums over the reachable next states, so that it needs a finite state space")
+        return EXACT
 
-def mean(f, weights):
-    """The sum over the reachable states of weights (R, n) times f, (q, n)."""
-    return total((f * weights).swapaxes(0, 1))
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        self.reachable = Reachable(problem.model, problem.constants)
+        self.rewards = PlannedRewards(problem, parameters, parameters.delta)
 
+    def kernel(self):
+        """P of the online estimate, (n, N, A, N)."""
+        return self.problem.model.kernel(self.reachable.whole(self.estimator.theta))
 
-def hessian(f, P):
-    """sum P fbar fbar', (q, q, n)."""
-    fbar = f - mean(f, P)[:, None]
-    return total(((P * fbar)[:, None] * fbar).transpose(2, 0, 1, 3))
+    def plan_with(self, bonus, kernel, low=-np.inf, clip_values=False):
+        """The plan with Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h.
 
+        The bonus is (H, n, N, A), or (n, N, A) for all steps. With `clip_values` V is clipped instead of Q.
+        """
+        H, means = self.problem.horizon, self.rewards.means()
+        bonus = np.broadcast_to(bellman.ordered(bonus), (H, *means.shape))
+        expected, R = bellman.expectation(kernel), bellman.ordered(means)
 
-class Blocks:
-    """theta (n, blocks, q) and a matrix (n, blocks, q, q), rows last in memory; a step changes one block of each."""
+        def cut(values):
+            return np.clip(values, low, float(H))
 
-    def __init__(self, n, blocks, q, weight):
-        """Zero, and weight (n,) times the identity."""
-        self._theta = np.zeros((q, blocks * n))
-        self._matrix = np.zeros((q, q, blocks * n))
-        for i in range(q):
-            self._matrix[i, i] = np.tile(weight, blocks)
-        self.theta = self._theta.reshape(q, blocks, n).transpose(2, 1, 0)
-        self.matrix = self._matrix.reshape(q, q, blocks, n).transpose(3, 2, 0, 1)
-        self._rows, self._n = np.arange(n), n
+        def step(h, V):
+            Q = R + expected(V) + bonus[h]
+            return Q if clip_values else cut(Q)
 
-    def place(self, block):
-        """The places of the blocks (n,)."""
-        return block * self._n + self._rows
+        Q, V = bellman.recursion(step, H, R.shape, lambda Q: cut(bellman.largest(Q)))
+        return Plan(self.cell_policy(Q), V[:, 0], means)
 
-    def read(self, place):
-        """theta (q, n) and the matrix (q, q, n) at these places."""
-        return self._theta.take(place, axis=-1), self._matrix.take(place, axis=-1)
-
-    def write_theta(self, place, theta):
-        self._theta[:, place] = theta
-
-    def write_matrix(self, place, matrix):
-        self._matrix[:, :, place] = matrix
-
-
-def solve(matrix, vector):
-    """matrix^-1 vector, (q, n), for matrix (q, q, n)."""
-    return linalg.solve(matrix.transpose(2, 0, 1)[:, None], vector.T).T
-
-
-def plan(R, P, bonuses, low, clip_values=False):
-    """Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; returns Q (n, H, N, A) and V_1 (n, N).
-
-    `bonuses` has one array (n, N, A) for each step, or is (H, n, N, A). With `clip_values` V is clipped instead of Q.
-    """
-    H, expected, R = len(bonuses), bellman.expectation(P), bellman.ordered(R)
-    if isinstance(bonuses, np.ndarray):
-        bonuses = bellman.ordered(bonuses)
-
-    def cut(values):
-        return np.clip(values, low, float(H))
-
-    def step(h, V):
-        Q = R + expected(V) + bonuses[h]
-        return Q if clip_values else cut(Q)
-
-    Q, V = bellman.recursion(step, H, R.shape, lambda Q: cut(bellman.largest(Q)))
-    return Q, V[:, 0]
+    def update(self, trajectory):
+        self.rewards.update(trajectory)
+        self.estimator.update(trajectory)

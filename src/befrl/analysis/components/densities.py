@@ -1,8 +1,8 @@
 """Laws of the next state, true and estimated from random play, at three (s,a).
 
-Random play visits some of the anchors; of the first, the middle and the last third of these, the most visited (anchor,
-action) is shown. Finite states have probabilities, others a density, in two dimensions that of the first coordinate.
-The estimate is the penalised maximum likelihood of one seed.
+Of the first, the middle and the last third of the visited anchors the most visited (anchor, action) is shown. Finite
+states have probabilities, others a density, in two dimensions that of the first coordinate. The estimate is the
+penalised maximum likelihood of one seed.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
 """Whether exploration matters on an instance: greedy against the best tuned agent.
 
-All estimators start at theta = 0. Where typical rewards lie below what theta = 0 predicts, greedy explores by itself,
-and the instance says nothing about exploration. The point of GRIDS with the least mean regret on the tuning seeds runs
-beside greedy on the evaluation seeds; exploration matters if the paired interval of the difference in regret lies above
-zero.
+Where typical rewards lie below what theta = 0 predicts, at which all estimators start, greedy explores by itself. The
+point of GRIDS with the least mean regret on the tuning seeds runs beside greedy on the evaluation seeds; exploration
+matters if the paired interval of the difference in regret lies above zero.
 """
 
 import numpy as np

@@ -4,9 +4,8 @@
     regions      distance of the estimates from the truth against the radii of the confidence regions
     optimism     how often the perturbed value of the first state is at least V*, against Phi(-1)
 
-Optimism is measured with the default penalty eta, at multiples of Theorem 1's x_k. With a large eta no round is bad,
-so bad rounds are counted with a small one; the printed radius is too small for large ones, so regions are tried with
-a large one too.
+With a large eta no round is bad, so bad rounds are counted with a small one; the printed radius is too small for large
+ones, so regions are tried with a large one too.
 """
 
 import math

@@ -41,7 +41,7 @@ CLAIMED = {"K": 0.5, "d": 1.5, "H": 1.5}
 # The largest gap of each family, and the ratio of neighbouring gaps.
 LARGEST = {"jao": 0.45, "chain": 1.0}
 RATIO = 1.8
-# The envelope is drawn at two times so many numbers of episodes plus one, of which the last half are the last decade.
+# Numbers of episodes in a decade at which the envelope is drawn; there are two decades.
 MARKS = 10
 LEVEL = 0.95
 LOCKSTEP = 480
@@ -89,8 +89,7 @@ def study(name, instance, root_seed, episodes: int, seeds: int, gaps: int, sizes
         for change in changes.values():
             # The instance itself may be among the sizes and among the horizons: it is run once.
             key = tuple((instance.parameters | change).values())
-            if key not in ran:
-                ran[key] = regrets(IN_SIZE, change, short, np.array([short]))
+            ran[key] = ran.get(key) or regrets(IN_SIZE, change, short, np.array([short]))
             parts.append(ran[key])
         joined = {setting: np.concatenate([part[setting] for part in parts], axis=2) for setting in parts[0]}
         values = np.array(list(changes))

@@ -31,7 +31,7 @@ VARIANTS = {
 def uses():
     """All agents, with their default estimators and planners."""
     names = agents.registry.names()
-    return list(dict.fromkeys(part for name in names for part in agents.modules(name, agents.parameters(name, {}))))
+    return [module for name in names for module in agents.modules(name, agents.parameters(name, {}))]
 
 
 def measured(algorithm) -> list[str]:

@@ -78,9 +78,8 @@ def _assumption(instance, root_seed):
     """Alpha and beta of both laws on the compact set, and alpha on a wider one."""
     model, found = instance.model, instance.constants
     rng = np.random.default_rng(root_seed)
-    wide_p, _ = constants.covariance_range(
-        model.family, model.n_anchors, model.n_actions, WIDER * found["radius_p"], rng
-    )
+    sizes, wider = (model.n_anchors, model.n_actions), WIDER * found["radius_p"]
+    wide_p, _ = constants.covariance_range(model.family, *sizes, wider, rng)
     wide_r = float(model.B @ model.B) * float(model.reward.variance_range(WIDER * found["radius_r"])[0])
     for part, i, wide in (("transitions", "p", wide_p), ("rewards", "r", wide_r)):
         alpha, beta = found[f"alpha_{i}"], found[f"beta_{i}"]

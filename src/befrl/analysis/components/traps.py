@@ -41,8 +41,7 @@ ROUNDING = 1e-9
 
 def uses():
     """The agents of RUNS, with their default estimators and planners."""
-    found = [module for name, _, _ in RUNS for module in agents.modules(name, agents.parameters(name, {}))]
-    return list(dict.fromkeys(found))
+    return [module for name, _, _ in RUNS for module in agents.modules(name, agents.parameters(name, {}))]
 
 
 def first_gap(instance):

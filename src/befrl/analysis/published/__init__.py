@@ -61,6 +61,7 @@ class Rerun:
         return [row for _, row in rows.iterrows()]
 
     def curve(self, variant):
+        """The points of a variant's curve."""
         return self.curves[self.curves["variant"] == variant]
 
     def regret_at(self, variant, episode):

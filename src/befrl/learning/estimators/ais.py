@@ -6,38 +6,33 @@ one Metropolis step of the law exp(gamma_j (c . psi + b)), c = U theta, at each 
     log w += (gamma_{j+1} - gamma_j) (c . psi(x_j) + b(x_j)),     E psi = sum_m w_m psi(x_m) / sum_m w_m.
 
 The mean of w is an unbiased estimate of e^Z over the support's volume. The bias of E psi is of order 1/M, so that KL
-has a floor of order 1/M^2, on `literal` 5e-4 on average over (s,a). The rest is `base.ParticleEstimator`.
+has a floor of order 1/M^2, on `literal` 5e-4 on average over (s,a). The rest is `ParticleEstimator`.
 
-**Deviations.** Neal anneals to estimate Z; here annealing serves the score. It starts at the uniform law rather than at
-the base measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
+**Deviations.** Neal anneals to estimate Z, here the score. It starts at the uniform law rather than at the base
+measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
 """
 
 from itertools import pairwise
 
 import numpy as np
 
-from befrl.learning.estimators import base
+from befrl.learning.metropolis import ParticleEstimator
 
 # With these an episode of 40 steps and 30 seeds takes some 20 ms, and the bias is below the error of 10^4 transitions.
 PARTICLES = 32
 TEMPERATURES = 10
 
 
-class Estimator(base.ParticleEstimator):
-    def take(self, natural, count):
-        """Uniforms for the particles of each visit, (n, H, M, count)."""
-        shape = (*natural.shape[:-1], PARTICLES, count)
-        return self.uniforms.take(int(np.prod(shape[1:]))).reshape(shape)
-
+class Estimator(ParticleEstimator):
     def anneal(self, natural, place):
         """Particles (n, H, M) of the laws of `natural` (n, H, p), and the logarithms of their weights."""
-        walk = self.walk
+        walk, H = self.walk, natural.shape[1]
         gammas = (np.arange(TEMPERATURES + 1) / TEMPERATURES) ** 2
-        x = walk.start(place, self.take(natural, walk.uniforms - 1))
+        x = walk.start(place, self.take(H, PARTICLES, walk.uniforms - 1))
         level = walk.log_density(natural, x, place)
         log_weights = gammas[1] * level
         for gamma, after in pairwise(gammas[1:]):
-            x, level = walk.step(natural, x, level, place, self.take(natural, walk.uniforms), gamma)
+            x, level = walk.step(natural, x, level, place, self.take(H, PARTICLES, walk.uniforms), gamma)
             log_weights += (after - gamma) * level
         return x, log_weights
 

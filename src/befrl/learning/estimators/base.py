@@ -1,14 +1,19 @@
-"""The interface of estimators of theta_p, and the base class of those with moments from Metropolis particles."""
+"""The interface of estimators of theta_p, and a limit on their steps."""
 
+import math
 from abc import ABC, abstractmethod
 
 import numpy as np
 
+from befrl.common.errors import NotConverged
 from befrl.learning import likelihood
-from befrl.learning.data import Visits
-from befrl.learning.metropolis import walk_for
-from befrl.learning.trust import TrustRegion
 from befrl.numerics import linalg
+
+
+def base_moments(family):
+    """E psi (N, A, p) and Cov psi (N, A, p, p) at theta = 0; N = A = 1 if all (s,a) share one base measure."""
+    _, mean, cov = family.moments(np.zeros((1, *family.log_base.shape[:2], family.p)))
+    return mean[0], cov[0]
 
 
 class Estimator(ABC):
@@ -29,6 +34,10 @@ class Estimator(ABC):
     def update(self, data, trajectory):
         """The new theta (n, d), from the statistics `data` of all episodes and the `trajectory` of the last one."""
 
+    def take(self, *shape):
+        """Uniforms (n, *shape)."""
+        return self.uniforms.take(math.prod(shape)).reshape(self.n, *shape)
+
     def newton_step(self, data, mean, cov, weights):
         """H^-1 g of the likelihood of all data with E psi and Cov psi (n, N, A, ...); `weights` of H (n, N, A)."""
         features = self.model.features
@@ -38,28 +47,36 @@ class Estimator(ABC):
         return linalg.solve(features.plus_trace(hessian, self.eta), gradient)
 
 
-class ParticleEstimator(Estimator):
-    """One step per episode, with mean and covariance C of psi at each visit estimated by particles:
+def finite(vectors):
+    """Return estimates or steps (n, d) unchanged; raise if one is not finite."""
+    good = np.isfinite(vectors).all(-1)
+    if not good.all():
+        raise NotConverged(f"the estimates of rows {np.flatnonzero(~good).tolist()} of the group are not finite")
+    return vectors
 
-        theta <- theta + (eta A + sum over all visits so far of U' C U)^-1 sum_h U' (psi(s_{h+1}) - E psi).
 
-    As in `online-newton`, the penalty is the initial sum, and old visits keep the C of the theta of their time. Steps
-    are limited in length (`trust.py`). Data seen before theta settles are partly lost, an error of order 1/n^2 in KL.
+class TrustRegion:
+    """A limit on the steps of theta, for estimators that do not compute the likelihood and cannot do a line search:
+
+        | sd_0 * U(s,a) step | <= 1   for every (s,a),   sd_0 the standard deviations of psi under the base measure,
+
+    so that the log-density ratio of two next states one standard deviation apart changes by at most one. It holds for
+    each block of theta separately, since blocks share no (s,a), and does not bind once the estimates have settled.
     """
 
-    def __init__(self, model, n, eta, uniforms):
-        super().__init__(model, n, eta, uniforms)
-        self.walk, self.trust, self.curvature = walk_for(model.family), TrustRegion(model), 0.0
+    def __init__(self, model):
+        self.features = model.features
+        self.scale = np.sqrt(np.diagonal(base_moments(model.family)[1], axis1=-2, axis2=-1))
+        block = getattr(self.features, "block", np.zeros((model.n_anchors, model.n_actions), dtype=int)).ravel()
+        self._order = np.argsort(block, kind="stable")
+        self._touched, self._starts = np.unique(block[self._order], return_index=True)
+        self.n_blocks = getattr(self.features, "n_blocks", 1)
 
-    @abstractmethod
-    def moments(self, natural, trajectory):
-        """E psi (n, H, p) and Cov psi (n, H, p, p) at the visits, for natural parameters (n, H, p)."""
-
-    def update(self, data, trajectory):
-        features, family, visits = self.model.features, self.model.family, Visits(self.model, trajectory)
-        mean, cov = self.moments(visits.read(features.natural(self.theta)), trajectory)
-        surprise = visits.total(family.statistic(trajectory.next_states) - mean)
-        self.curvature = self.curvature + features.sandwich(visits.total(cov), diagonal=family.diagonal)
-        B = features.plus_trace(self.curvature, self.eta)
-        self.theta = self.theta + self.trust.limit(linalg.solve(B, features.pull(surprise)))
-        return self.theta
+    def limit(self, step):
+        """The step (n, d), with each block shortened to the limit."""
+        natural = self.features.natural(finite(step)) * self.scale
+        size = np.sqrt(np.square(natural).sum(-1)).reshape(len(step), -1)
+        largest = np.ones((len(step), self.n_blocks))
+        found = np.maximum.reduceat(size[:, self._order], self._starts, axis=1)
+        largest[:, self._touched] = np.maximum(found, 1.0)
+        return (step.reshape(len(step), self.n_blocks, -1) / largest[..., None]).reshape(step.shape)

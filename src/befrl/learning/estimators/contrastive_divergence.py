@@ -1,7 +1,7 @@
 """Contrastive divergence CD-m (Hinton 2002; Carreira-Perpinan and Hinton 2005), with each transition used once.
 
 From every next state s'_t of the episode K chains take m Metropolis steps of p_theta(. | s_t, a_t), to y_t1, ..., y_tK,
-whose mean and covariance of psi are the moments of `base.ParticleEstimator`.
+whose mean and covariance of psi are the moments of `ParticleEstimator`.
 
 The chains leave p_theta invariant, so that the mean step is zero at theta* for every m >= 1: in a well-specified model,
 as here, CD-m is *consistent*, at rate 1/n in KL. The bias that the source reports is for data outside the model. With
@@ -13,7 +13,7 @@ above the half at which the rate would be lost. The variance is about 1 + 1/K ti
 
 import numpy as np
 
-from befrl.learning.estimators import base
+from befrl.learning.metropolis import ParticleEstimator
 
 # Eight chains leave an eighth of the data's variance as noise; after ten steps, half of them of a fitting size, r_m is
 # about 0.1 for the laws of `chain` and `literal`.
@@ -21,13 +21,12 @@ CHAINS = 8
 STEPS = 10
 
 
-class Estimator(base.ParticleEstimator):
+class Estimator(ParticleEstimator):
     def chains(self, natural, s, place):
         """The states (n, H, K) after m steps from s (n, H) under the laws of `natural` (n, H, p)."""
-        n, H = natural.shape[:2]
         x = np.repeat(s[:, :, None], CHAINS, axis=2)
         level = self.walk.log_density(natural, x, place)
-        u = self.uniforms.take(STEPS * H * CHAINS * self.walk.uniforms).reshape(n, STEPS, H, CHAINS, -1)
+        u = self.take(STEPS, natural.shape[1], CHAINS, self.walk.uniforms)
         for i in range(STEPS):
             x, level = self.walk.step(natural, x, level, place, u[:, i])
         return x

@@ -24,7 +24,6 @@ expectations are those of the family, with which Z could be computed: this tests
 import numpy as np
 
 from befrl.learning.estimators import base
-from befrl.learning.trust import TrustRegion
 
 RATE = 0.5
 # The largest rate of theta at which the two players do not oscillate around each other.
@@ -36,7 +35,7 @@ ROUNDS = 10
 class Estimator(base.Estimator):
     def __init__(self, model, n, eta, uniforms):
         super().__init__(model, n, eta, uniforms)
-        self.trust = TrustRegion(model)
+        self.trust = base.TrustRegion(model)
         self.sampler = np.zeros((n, model.n_anchors, model.n_actions, model.family.p))
 
     def update(self, data, trajectory):

@@ -12,7 +12,6 @@ import numpy as np
 from befrl.common.errors import Refused
 from befrl.learning import likelihood
 from befrl.learning.estimators import base
-from befrl.learning.trust import finite
 from befrl.numerics import linalg
 
 
@@ -28,5 +27,5 @@ class Estimator(base.Estimator):
 
     def update(self, data, trajectory):
         _, gradient, self.hessian = likelihood.transitions(self.model, data, self.eta, np.zeros_like(self.theta))
-        self.theta = finite(-linalg.solve(self.hessian, gradient))
+        self.theta = base.finite(-linalg.solve(self.hessian, gradient))
         return self.theta

@@ -4,8 +4,8 @@ For each (anchor, action), Metropolis chains draw x_m from p_c0 with c0 = U thet
 
     Z(c) - Z(c0) = log mean_m exp( (c - c0) . psi(x_m) ),      c = U theta,
 
-and each episode takes one Newton step on the penalised likelihood of *all* data with this Z, limited in length
-(`trust.py`). Draws are kept in a table on the nodes of s' (n, N, A, G). Where the variance of the log-weight exceeds
+and each episode takes one Newton step, limited by `base.TrustRegion`, on the penalised likelihood of *all* data
+with this Z. Draws are kept in a table on the nodes of s' (n, N, A, G). Where the variance of the log-weight exceeds
 TURN^2, the (anchor, action) gets a new reference c0 = c and its draws are dropped. Once theta has settled, draws
 accumulate like the data, and the estimate is consistent at rate 1/n in KL, with about 1 + (visits per episode)/(draws
 per episode) times the likelihood's variance. An episode costs O(N A (M m p + G p^2)).
@@ -20,7 +20,6 @@ import numpy as np
 from befrl.learning.estimators import base
 from befrl.learning.metropolis import walk_for
 from befrl.learning.node_table import NodeTable
-from befrl.learning.trust import TrustRegion
 
 # Chains for each cell and action, at least FEWEST for each anchor and action; the last of STEPS is a draw.
 CHAINS, FEWEST, STEPS = 16, 4, 8
@@ -32,23 +31,21 @@ TURN, FARTHEST = 0.5, 2.0
 class Estimator(base.Estimator):
     def __init__(self, model, n, eta, uniforms):
         super().__init__(model, n, eta, uniforms)
-        self.walk, self.trust = walk_for(model.family), TrustRegion(model)
+        self.walk, self.trust = walk_for(model.family), base.TrustRegion(model)
         self.table = NodeTable(model, n, "mcmc-mle")
         shape = (n, model.n_anchors, model.n_actions)
         self.anchor, self.place = np.zeros((*shape, model.family.p)), tuple(np.indices(shape[1:]))
         # The anchors of a cell share its chains: a visit counts on all of them.
         self.shape = (*shape, max(FEWEST, -(-CHAINS // model.space.per_cell)))
         self.where = np.broadcast_to(np.arange(np.prod(shape)).reshape(shape)[..., None], self.shape)
-        self.x = self.walk.start(self.place, self.take(self.walk.uniforms - 1))
-
-    def take(self, count):
-        return self.uniforms.take(int(np.prod(self.shape[1:])) * count).reshape(*self.shape, count)
+        self.x = self.walk.start(self.place, self.take(*self.shape[1:], self.walk.uniforms - 1))
 
     def draw(self):
         """One more draw of every chain, from the laws of the anchors."""
         level = self.walk.log_density(self.anchor, self.x, self.place)
         for _ in range(STEPS):
-            self.x, level = self.walk.step(self.anchor, self.x, level, self.place, self.take(self.walk.uniforms))
+            u = self.take(*self.shape[1:], self.walk.uniforms)
+            self.x, level = self.walk.step(self.anchor, self.x, level, self.place, u)
         self.table.add(self.where, None, self.x)
 
     def moments(self, tilt):

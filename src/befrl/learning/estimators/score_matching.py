@@ -20,7 +20,6 @@ import numpy as np
 from befrl.common.errors import Refused
 from befrl.learning.data import Visits
 from befrl.learning.estimators import base
-from befrl.learning.trust import base_moments, finite
 from befrl.numerics import linalg
 
 
@@ -41,7 +40,7 @@ class Estimator(base.Estimator):
         self.diagonal = not np.any(squares * (1.0 - np.eye(family.p)))
         law = np.exp(family.log_base[0, 0] + space.log_weights)
         information = law @ np.trace(squares, axis1=-2, axis2=-1) / law.sum()
-        self.weight = self.eta * information / np.trace(base_moments(family)[1][0, 0])
+        self.weight = self.eta * information / np.trace(base.base_moments(family)[1][0, 0])
 
     def terms(self, s):
         """The brackets of V and v at next states, (..., p, p) and (..., p)."""
@@ -61,5 +60,5 @@ class Estimator(base.Estimator):
         self.squares += visits.total(squares)
         self.slopes += visits.total(slopes)
         V = features.sandwich(self.squares, diagonal=self.diagonal)
-        self.theta = finite(-linalg.solve(features.plus_trace(V, self.weight), features.pull(self.slopes)))
+        self.theta = base.finite(-linalg.solve(features.plus_trace(V, self.weight), features.pull(self.slopes)))
         return self.theta

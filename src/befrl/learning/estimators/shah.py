@@ -10,7 +10,7 @@ until n is of order exp(KL), which is out of reach on `chain` and `literal` with
 
 **Deviations.** The source has no base measure and centres psi by the uniform law on a bounded support. Here psi is
 centred by the base measure, since with any other law theta* is not the limit; this admits R^m too. The source minimises
-over a ball of known radius; here the penalty keeps theta finite, and steps are limited (`trust.py`).
+over a ball of known radius; here the penalty keeps theta finite, and steps are limited (`base.TrustRegion`).
 """
 
 import numpy as np
@@ -18,7 +18,6 @@ import numpy as np
 from befrl.learning.data import Visits
 from befrl.learning.estimators import base
 from befrl.learning.node_table import NodeTable
-from befrl.learning.trust import TrustRegion
 from befrl.numerics import linalg
 
 # A block of theta stops when its squared Newton decrement is below DECREMENT. Most often one or two steps suffice; if a
@@ -31,7 +30,7 @@ STEEPEST = 600.0
 class Estimator(base.Estimator):
     def __init__(self, model, n, eta, uniforms):
         super().__init__(model, n, eta, uniforms)
-        self.table, self.trust = NodeTable(model, n, "shah"), TrustRegion(model)
+        self.table, self.trust = NodeTable(model, n, "shah"), base.TrustRegion(model)
 
     def loss(self, theta):
         """L (n, blocks), gradient (n, d) and Hessian blocks; L is the sum over the blocks."""

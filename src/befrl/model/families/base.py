@@ -50,8 +50,10 @@ class Family:
 
     def log_masses(self, natural):
         """The log probability of each node (n, N, A, G), and Z (n, N, A), by sums over the nodes."""
-        Z = Family.masses(self, natural)[1]
-        return self._logits(natural) - Z[..., None], Z
+        logits = self._logits(natural)
+        top = logits.max(-1, keepdims=True)
+        Z = top[..., 0] + np.log(np.exp(logits - top).sum(-1))
+        return logits - Z[..., None], Z
 
     def masses(self, natural):
         """The probability of each node (n, N, A, G), and Z (n, N, A)."""
@@ -125,11 +127,7 @@ class FiniteFamily(Family):
         n_actions = cumulative.shape[1]
         # By next state first: the sum then runs over contiguous memory.
         inner = np.ascontiguousarray(cumulative[..., :-1].reshape(-1, cumulative.shape[-1] - 1).T)
-
-        def draw(cell, action, u):
-            return (u >= inner.take(cell * n_actions + action, axis=1)).sum(0)
-
-        return draw
+        return lambda cell, action, u: (u >= inner.take(cell * n_actions + action, axis=1)).sum(0)
 
 
 class ContinuousFamily(Family):
@@ -141,8 +139,10 @@ class ContinuousFamily(Family):
 
     def __init__(self, space, statistic=None, log_base_at=None):
         self.space = space
-        self.statistic = statistic or self.statistic
-        self.log_base_at = log_base_at or self.log_base_at
+        if statistic is not None:
+            self.statistic = statistic
+        if log_base_at is not None:
+            self.log_base_at = log_base_at
         functions = {"statistic(s)": self.statistic, "log_base_at(s)": self.log_base_at}
         tables = {name: call(name, function, space.nodes) for name, function in functions.items()}
         super().__init__(space, *tables.values())

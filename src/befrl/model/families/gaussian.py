@@ -3,8 +3,8 @@
     s' ~ N(sigma v, sigma^2 I),   Z = |v|^2/2,   E psi = v,   Cov psi = I,   KL = |v - v'|^2/2
 
 Moments and draws are those of R^m. The masses of the nodes of a box are products over the axes. Along an axis each
-panel has its exact mass, by the normal CDF, which the quadrature distributes over the panel's nodes. The outermost
-panels extend to infinity, so that no mass is lost where features no longer vary.
+panel has its exact mass, by the normal CDF, which the quadrature distributes over the panel's nodes; the outermost
+panels extend to infinity.
 """
 
 from functools import cached_property, reduce
@@ -23,10 +23,7 @@ ROOT_2PI = np.sqrt(2 * np.pi)
 class GaussianStates(ContinuousFamily):
     """The Gaussian family, p = m."""
 
-    diagonal = True
-    constant_covariance = True
-    tails_included = True
-    exact_cells = True
+    diagonal = constant_covariance = tails_included = exact_cells = True
 
     def __init__(self, space, sigma):
         self.sigma = sigma
@@ -62,9 +59,8 @@ class GaussianStates(ContinuousFamily):
 
     def value_moments(self, natural):
         factors = [[_by_rows(part) for part in along] for along in self._factors(natural, partial=True)]
-        chosen = [[along[0] for along in factors]]
-        for axis in range(self.p):
-            chosen.append([along[j == axis] for j, along in enumerate(factors)])
+        # The masses along all axes (axis = p), then E[x 1(node)] along one of them.
+        chosen = [[along[j == axis] for j, along in enumerate(factors)] for axis in (self.p, *range(self.p))]
 
         def moments(V):
             mean, *products = (self._sum(part, V).reshape(natural.shape[:-1]) for part in chosen)
@@ -131,10 +127,7 @@ def _by_rows(table):
 
 
 def spread_within(mass, logits):
-    """The mass of panels (..., panels) spread over their nodes in proportion to e^logits, one array (..., panels) each.
-
-    Returns (..., panels, order).
-    """
+    """The mass (..., panels) of panels spread over their nodes in proportion to e^logits, (..., panels, order)."""
     top = reduce(np.maximum, logits)
     nodes, total = np.empty((*mass.shape, len(logits))), np.zeros(mass.shape)
     for node, logit in enumerate(logits):

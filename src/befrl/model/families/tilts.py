@@ -1,4 +1,4 @@
-"""The laws proportional to e^(v psi) under one base measure, for a number psi, by an expansion in v and psi apart.
+"""The laws proportional to e^(v psi) under one base measure, for a number psi, by a separable expansion in v and psi.
 
 With psi = middle + half y, |y| <= 1, z = half v and Chebyshev's polynomials T_k (Abramowitz and Stegun 9.6.34),
 

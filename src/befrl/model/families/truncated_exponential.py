@@ -3,7 +3,7 @@
     Z(c) = log((e^c - 1)/c),   E s' = 1/(1 - e^-c) - 1/c,   Var s' = 1/c^2 - 1/(4 sinh^2(c/2)),
     CDF  = (e^(c x) - 1)/(e^c - 1)
 
-The law is that of the truncated-exponential rewards, which implement its tails and series.
+The truncated-exponential reward law implements its tails and series.
 """
 
 import numpy as np
@@ -37,9 +37,4 @@ class TruncatedExponentialStates(ContinuousFamily):
         return np.moveaxis(np.where(c > 0, mass[::-1], mass), 0, -1)
 
     def sampler(self, natural):
-        c = natural[..., 0]
-
-        def draw(cell, action, u):
-            return self.law.quantile(c[cell, action], u)
-
-        return draw
+        return lambda cell, action, u: self.law.quantile(natural[cell, action, 0], u)

@@ -4,7 +4,7 @@ With kappa = |v|, e = v/kappa and A(kappa) = I_1(kappa)/I_0(kappa):
 
     Z = log 2 pi I_0(kappa),   E psi = A e,   Cov psi = A' e e' + (A/kappa)(I - e e'),   A' = 1 - A/kappa - A^2.
 
-A' suffers cancellation like 1/kappa^2 for large kappa, and A/kappa is 0/0 at zero; series are used in both places.
+A' cancels like 1/kappa^2 for large kappa, and A/kappa is 0/0 at zero; series are used in both places.
 """
 
 from functools import cached_property

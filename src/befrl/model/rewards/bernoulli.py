@@ -11,7 +11,7 @@ from befrl.model.rewards.base import RewardLaw, within_unit
 @dataclass(frozen=True)
 class Law(RewardLaw):
     def moments(self, c):
-        """Z, mean and variance from one exponential; every Newton step needs all three."""
+        """Z, mean and variance from one exponential."""
         e = np.exp(-np.abs(c))
         far = 1 / (1 + e)
         near = e * far

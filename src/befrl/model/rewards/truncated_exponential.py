@@ -7,48 +7,49 @@ import numpy as np
 from befrl.model.rewards.base import RewardLaw, within_unit
 
 
+def _split(c, near):
+    """c as an array, whether |c| < near, where a series is used, and |c|, or 1 where it is near."""
+    c = np.asarray(c, dtype=float)
+    small = np.abs(c) < near
+    return c, small, np.where(small, 1.0, np.abs(c))
+
+
 @dataclass(frozen=True)
 class Law(RewardLaw):
     def log_partition(self, c):
-        c = np.asarray(c, dtype=float)
-        size = np.where(np.abs(c) < 0.1, 1.0, np.abs(c))
+        c, small, size = _split(c, 0.1)
         # Z(c) = Z(|c|) + min(c, 0), since the family is symmetric about r = 1/2.
         tail = size + np.log(-np.expm1(-size)) - np.log(size) + np.minimum(c, 0.0)
-        return np.where(np.abs(c) < 0.1, c / 2 + c**2 / 24 - c**4 / 2880 + c**6 / 181440, tail)
+        return np.where(small, c / 2 + c**2 / 24 - c**4 / 2880 + c**6 / 181440, tail)
 
     def mean(self, c):
-        c = np.asarray(c, dtype=float)
-        size = np.where(np.abs(c) < 0.1, 1.0, np.abs(c))
+        c, small, size = _split(c, 0.1)
         tail = 0.5 + np.sign(c) * (0.5 - 1 / size + np.exp(-size) / -np.expm1(-size))
-        return np.where(np.abs(c) < 0.1, 0.5 + c / 12 - c**3 / 720 + c**5 / 30240 - c**7 / 1209600, tail)
+        return np.where(small, 0.5 + c / 12 - c**3 / 720 + c**5 / 30240 - c**7 / 1209600, tail)
 
     def variance(self, c):
-        c = np.asarray(c, dtype=float)
-        size = np.where(np.abs(c) < 0.2, 1.0, np.abs(c))
+        c, small, size = _split(c, 0.2)
         tail = 1 / size**2 - np.exp(-size) / np.expm1(-size) ** 2
         series = 1 / 12 - c**2 / 240 + c**4 / 6048 - c**6 / 172800 + c**8 / 5322240
-        return np.where(np.abs(c) < 0.2, series, tail)
+        return np.where(small, series, tail)
 
     def natural(self, mean):
         """By bisection, since the mean is increasing and has no closed inverse."""
         mean = within_unit(mean)
-        low = np.full(mean.shape, -1e4)
-        high = np.full(mean.shape, 1e4)
+        low, high = np.full(mean.shape, -1e4), np.full(mean.shape, 1e4)
         for _ in range(200):
             middle = (low + high) / 2
             above = self.mean(middle) > mean
-            high = np.where(above, middle, high)
-            low = np.where(above, low, middle)
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
         return (low + high) / 2
 
     def quantile(self, c, u):
-        c = np.asarray(c, dtype=float)
-        size = np.where(np.abs(c) < 1e-9, 1.0, np.abs(c))
+        c, small, size = _split(c, 1e-9)
         flipped = np.where(c > 0, 1 - u, u)
         # The CDF at -|c| is (1 - e^(-|c| r)) / (1 - e^-|c|); r -> 1 - r turns it into the one at |c|.
         r = -np.log1p(flipped * np.expm1(-size)) / size
         r = np.where(c > 0, 1 - r, r)
-        return np.clip(np.where(np.abs(c) < 1e-9, u, r), 0.0, 1.0)
+        return np.clip(np.where(small, u, r), 0.0, 1.0)
 
     def variance_range(self, radius):
         return self.variance(radius), 1 / 12

@@ -29,7 +29,7 @@ class Planner(base.LowRank):
         v = v[..., 0]
         low, high = v.min((1, 2)), v.max((1, 2))
         middle = 0.5 * (low + high)
-        # With theta = 0 all v are equal, and any range serves.
+        # With theta = 0 all v are equal, and any range works.
         reach = np.maximum(0.5 * (high - low), 1e-9)
         t = (v - middle[:, None, None]) / reach[:, None, None]
         kernels = self.model.family.kernel((middle[:, None] + reach[:, None] * self.nodes)[:, :, None, None])

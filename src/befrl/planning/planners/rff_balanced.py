@@ -47,7 +47,7 @@ class Planner(rff.Planner):
         for u in (np.zeros_like(best_u), middle(v)):
             left, right = half_square(v - u), half_square(y)
             even = np.sqrt(left.max(-1) / right.max())
-            # With theta = 0 all v are zero, and any c serves.
+            # With theta = 0 all v are zero, and any c works.
             even = np.where(even > 0, even, 1.0)
             fixed = (y @ u.swapaxes(1, 2))[..., 0] + log_base
             for factor in GRID:

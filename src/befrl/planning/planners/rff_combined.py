@@ -1,7 +1,6 @@
 """Random Fourier features, balanced, in pairs and with rows that sum to one: all improvements together.
 
-The best planner here that uses random Fourier features. Z serves only to choose the balance; D features are D/2
-frequencies.
+The best planner here that uses random Fourier features. Z only chooses the balance; D features are D/2 frequencies.
 """
 
 from befrl.planning.planners import rff_balanced, rff_normalised, rff_paired
