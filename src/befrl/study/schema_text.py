@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -10,7 +11,8 @@ from pydantic import ValidationError
 from befrl.common.errors import InputError, guess, one_line, quoted
 from befrl.study.schema import Config
 
-SCHEMA = Config.model_json_schema()
+_json_schema = cache(lambda model: model.model_json_schema())
+SCHEMA = _json_schema(Config)
 LIMITS = {"minimum": "from", "maximum": "to", "exclusiveMinimum": "above", "exclusiveMaximum": "and below"}
 NOUNS = {"string": "a text", "boolean": "true or false", "integer": "a whole number", "number": "a number"}
 
@@ -22,7 +24,7 @@ def validated(config: dict, model=Config) -> dict:
     except ValidationError as error:
         # An unknown key may be a misspelt one that is missing.
         first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        raise InputError(one_line(_sentence(first, model.model_json_schema()))) from None
+        raise InputError(one_line(_sentence(first, _json_schema(model)))) from None
 
 
 def _resolved(sub: dict) -> dict:
