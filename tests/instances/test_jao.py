@@ -68,7 +68,7 @@ def failures(algorithm, track, *settings, seeds=100):
 
 @pytest.mark.parametrize(("track", "share"), [("U", 0.2), ("K", 0.5)])
 def test_greedy_fails_and_posterior_sampling_learns(track, share):
-    """Greedy fails on more seeds than the stated share with small and large penalties; exp-psrl on fewer than one in ten.
+    """Greedy fails on more seeds than the stated share, with any penalty; exp-psrl on fewer than one in ten.
 
     Each bound is wrong with probability 1 % at most.
     """
