@@ -109,7 +109,7 @@ BESIDE = {
 
 
 # The sizes at which the search for the constants is fast.
-LITTLE = {"circle": {"knots": 4}, "riverswim": {"states": 3}}
+LITTLE = {"circle": {"knots": 4, "kappa": 2.0, "horizon": 3}, "riverswim": {"states": 3}}
 
 
 @pytest.mark.parametrize("name", REGISTRY)

@@ -17,7 +17,7 @@ CASES = [
     ("circle", {"knots": 6, "kappa": 60.0, "horizon": 10}),
     ("lds", {"sigma": 1.0, "pull": -0.6, "bound": 1.5}),
     ("lds", {"dimension": 2, "horizon": 8}),
-    ("custom-sin", {"waves": 2, "strength": 0.6}),
+    pytest.param("custom-sin", {"waves": 2, "strength": 0.6}, marks=pytest.mark.slow),
 ]
 each_case = pytest.mark.parametrize(("name", "values"), CASES)
 
