@@ -5,9 +5,10 @@ from befrl.analysis.components import exploration, tables
 from befrl.common import instance_facts, tidy
 
 COLUMNS = columns.TABLES["instances"]
-# The constants of an instance, and what the study of exploration says about it; all other columns are its facts.
+# The constants of an instance, what the study of exploration says about it, and all other columns.
 CONSTANTS = ("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A", "radius_p", "radius_r")
 ANSWER = ("episodes", "seeds", "random", "greedy", "best", "best_agent", "low", "high", "matters")
+FACTS = tuple(name for name in COLUMNS if name not in (*CONSTANTS, *ANSWER))
 
 
 def rows(layout, names, explored) -> list[dict]:
@@ -15,8 +16,7 @@ def rows(layout, names, explored) -> list[dict]:
     found = []
     for name in names:
         meta = instance_facts.read(layout.instance(name), name)
-        row = {key: meta[key] for key in COLUMNS if key not in (*CONSTANTS, *ANSWER)}
-        row |= {key: meta["constants"][key] for key in CONSTANTS}
+        row = {key: meta[key] for key in FACTS} | {key: meta["constants"][key] for key in CONSTANTS}
         if name in explored:
             path = layout.component("exploration", "points", name)
             row |= exploration.answer(tidy.read(path, tables("exploration")["points"]))
