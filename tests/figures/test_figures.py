@@ -158,6 +158,7 @@ def test_the_json_describes_the_figure(sources, drawing, tmp_path):
 def test_only_figures_of_timings_show_seconds_and_three_kinds_open_the_report():
     """Committed figures must not change from run to run."""
     assert {kind for kind in KINDS if figures.headline(kind)} == {"ordering", "regret", "table1"}
+    assert sorted(render.CAPTIONS) == KINDS
     for kind in KINDS:
         tables = figures.registry.module(kind).TABLES
         assert figures.measured(kind) == (list(tables) == ["timings"])
