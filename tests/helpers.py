@@ -166,11 +166,10 @@ def matrices_at(problem, states, actions):
     return np.stack([full_U(there, t, a) for t, a in enumerate(actions)])
 
 
-def fine_rule(space, pieces=None, order=12, beyond=0.0):
+def fine_rule(space, pieces=None, order=12):
     """Nodes and weights of an independent rule: every cell is cut into pieces, with `order` nodes per side in each.
 
-    By default into three, or more where cells are few: a law may be far narrower than a cell. `beyond` adds that share
-    of the box's width on both sides, in pieces like those at its ends.
+    By default into three, or more where cells are few: a law may be far narrower than a cell.
     """
     if space.discrete:
         return space.nodes, np.ones(len(space.nodes))
@@ -179,11 +178,6 @@ def fine_rule(space, pieces=None, order=12, beyond=0.0):
     x, w = np.polynomial.legendre.leggauss(order)
     points, weights = [], []
     for edges in [space.edges] if np.ndim(space.edges) == 1 and not isinstance(space.edges, tuple) else space.edges:
-        more = beyond * (edges[-1] - edges[0])
-        if more:
-            steps = 1 + int(more / (edges[-1] - edges[-2]))
-            ends = np.linspace(edges[-1], edges[-1] + more, steps + 1)[1:]
-            edges = np.concatenate([(edges[0] + edges[-1] - ends)[::-1], edges, ends])
         cuts = np.concatenate([np.linspace(a, b, pieces + 1)[:-1] for a, b in itertools.pairwise(edges)] + [edges[-1:]])
         width = np.diff(cuts)[:, None]
         points.append((cuts[:-1, None] + width * (x + 1) / 2).ravel())
