@@ -23,8 +23,8 @@ def test_tables_are_those_of_the_reference():
 
 
 def test_verdicts_and_errata_are_those_of_the_reference():
-    path, counted = block(r"befrl ledger --counts (\S+)")
-    table = tidy.read(PROJECT / path, ledger.COLUMNS)
+    folder, counted = block(r"befrl findings --ledger --results (\S+)")
+    table = tidy.read(Layout(results=PROJECT / folder).ledger(), ledger.COLUMNS)
     assert counted.strip() == ledger.counts(table)
     listed = re.findall(r"^## \d+\. (\w+):", (PROJECT / "docs/errata.md").read_text(), re.MULTILINE)
     assert listed == list(table["id"][table["verdict"].isin(["corrected", "fails", "open"])])

@@ -135,7 +135,7 @@ SLOW = [pytest.param(name, coverage.SIZES, marks=pytest.mark.slow) for name in c
 @pytest.mark.parametrize(("name", "sizes"), [("failures 3 %", (30, 100, 200)), *SLOW])
 def test_the_tables_of_the_documentation_are_those_of_the_command(name, sizes):
     """The same samples again; another machine's rounding may move a sample or two over an edge."""
-    (text,) = re.findall(r"<!-- befrl coverage -->\n(.*)\n<!-- end -->", DOCUMENT.read_text(), flags=re.DOTALL)
+    (text,) = re.findall(r"<!-- befrl findings --coverage -->\n(.*)\n<!-- end -->", DOCUMENT.read_text(), flags=re.DOTALL)
     defaults = cli.build_parser().parse_args(["coverage"])
     made = cells(coverage.markdown(coverage.study(defaults.repetitions, defaults.seed, (name,), sizes)))
     documented = cells(text)

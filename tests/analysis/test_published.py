@@ -204,7 +204,7 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
 @pytest.mark.parametrize("name", ["config.yaml", "full.yaml"])
 def test_studies_run_the_published_settings(name):
     """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
-    study = config.load(config.SCHEMA.parent / name, config.SCHEMA)
+    study = config.load(config.INCLUDED / name)
     assert sorted(study["published"]) == published.registry.names()
     for source, experiments in study["published"].items():
         assert set(experiments) == set(published.registry.module(source).EXPERIMENTS)

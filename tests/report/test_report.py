@@ -111,7 +111,7 @@ DRAWING = drawing()
 def a_figure(name, **changes):
     return {
         "name": name, "title": f"Title of {name}", "caption": f"Caption of {name}", "headline": False,
-        "command": f"befrl figure {name}", "svg": DRAWING, "seeds": 20,
+        "command": f"snakemake {name}", "svg": DRAWING, "seeds": 20,
     } | changes  # fmt: skip
 
 
@@ -325,7 +325,7 @@ def test_headlines_come_first_and_figures_have_caption_and_command():
         assert (drawn["role"], drawn["aria-label"]) == ("img", f"Title of {name}")
         caption = made.one("figcaption", within=figure)["text"]
         assert all(text in caption for text in (f"Title of {name}.", f"Caption of {name}", "20 seeds"))
-        assert made.one("code", within=figure)["text"] == f"befrl figure {name}"
+        assert made.one("code", within=figure)["text"] == f"snakemake {name}"
 
 
 def test_figures_of_other_shapes():

@@ -1,7 +1,6 @@
 """Run and test BEF-RLSVI and its rivals on MDPs of the bilinear exponential family.
 
 examples:
-  befrl list agents
   befrl list agents bef-rlsvi
   befrl instance riverswim --set kernel=cho states=4 horizon=12 --json
   befrl run --instance chain --agent bef-rlsvi --set x=3 --episodes 1000 --seeds 30

@@ -140,7 +140,7 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
 
 def read(path) -> dict:
     """The outcome of `halve` from its file; raise if the file has something else."""
-    outcome, what = storage.read_json(path), "an outcome of `befrl tune`"
+    outcome, what = storage.read_json(path), "an outcome of tuning"
     storage.require(path, outcome, what, OUTCOME)
     for each in outcome["configurations"]:
         storage.require(path, each, what, CONFIGURATION)

@@ -1,9 +1,9 @@
 """The jobs of a study, one file each: what a rule of the workflow calls with `befrl job KIND --study FILE`.
 
-A module has three functions, whose arguments are a `Study` and names such as `instance`, the wildcards of the rule:
+A module has these functions, whose arguments are a `Study` and names such as `instance`, the wildcards of the rule:
 
     settings(study, ...)   the part of the study that decides the result, as a value that JSON can hold
-    modules(study, ...)    the modules whose code decides the result, beside those that they import
+    modules(study, ...)    the modules whose code decides the result; by default, the job's own and all that it imports
     make(study, ...)       do the work and write the files; those that play episodes also take `threads`
 
 `settings` raises if the study has no such job. A rule carries the hash `version` of the first two: a job runs again
@@ -19,4 +19,5 @@ registry = Registry("job", __name__, __path__)
 def version(kind: str, study, **names) -> str:
     """Hash of the part of the study, the code and the locked packages that decide the result of a job."""
     job = registry.module(kind)
-    return short_hash([job.settings(study, **names), code_hash(*job.modules(study, **names))])
+    modules = job.modules(study, **names) if hasattr(job, "modules") else [job.__name__]
+    return short_hash([job.settings(study, **names), code_hash(*modules)])

@@ -12,10 +12,6 @@ def settings(study, instance, track):
     return [study["statistics"]["level"], [list(getattr(regret_columns, name)) for name in COLUMNS]]
 
 
-def modules(study, instance, track):
-    return [__name__]
-
-
 def make(study, instance, track):
     layout = study.layout
     names = study.case(instance, track)["agents"]

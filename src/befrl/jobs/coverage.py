@@ -8,10 +8,6 @@ def settings(study):
     return [study["statistics"]["coverage"], study["root_seed"], list(coverage.COLUMNS)]
 
 
-def modules(study):
-    return [__name__]
-
-
 def make(study):
     rows = coverage.study(study["statistics"]["coverage"], study["root_seed"])
     storage.write_text(study.layout.coverage(), tidy.text(rows, coverage.COLUMNS))

@@ -8,10 +8,6 @@ def settings(study):
     return [list(study["instances"]), list(study.component("exploration")), list(instance_table.COLUMNS)]
 
 
-def modules(study):
-    return [__name__]
-
-
 def make(study):
     rows = instance_table.rows(study.layout, *settings(study)[:2])
     storage.write_text(study.layout.instances(), tidy.text(rows, instance_table.COLUMNS))

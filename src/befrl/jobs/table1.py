@@ -8,10 +8,6 @@ def settings(study):
     return [study.compared_cases(), list(study.component("scaling")), list(table1.COLUMNS), list(table1.TIMINGS)]
 
 
-def modules(study):
-    return [__name__]
-
-
 def make(study):
     layout, (cases, scaled, *_) = study.layout, settings(study)
     storage.write_text(layout.table1(), tidy.text(table1.rows(layout, cases), table1.COLUMNS))

@@ -11,12 +11,8 @@ def arguments(parser):
     parser.add_argument("--quick", action="store_true", help="a tenth of the episodes, for a first look")
     parser.add_argument("--repeats", type=whole, default=1, help="run each speed so many times and keep the best")
     parser.add_argument("--out", help="csv file to write")
-    parser.add_argument(
-        "--compare",
-        nargs=2,
-        metavar=("BEFORE", "AFTER"),
-        help="only print a page that compares two csv files",
-    )
+    names = ("BEFORE", "AFTER")
+    parser.add_argument("--compare", nargs=2, metavar=names, help="only print a page that compares two csv files")
 
 
 def call(args):
