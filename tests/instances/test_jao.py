@@ -72,7 +72,7 @@ def test_greedy_fails_and_posterior_sampling_learns(track, share):
 
     Each bound is wrong with probability 1 % at most.
     """
-    assert all(found.low > share for found in failures("greedy", track, {"eta": 0.1}, {"eta": 10.0}))
+    assert all(found.low > share for found in failures("greedy", track, {"eta": 0.1}, {"eta": 1.0}, {"eta": 10.0}))
     assert failures("exp-psrl", track, {})[0].high < 0.1
 
 

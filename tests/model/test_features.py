@@ -81,7 +81,7 @@ def test_dense_is_built_from_the_matrices(rng):
 
 @pytest.mark.parametrize("kind", [one_hot, kronecker])
 def test_one_hot_and_kronecker_are_dense_constructions_of_the_same_features(kind, rng):
-    fast = kind(rng)
+    fast, few, many = kind(rng), *((1e-14, 1e-14) if kind is one_hot else (1e-13, 1e-12))
     if kind is one_hot:
         matrices = np.zeros((fast.d, P, N * A))
         matrices[np.arange(fast.d), np.arange(fast.d) % P, np.arange(fast.d) // P] = 1.0
@@ -94,11 +94,12 @@ def test_one_hot_and_kronecker_are_dense_constructions_of_the_same_features(kind
     C, counts = spd(rng, 3, N, A, P), rng.integers(0, 9, (3, N, A))
     assert (fast.d, fast.p, fast.n_anchors, fast.n_actions) == (slow.d, slow.p, slow.n_anchors, slow.n_actions)
     assert np.array_equal(full(fast.trace), slow.trace[0]) and np.array_equal(all_U(fast), all_U(slow))
-    assert np.allclose(fast.natural(theta), slow.natural(theta), rtol=0, atol=1e-13)
-    assert np.allclose(fast.pull(vectors), slow.pull(vectors), rtol=0, atol=1e-13)
+    assert np.allclose(fast.natural(theta), slow.natural(theta), rtol=0, atol=few)
+    assert np.allclose(fast.pull(vectors), slow.pull(vectors), rtol=0, atol=few)
     for i in range(3):
-        assert np.allclose(full(fast.sandwich(C)[i]), slow.sandwich(C)[i, 0], rtol=0, atol=1e-12)
-        assert np.allclose(full(fast.design(counts)[i]), slow.design(counts)[i, 0], rtol=0, atol=1e-12)
+        assert np.allclose(full(fast.sandwich(C)[i]), slow.sandwich(C)[i, 0], rtol=0, atol=many)
+        design = full(fast.design(counts)[i])
+        assert np.allclose(design, slow.design(counts)[i, 0], rtol=0, atol=0 if kind is one_hot else many)
     assert fast.bound() == pytest.approx(slow.bound(), rel=1e-12)
     assert fast.log_det_trace() == pytest.approx(slow.log_det_trace(), abs=1e-12)
     assert fast.trace_norm(theta[0]) == pytest.approx(slow.trace_norm(theta[0]), rel=1e-13)
@@ -145,13 +146,13 @@ def test_spread_and_norms_by_brute_force(kind, rng):
     U, bold = all_U(features), full(features.trace)
     counts = rng.integers(0, 9, (2, N, A)).astype(float)
     design = features.plus_trace(features.design(counts), 0.7)
-    for matrix in (spd(rng, 2, *features.trace.shape[:2]), design):
+    for matrix, error in ((spd(rng, 2, *features.trace.shape[:2]), 1e-10), (design, 1e-9)):
         spread, norms = features.spread(matrix), features.norms(matrix)
         assert spread.shape == (2, N, A, features.p, features.p) and norms.shape == (2, N, A)
         for i in range(2):
             expected = U @ np.linalg.inv(full(matrix[i])) @ np.swapaxes(U, -1, -2)
-            assert np.allclose(spread[i], expected, rtol=1e-9, atol=1e-11)
-            assert np.allclose(norms[i], np.trace(expected, axis1=-2, axis2=-1), rtol=1e-9, atol=1e-11)
+            assert np.allclose(spread[i], expected, rtol=error, atol=error / 100)
+            assert np.allclose(norms[i], np.trace(expected, axis1=-2, axis2=-1), rtol=error, atol=error / 100)
     for i in range(2):
         whole = 0.7 * bold + np.einsum("xa,xapi,xapj->ij", counts[i], U, U)
         assert np.allclose(full(design[i]), whole, rtol=1e-12, atol=1e-12)

@@ -87,6 +87,14 @@ def test_tails_are_finite_and_monotone(law):
         assert mean[-1] == pytest.approx(1.0, abs=1.1e-4)
 
 
+def test_asymptotics_of_the_truncated_exponential():
+    for c in (50.0, 700.0, 1e4):
+        assert EXPONENTIAL.mean(c) == pytest.approx(1 - 1 / c, rel=1e-14)
+        assert EXPONENTIAL.mean(-c) == pytest.approx(1 / c, rel=1e-11)
+        assert EXPONENTIAL.variance(c) == pytest.approx(1 / c**2, rel=1e-14)
+        assert EXPONENTIAL.log_partition(c) == pytest.approx(c - np.log(c), rel=1e-14)
+
+
 @each_law
 def test_natural_is_the_inverse_of_the_mean(law):
     c = np.array([-20.0, -3.0, -0.1, -1e-4, 0.0, 0.05, 1.0, 8.0, 20.0])

@@ -100,7 +100,7 @@ def test_interpolation_reproduces_polynomials_below_its_order_and_no_others(rng)
         space = line(order)
         s = points(space, rng)
         weights, near = space.interpolation(s), space.nodes.reshape(space.n_cells, order)[space.cell(s)]
-        assert weights.shape == (len(s), order)
+        assert weights.shape == (len(s), order) and np.allclose(weights.sum(-1), 1.0, rtol=0, atol=1e-12)
         for degree in range(order):
             assert np.allclose((weights * near**degree).sum(-1), s**degree, rtol=0, atol=1e-11)
         assert np.abs((weights * near**order).sum(-1) - s**order).max() > 1e-6
@@ -108,6 +108,7 @@ def test_interpolation_reproduces_polynomials_below_its_order_and_no_others(rng)
         space = plane(order)
         s = points(space, rng)
         weights, near = space.interpolation(s), space.nodes.reshape(space.n_cells, order**2, 2)[space.cell(s)]
+        assert np.allclose(weights.sum(-1), 1.0, rtol=0, atol=1e-12)
         for j, k in np.ndindex(order, order):
             values = (weights * near[..., 0] ** j * near[..., 1] ** k).sum(-1)
             assert np.allclose(values, s[:, 0] ** j * s[:, 1] ** k, rtol=0, atol=1e-10)

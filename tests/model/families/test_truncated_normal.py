@@ -71,6 +71,18 @@ def test_moments_by_integration(sigma):
     assert before == pytest.approx(after, rel=1e-9)
 
 
+def test_moments_partition_and_kernel_of_scipy():
+    family = make(0.1)
+    for c in (-3.0, 0.0, 0.4, 2.0, 6.0):
+        law = stats.truncnorm(-family.h - c, family.h - c, loc=c)
+        Z, mean, variance = moments(family, [c])
+        log_D = np.log(stats.norm.cdf(family.h - c) - stats.norm.cdf(-family.h - c))
+        assert Z[0] == pytest.approx(c * c / 2 + log_D, abs=1e-12)
+        assert mean[0] == pytest.approx(law.mean(), abs=1e-12)
+        assert variance[0] == pytest.approx(law.var(), abs=1e-11)
+        assert family.kernel(eta_of([c])).ravel() == pytest.approx(np.diff(law.cdf(family.cuts)), abs=1e-14)
+
+
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_tails_are_finite_monotone_and_follow_their_asymptotics(sigma):
     family = make(sigma)
