@@ -76,15 +76,15 @@ def test_the_largest_of_many_draws_has_the_law_of_a_maximum(presentation, member
 @pytest.mark.parametrize("name", ["waves", "circle", "chain"])
 def test_random_features_have_norm_one_and_approximate_the_gaussian_kernel(name):
     problem = light(name)
-    values = {"presentation": "random-features", "frequencies": 2048, "bandwidth": 0.7, "share": "steps"}
+    values = {"presentation": "random-features", "frequencies": 1024, "bandwidth": 0.7, "share": "steps"}
     X = loop.make_agent(spec("lsvi-ucb", problem, seeds=[0], **values)).regression.X[0]
     assert np.allclose(np.square(X).sum(-1), 1.0)
     model = problem.model
     phi = model.phi(model.space.nodes).reshape(len(X), -1) if model.smooth else np.eye(len(X))
     squares = np.square(phi[:, None] - phi).sum(-1)
     kernel = np.exp(-squares / (2 * 0.7**2 * squares.mean()))
-    # A mean of 2048 cosines: at most 5 standard errors.
-    assert np.abs(X @ X.T - kernel).max() < 5 * np.sqrt(0.5 / 2048)
+    # A mean of 1024 cosines: at most 5 standard errors.
+    assert np.abs(X @ X.T - kernel).max() < 5 * np.sqrt(0.5 / 1024)
 
 
 @pytest.mark.parametrize("lam", [1e-6, 1.0, 1e6])
