@@ -46,7 +46,7 @@ def test_faulty_configs_are_rejected_or_completed():
 @pytest.mark.parametrize("study", [STUDY, pytest.param(stock.STUDY, marks=pytest.mark.slow)], ids=["one case", "whole"])
 def test_faulty_command_lines_and_files_are_rejected_or_completed(study):
     with stock.study_in_a_folder(study) as made:
-        assert_handled(files.inject(*made, 50, seed=1), 300)
+        assert_handled(files.inject(made, 50, seed=1), 300)
         assert_handled(commands.inject(100, seed=1), 100)
 
 
@@ -129,10 +129,10 @@ def test_pipes_and_devices_are_rejected_at_once(tmp_path, monkeypatch):
     found = outcomes.Outcomes("pipes and devices", seconds=10)
     for words in (
         "run --instance {} --agent greedy --episodes 2 --seeds 2",
-        "run --instance chain --agent greedy --tuned {} --episodes 2 --seeds 2",
-        "figure regret --tables {} {} --out f",
-        "report --study {} --out r.html",
-        "ledger {} --out l.csv --errata e.md",
+        "compare {} --agents greedy random --episodes 2 --seeds 2",
+        "bench --compare {} {}",
+        "job report --study {}",
+        "check {}",
         "list agents --plugin {}",
     ):
         for name in ("pipe.py", "endless.py"):

@@ -25,8 +25,8 @@ def inject_commands(number):
 
 
 def inject_files(number):
-    with study_in_a_folder() as made:
-        return files.inject(*made, number)
+    with study_in_a_folder() as study:
+        return files.inject(study, number)
 
 
 # The function of each part, and the number of its cases.

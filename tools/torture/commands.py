@@ -9,7 +9,7 @@ from outcomes import Outcomes
 from stock import befrl
 
 # Every option that decides how long a command takes is given, and never removed.
-SIZES = {"--episodes", "--seeds", "--trials", "--repetitions", "--configurations", "--compare", "--set", "--tune"}
+SIZES = {"--episodes", "--seeds", "--trials", "--compare", "--set"}
 WORKING = """
 list agents
 list instances
@@ -18,32 +18,42 @@ instance riverswim --set states=3 horizon=3 --name x --out new/i.npz
 run --instance results/instances/tiny.npz --agent greedy --episodes 2 --seeds 2 --track K --out new/r.npz
 run --instance chain --instance-set bins=3 horizon=2 --agent bef-rlsvi --set x=3 --episodes 2 --seeds 3-4 --json
 run --instance chain --instance-set bins=3 horizon=2 --agent greedy --sweep eta=[1,2] --episodes 2 --seeds 2
-run --instance results/instances/tiny.npz --agent bef-rlsvi --tuned results/runs/tiny/U/bef-rlsvi/tuning.json \
---episodes 2 --seeds 2 --lockstep 3 --root-seed 7 --ties first --label b
-tune --instance results/instances/tiny.npz --agent greedy --tune eta=[1,3] --configurations 2 --seeds 1 --kept \
---episodes 2 --out new/t.json
-aggregate --runs results/runs/tiny/U --agents greedy random --batches 1000-1001 --level 0.9 --out new \
---timings new/t.csv
-instances --names tiny small --explored tiny --out new/i.csv
-components densities --instance results/instances/tiny.npz --set transitions=5 --out new/d
-table1 --cases tiny_U --out new/t1.csv --timings new/t2.csv
+run --instance results/instances/tiny.npz --agent eps-greedy --episodes 2 --seeds 2 --lockstep 3 --root-seed 7 \
+--ties first
+aggregate --runs results/runs/tiny/U --agents greedy random --batches 1000-1001 --level 0.9 --out new --timings t.csv
 findings --results results --cases tiny_U tiny_K
-coverage --repetitions 1 --seed 3 --out new/c.csv
-published li --experiments reward=tiny --out new/p --timings new/p.csv
+findings --results results --ledger
 claim C31 --trials 1 --seed 3 --out new/C31.json
 claim C39 --trials 1 --json --explain
-ledger results/claims/C31.json --out new/l.csv --errata new/e.md
-figure regret --tables results/regret/tiny_U/summary.csv results/regret/tiny_U/curves.csv --out new/f
-report --study study.json --out new/r.html
 compare chain --set bins=3 horizon=2 --agents bef-rlsvi:x=10 greedy --seeds 2 --episodes 2 --plot new/c.png
 compare results/instances/tiny.npz --agents greedy random --seeds 3-4 --episodes 2 --track K --json
-columns --out new/columns.csv
 bench --compare results/instances.csv results/instances.csv
+job instance --study results/study.json --instance small
+job tune --study results/study.json --instance tiny --track U --agent eps
+job run --study results/study.json --instance tiny --track U --agent greedy --batch 1000-1001 --threads 1
+job aggregate --study results/study.json --instance tiny --track U
+job component --study results/study.json --component exploration --instance tiny
+job claims --study results/study.json --section noise
+job ledger --study results/study.json
+job table1 --study results/study.json
+job figure --study results/study.json --figure regret_tiny_U
+job case-figures --study results/study.json --instance tiny --track U
+job report --study results/study.json
+job columns --study results/study.json
 """.strip().splitlines()
 WORDS = [
     *("", " ", "-", "--", "=", "x=", "=3", "x=3", "x=[1,2]", "x=nan", "x=1e999", "x={", "x=[[[", "a=b=c", "é"),
     *("-1", "0", "1", "1.5", "nan", "inf", "1e9", "9" * 25, "9" * 5000, "5-3", "1-2-3", "0x10", "²", "٣", "+3", " 3"),
-    *("none.npz", "study.json", "results", "results/instances/tiny.npz", "results/claims.csv", "/dev/zero", "/", "."),
+    *(
+        "none.npz",
+        "results/study.json",
+        "results",
+        "results/instances/tiny.npz",
+        "results/claims.csv",
+        "/dev/zero",
+        "/",
+        ".",
+    ),
     *("a" * 300, "a" * 5000, "a/" * 2000, "../" * 50, "~", "$HOME", "{x}", "a\nb", "\x1b[31m", "\x00", "\udcff"),
     *("\u202e", "--out", "--set", "--help", "--no-such", "greedy", "chain", "tiny_U", "U", "theory", "pipe", "loop"),
     "none/x",

@@ -52,6 +52,10 @@ def changed(rng, base):
     return found
 
 
+def check(value):
+    config.check(value)
+
+
 def dry_run(path):
     """The error message by which `make` rejects a config, or None if it is accepted."""
     command = [sys.executable, "tools/run_study.py", "smoke", "-n", "--quiet", "all", "--configfile", str(path)]
@@ -66,11 +70,6 @@ def inject(number, runs=0, seed=0):
     """Outcomes of `number` configs within this process, and of `runs` dry runs of Snakemake."""
     rng, base, text = random.Random(seed), read_yaml(SMOKE), SMOKE.read_bytes()
     values, files, whole = (Outcomes(name) for name in ("config values", "config files", "configs in Snakemake"))
-    schema = read_yaml(config.SCHEMA)
-
-    def check(value):
-        config.check(value, schema)
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.yaml"
         for i in range(number + runs):

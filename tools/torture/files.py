@@ -6,14 +6,12 @@ claim or figure must be rejected.
 """
 
 import random
-import shutil
-from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
 from damage import damaged
 from outcomes import Outcomes
-from stock import BATCH, befrl
+from stock import BATCH, befrl, job
 
 from befrl import instances
 from befrl.claims.toolbox import ledger
@@ -53,105 +51,112 @@ def unchanged(path, kind):
     return check
 
 
-def readers(study, layout):
+def readers(study):
     """{path: functions that read the file}; the last function must reject a file of another agent, instance or case."""
-    found = defaultdict(list)
-    report = partial(message, "report", "--study", "study.json", "--out", "new/report.html")
+    layout, report, table1 = study.layout, partial(message, *job("report")), partial(message, *job("table1"))
+    found = {}
     for name in study["instances"]:
         path = layout.instance(name)
         found[path] = [unchanged(path, "instance"), partial(read, instances.load, path)]
         found[path].append(partial(read, instance_facts.read, path, name))
     for case in study.cases():
-        agents = study["study"][case[0]]["agents"]
-        tuned = [agent for agent in agents if "tune" in study["agents"][agent]]
-        words = ["aggregate", "--runs", layout.runs(*case), "--agents", *agents, "--tuned", *tuned]
-        aggregate = partial(message, *words, "--batches", BATCH, "--out", "new", "--timings", "new/timings.csv")
-        for agent in agents:
+        aggregate = partial(message, *job("aggregate", instance=case[0], track=case[1]))
+        for agent in study.case(*case)["agents"]:
             path = layout.run(*case, agent, BATCH)
             found[path] = [unchanged(path, "run"), partial(read, run_file.load, path), aggregate]
-        for agent in tuned:
+        for agent in study.tuned(case[0]):
             path = layout.tuned(*case, agent)
             found[path] = [partial(read, tuning.read, path), aggregate]
         name = "_".join(case)
         summary, curves, order = (layout.regret(table, *case) for table in ("summary", "curves", "order"))
-        figure = partial(message, "figure", "regret", "--tables", summary, curves, "--out", "new/regret")
+        figure = partial(message, *job("figure", figure=f"regret_{name}"))
         findings = partial(message, "findings", "--cases", name)
-        table1 = partial(message, "table1", "--cases", name, "--out", "new/t.csv", "--timings", "new/t2.csv")
         found[summary], found[curves], found[order] = [figure, findings, table1], [figure], [findings, table1]
         found[layout.regret_timings(*case)] = [table1, report]
     for name in study.claim_ids():
         found[layout.claim(name)] = [partial(read, ledger.read, layout.claim(name), name), report]
-    for name in study.figures():
+    for name in study.figures:
         for ending in ("json", "svg"):
             found[layout.figure(ending, name)] = [partial(draw, layout, name)]
-    claims = layout.ledger()
     found[layout.instances()] = [report]
-    found[claims] = [
-        partial(message, "ledger", "--counts", claims),
-        partial(message, "figure", "claims-map", "--tables", claims, "--out", "new/map"),
+    found[layout.ledger()] = [
+        partial(message, "findings", "--ledger"),
+        partial(message, *job("figure", figure="claims-map")),
     ]
-    return dict(found)
+    return found
 
 
-def inject(study, layout, number, seed=0):
+class Files:
+    """The files of a study, which are restored after each fault."""
+
+    def __init__(self, readers):
+        self.readers = readers
+        self.whole = {path: Path(path).read_bytes() for path in readers}
+
+    def count(self, outcomes, case, path, put, read):
+        """Put something in the place of a file, count the outcome of reading it, and restore all files."""
+        Path(path).unlink()
+        put(Path(path))
+        outcomes.count(case, read)
+        for name, content in self.whole.items():
+            place = Path(name)
+            if place.is_dir():
+                place.rmdir()
+            if place.is_symlink() or not place.exists() or place.read_bytes() != content:
+                place.unlink(missing_ok=True)
+                place.write_bytes(content)
+
+
+def inject(study, number, seed=0):
     """Outcomes of faults in the files of a study in the working directory, of which `number` are damaged files."""
-    rng, found = random.Random(seed), readers(study, layout)
-    return [damage(rng, found, number), swap(found, study, layout), replace(found), damage_seconds(rng)]
+    rng, files = random.Random(seed), Files(readers(study))
+    return [damage(rng, files, number), swap(files, study), replace(files), damage_seconds(rng)]
 
 
-def damage(rng, found, number):
-    outcomes, paths = Outcomes("damaged files"), list(found)
+def damage(rng, files, number):
+    outcomes = Outcomes("damaged files")
     for i in range(number):
-        path = Path(rng.choice(paths))
-        whole = path.read_bytes()
-        path.write_bytes(damaged(rng, whole))
-        outcomes.count(f"{i}: {path}", rng.choice(found[str(path)]))
-        path.write_bytes(whole)
+        path = rng.choice(list(files.readers))
+        put = partial(Path.write_bytes, data=damaged(rng, files.whole[path]))
+        files.count(outcomes, f"{i}: {path}", path, put, rng.choice(files.readers[path]))
     return outcomes
 
 
-def swap(found, study, layout):
+def swap(files, study):
     """Each file in the place of another file of its kind: rejected by every reader that knows what it asked for."""
-    outcomes, cases = Outcomes("swapped files"), study.cases()
-    agents = [(*case, agent) for case in cases for agent in study["study"][case[0]]["agents"]]
+    outcomes, layout, cases = Outcomes("swapped files"), study.layout, study.cases()
+    agents = [(*case, agent) for case in cases for agent in study.case(*case)["agents"]]
     kinds = [
         [layout.instance(name) for name in study["instances"]],
         [layout.run(*agent, BATCH) for agent in agents],
-        [layout.tuned(*agent) for agent in agents if "tune" in study["agents"][agent[2]]],
+        [layout.tuned(*agent) for agent in agents if agent[2] in study.tuned(agent[0])],
         [layout.regret("summary", *case) for case in cases],
         [layout.regret_timings(*case) for case in cases],
         [layout.claim(name) for name in study.claim_ids()],
-        [layout.figure("json", name) for name in study.figures()],
+        [layout.figure("json", name) for name in study.figures],
     ]
     for paths in kinds:
-        whole = {path: Path(path).read_bytes() for path in paths}
         for path, other in zip(paths, paths[1:] + paths[:1], strict=True):
             if path != other:
-                Path(path).write_bytes(whole[other])
-                outcomes.count(f"{path} is {other}", partial(must_reject, found[path][-1]))
-                Path(path).write_bytes(whole[path])
+                put = partial(Path.write_bytes, data=files.whole[other])
+                files.count(outcomes, f"{path} is {other}", path, put, partial(must_reject, files.readers[path][-1]))
     return outcomes
 
 
-def replace(found):
+def replace(files):
     """Files that are missing, empty, a folder, of another kind, or a symbolic link to themselves."""
-    outcomes, other = Outcomes("missing and foreign files"), Path(next(iter(found))).read_bytes()
-    for name, functions in found.items():
-        path = Path(name)
-        whole, foreign = path.read_bytes(), b"a,b\n1,2\n" if path.suffix == ".npz" else other
+    outcomes, other = Outcomes("missing and foreign files"), next(iter(files.whole.values()))
+    for path, functions in files.readers.items():
         faults = {
-            "missing": lambda path: None,
-            "empty": lambda path: path.write_bytes(b""),
-            "folder": lambda path: path.mkdir(),
-            "foreign": lambda path, content=foreign: path.write_bytes(content),
-            "link to itself": lambda path: path.symlink_to(path.name),
+            "missing": lambda place: None,
+            "empty": Path.touch,
+            "folder": Path.mkdir,
+            "foreign": partial(Path.write_bytes, data=b"a,b\n1,2\n" if path.endswith(".npz") else other),
+            "link to itself": lambda place: place.symlink_to(place.name),
         }
         for fault, put in faults.items():
-            path.unlink()
-            put(path)
-            outcomes.count(f"{fault}: {path}", partial(must_reject, functions[-1], missing=fault == "missing"))
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-            path.write_bytes(whole)
+            reader = partial(must_reject, functions[-1], missing=fault == "missing")
+            files.count(outcomes, f"{fault}: {path}", path, put, reader)
     return outcomes
 
 
