@@ -12,7 +12,7 @@ from pairs import cover
 each_instance = pytest.mark.parametrize("name", INSTANCES)
 
 
-@pytest.mark.parametrize(("name", "track"), [(name, TRACKS[i % 2]) for i, name in enumerate(INSTANCES)])
+@pytest.mark.parametrize(("name", "track"), [(name, list(TRACKS)[i % 2]) for i, name in enumerate(INSTANCES)])
 def test_the_oracle_has_no_regret(name, track):
     """But for what a policy loses that is constant on cells, where features are not."""
     problem = instance(name)

@@ -93,7 +93,7 @@ def selected():
             checks = [same_bytes_alone] if words else [PROPERTIES[i % 5]] if setting else PROPERTIES
             of = "-".join(f"{key}={value}" for key, value in setting.items()) or "defaults"
             for j, check in enumerate(checks, start + i):
-                name, track = names[j % len(names)], TRACKS[j % 2]
+                name, track = names[j % len(names)], list(TRACKS)[j % 2]
                 case = f"{check.__name__}-{algorithm}-{of}-{name}-{track}"
                 yield pytest.param(check, algorithm, setting, name, track, id=case)
 

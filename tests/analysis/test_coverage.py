@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl import cli
 from befrl.analysis import coverage, other_intervals
+from befrl.common import defaults
 from helpers import PROJECT
 
 DOCUMENT = PROJECT / "docs" / "statistics.md"
@@ -135,9 +135,9 @@ SLOW = [pytest.param(name, coverage.SIZES, marks=pytest.mark.slow) for name in c
 @pytest.mark.parametrize(("name", "sizes"), [("failures 3 %", (30, 100, 200)), *SLOW])
 def test_the_tables_of_the_documentation_are_those_of_the_command(name, sizes):
     """The same samples again; another machine's rounding may move a sample or two over an edge."""
-    (text,) = re.findall(r"<!-- befrl findings --coverage -->\n(.*)\n<!-- end -->", DOCUMENT.read_text(), flags=re.DOTALL)
-    defaults = cli.build_parser().parse_args(["coverage"])
-    made = cells(coverage.markdown(coverage.study(defaults.repetitions, defaults.seed, (name,), sizes)))
+    command = "befrl findings --coverage"
+    (text,) = re.findall(rf"<!-- {command} -->\n(.*)\n<!-- end -->", DOCUMENT.read_text(), flags=re.DOTALL)
+    made = cells(coverage.markdown(coverage.study(defaults.COVERAGE, defaults.ROOT_SEED, (name,), sizes)))
     documented = cells(text)
     assert {row for _, row, _ in documented} == set(coverage.POPULATIONS)
     missing = {key for key in documented if key[1] == name} - made.keys()

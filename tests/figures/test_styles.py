@@ -65,9 +65,9 @@ def test_known_names_have_styles_of_their_own():
 @pytest.mark.parametrize("name", ["config", "full", "smoke"])
 def test_agents_of_a_panel_look_different(name):
     """In the studies that come with the project: colour and marker tell the agents of each panel apart."""
-    study = config.load(config.SCHEMA.parent / f"{name}.yaml", config.SCHEMA)
+    study = config.load(config.INCLUDED / f"{name}.yaml")
     for instance, _ in study.compared_cases():
-        rows = [(agent, study.agent(instance, agent)["algorithm"]) for agent in study["study"][instance]["agents"]]
+        rows = [(agent, study["agents"][agent]["algorithm"]) for agent in study["study"][instance]["agents"]]
         for title, part in regret.panels(pd.DataFrame(rows, columns=["agent", "algorithm"])).items():
             styles = [tuple(sorted(style.options(row.agent, row.algorithm).items())) for row in part.itertuples()]
             assert len(set(styles)) == len(styles), (instance, title)

@@ -28,7 +28,7 @@ from befrl.report.wording import mathematics
 from befrl.study import config
 
 HERE = Path(__file__).parent
-CONFIGS = config.SCHEMA.parent
+CONFIGS = config.INCLUDED
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 

@@ -200,7 +200,9 @@ class SmoothBox:
             panel = np.minimum(np.searchsorted(edges, x, side="right") - 1, len(edges) - 2)
             t = 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
             weights.append(lagrange(t, self.order))
-        return reduce(lambda a, b: (a[..., :, None] * b[..., None, :]).reshape(*a.shape[:-1], -1), weights)
+        product = reduce(lambda a, b: (a[..., :, None] * b[..., None, :]).reshape(*a.shape[:-1], -1), weights)
+        # numpy gives a single point an axis of its own.
+        return product.reshape(*s.shape[:-1], -1)
 
 
 @cache
