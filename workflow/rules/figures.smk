@@ -127,7 +127,9 @@ rule figure:
             else ""
         ),
         styles=lambda wildcards: styles(
-            STUDY["agents"] if figures.scope(figure_kind(wildcards)) in ("study", "table") else ()
+            STUDY["agents"]
+            if figures.scope(figure_kind(wildcards)) in ("study", "table")
+            else ()
         ),
         agents=untracked(lambda wildcards: AGENTS),
         command=untracked(lambda wildcards: figure_command(wildcards.figure)),
