@@ -313,13 +313,16 @@ def test_comments_unused_modules_and_a_new_agent_cost_nothing(project):
 
 
 def test_texts_that_are_results_cost_what_shows_them(project):
-    """The meaning of a column, and the template of the report."""
-    other = '\nCOLUMNS = COLUMNS | {"level": "the same in other words"}\n'
-    with (
-        project.edited(project.module("befrl.analysis.coverage"), text=other),
-        project.edited(project.folder / "src/befrl/report/page.css", text="\n/* new */\n"),
-    ):
-        assert project.planned() == {COVERAGE, COLUMNS, REPORT}
+    """The meaning of a column, the caption of a figure, and the style of the report."""
+    texts = {
+        "analysis/columns.csv": "coverage,level,the same in other words\n",
+        "figures/captions.yaml": "\noptimism: {title: Optimism, caption: in other words}\n",
+        "report/page.css": "\n/* new */\n",
+    }
+    with contextlib.ExitStack() as edits:
+        for name, text in texts.items():
+            edits.enter_context(project.edited(project.folder / "src/befrl" / name, text=text))
+        assert project.planned() == {COLUMNS, REPORT} | FIGURES["optimism"]
 
 
 def test_a_changed_config_costs_what_depends_on_it(project):

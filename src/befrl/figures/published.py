@@ -79,5 +79,5 @@ def describe(tables):
     }
     sizes = {"seeds": int(curves["seeds"].max()), "episodes": int(curves["episode"].max())}
     sizes |= {"range": style.span([curves], "seeds"), "quantity": curves["quantity"].iloc[0].capitalize()}
-    about = {"about": source.__doc__.splitlines()[0].rstrip("."), "citation": source.CITATION}
+    about = {"about": source.ABOUT.splitlines()[0].rstrip("."), "citation": source.CITATION}
     return words | sizes | about | {"reward": style.TRACKS[source.TRACK]}

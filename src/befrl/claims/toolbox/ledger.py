@@ -27,13 +27,18 @@ COLUMNS = {
 
 # The keys of a record that tables and the report use.
 RECORD = {"id": str, "statement": str, "verdict": str, "grade": str, "worst_case": int | float, "correction": str}
-RECORD |= {"instance": dict | list | str | int | float | None, "second": dict | None, "steps": list}
-RECORD |= {"seconds": int | float}
+RECORD |= {"instance": dict | list | str | int | float | None, "second": dict | None, "seconds": int | float}
+# Other statements under the same test, and the keys of each.
+READINGS = ("steps", "repairs", "others", "mutants")
+RECORD |= dict.fromkeys(READINGS, list)
+READING = {"words": str, "survives": bool, "violation": int | float}
 
 
 def record(value, where) -> dict:
     """The value read from the file `where`; raise if it is not the record of a claim."""
     storage.require(where, value, "the record of a claim", RECORD)
+    for reading in (reading for key in READINGS for reading in value[key]):
+        storage.require(where, reading, "the record of a claim", READING)
     if value["id"] not in paper():
         raise InputError(f"{where}: '{value['id']}' is not the number of a claim of the paper: delete it and run again")
     if value["verdict"] not in VERDICTS:
