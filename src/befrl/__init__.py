@@ -1,14 +1,14 @@
-"""befrl: BEF-RLSVI and other algorithms on MDPs of the bilinear exponential family, and tests of the paper's claims.
+"""BEF-RLSVI and other algorithms on MDPs of the bilinear exponential family, and tests of the paper's claims.
 
     mdp = befrl.instance("chain", bins=8)
     runs = befrl.run(mdp, "bef-rlsvi", x=10, episodes=1000, seeds=30)
 
-`docs/python.md` explains the interface. Modules are imported when they are first used.
+The interface is described in `docs/python.md`.
 """
 
 import importlib
 
-# The module of each public name.
+# The module of each public name, imported at the first use.
 _PUBLIC = {
     "Comparison": "befrl.api.comparison",
     "InputError": "befrl.common.errors",
@@ -24,8 +24,7 @@ def __getattr__(name):
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name == "__version__":
-        # Imported here because it takes 40 ms.
-        from importlib.metadata import version
+        from importlib.metadata import version  # takes 40 ms
 
         return version("befrl")
     raise AttributeError(f"module 'befrl' has no attribute '{name}'")

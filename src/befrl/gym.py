@@ -1,12 +1,10 @@
-"""Instances as Gymnasium environments, for agents from outside befrl: `gymnasium.make("befrl/chain-v0", bins=5)`.
+"""Instances as Gymnasium environments (docs/gymnasium.md): `gymnasium.make("befrl/chain-v0", bins=5)`.
 
-Importing this module registers `befrl/<name>-v0` for each family and preset; nothing else in befrl imports Gymnasium.
-The same actions give the same states and rewards as in `befrl run`, to the bit. Observations are states: integers if
-there are finitely many, otherwise vectors (dim,) of float64. An episode is *terminated*, not truncated, after H steps,
-as V_{H+1} = 0. Good policies depend on the step, which is not part of the state: `info["h"]` counts it from 0.
-
-After a step, `info["gap"]` is V*_h(s) - Q*_h(s, a): its sum over an episode is an unbiased estimate of the
-pseudo-regret V*_1(s_1) - V^pi_1(s_1). An agent must not read it (docs/gymnasium.md).
+Importing this module registers `befrl/<name>-v0` for each family and preset. The same actions give the same states and
+rewards as in `befrl run`, to the bit. States are integers if there are finitely many, otherwise vectors (dim,) of
+float64. An episode is *terminated*, not truncated, after H steps, as V_{H+1} = 0. Good policies depend on the step
+`info["h"]`, counted from 0. Agents must not read `info["gap"]` = V*_h(s) - Q*_h(s, a); its sum over an episode is an
+unbiased estimate of the pseudo-regret V*_1(s_1) - V^pi_1(s_1).
 """
 
 import time
@@ -25,10 +23,7 @@ from befrl.model.instance import Instance
 
 
 class BefEnv(gymnasium.Env):
-    """An instance, given as an `Instance` or by the name of a family or preset and its parameters.
-
-    `name` is its name in a study, which keys the random streams; by default it is that of the family or instance.
-    """
+    """An `Instance`, or a family or preset with its parameters; `name`, by default its own, keys the random streams."""
 
     def __init__(self, instance, root_seed=ROOT_SEED, name=None, **parameters):
         if isinstance(instance, Instance):
@@ -124,8 +119,7 @@ class OneSeed(gymnasium.Wrapper):
 def play(learn, env, episodes, seeds, label, out=None):
     """Run an agent from outside in a `BefEnv`, write a run file to `out`, and return its estimated regret (seeds, K).
 
-    `learn(env, episodes, seed)` makes an agent and plays the K episodes in env; further episodes do not count. The
-    seed is for the agent's own random numbers. `befrl aggregate` compares the run file with those of befrl's agents.
+    `learn(env, episodes, seed)` makes an agent, whose own random numbers use the seed, and plays K episodes in env.
     """
     seeds = [int(seed) for seed in seeds]
     if "@" in label or "/" in label:

@@ -1,9 +1,8 @@
 """Plug-ins: agents, instances, reward laws, estimators and planners from outside the package (docs/plug-ins.md).
 
 A plug-in is a Python file; `my_agent.py` defines the component `my-agent`. Its kind is recognised by what it defines:
-`Agent`, `build` (an instance), `Law`, `Estimator` or `Planner`. Files whose names start with an underscore are not
-plug-ins; the others import them with `from . import _mine`. Files are parsed when loaded, and imported when used.
-Nothing is loaded unless it is named, because a study compares all estimators and planners that are loaded.
+`Agent`, `build` (an instance), `Law`, `Estimator` or `Planner`. It is parsed when loaded, and imported when used. Only
+named plug-ins are loaded, because a study compares all estimators and planners that are loaded.
 """
 
 import ast
@@ -73,7 +72,6 @@ def restore(known):
 
 
 def _files_of(path):
-    """The plug-in files of a folder, or the file itself."""
     if path.is_file():
         if path.suffix != ".py":
             raise InputError(f"plugin {path} is not allowed: it must be a folder, or a Python file")
@@ -85,9 +83,7 @@ def _files_of(path):
 
 
 def _installed(name, path):
-    """The files and modules of an installed package."""
-    # Imported here because it takes 40 ms, and few commands use installed plug-ins.
-    from importlib.metadata import entry_points
+    from importlib.metadata import entry_points  # takes 40 ms
 
     offered = {entry.name: entry.value for entry in entry_points(group=GROUP)}
     if name not in offered:

@@ -13,8 +13,7 @@ each_instance = pytest.mark.parametrize("name", INSTANCES)
 
 
 @pytest.mark.parametrize(("name", "track"), [(name, list(TRACKS)[i % 2]) for i, name in enumerate(INSTANCES)])
-def test_the_oracle_has_no_regret(name, track):
-    """But for what a policy loses that is constant on cells, where features are not."""
+def test_the_oracle_has_no_regret_but_that_of_policies_on_cells(name, track):
     problem = instance(name)
     log = play("oracle", problem, track, episodes=40)
     assert np.all(log["optimism"] == 0)
@@ -22,9 +21,9 @@ def test_the_oracle_has_no_regret(name, track):
     if not problem.model.smooth:
         assert log["regret"].max() < 1e-12
     else:  # by the values on the anchors of the first cell: the mean of 120 starts lies between their extremes
-        C = problem.model.n_cells
+        by_cell = problem.model.n_cells, -1
         lost = problem.optimum[1][0] - value_of(problem.optimal_policy, problem.R, problem.P)
-        lost = lost.reshape(C, -1)[problem.start_masses.reshape(C, -1).sum(-1) > 0]
+        lost = lost.reshape(by_cell)[problem.start_masses.reshape(by_cell).sum(-1) > 0]
         assert lost.min() - 1e-9 <= log["regret"].mean() <= lost.max() + 1e-9
 
 
@@ -58,16 +57,14 @@ def test_random_takes_all_actions_equally_often_at_every_step(name):
 def test_greedy_is_optimal_in_its_own_model_and_equals_agents_without_noise(name, track, eta):
     problem = instance(name)
     agent = trained("greedy", problem, track, episodes=6, eta=eta)
-    plan = agent.plan(6)
+    plan, count = agent.plan(6), 5 if problem.model.smooth else 12
     for i in range(2):
         theta_r = problem.theta_r if track == "K" else agent.learner.theta_r[i]
         R = problem.model.mean_reward(theta_r[None])[0]
-        P = problem.model.kernel(agent.learner.theta_p[i][None])[0]
-        Q, V = optimal(R, P, problem.horizon)
+        Q, V = optimal(R, problem.model.kernel(agent.learner.theta_p[i][None])[0], problem.horizon)
         assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)
         assert_optimal(problem, plan.policy[i], Q)
         assert np.array_equal(plan.rewards[i], R)
-    count = 5 if problem.model.smooth else 12
     greedy = play("greedy", problem, track, episodes=count, eta=eta)
     for algorithm, values in (("bef-rlsvi", {"x": 0}), ("exp-psrl", {"scale": 0})):
         noiseless = play(algorithm, problem, track, episodes=count, eta=eta, **values)

@@ -17,9 +17,9 @@ from pairs import cover
 CONSTANTS = {"alpha_p": 0.2, "beta_p": 1.7, "alpha_r": 0.05, "beta_r": 0.25, "B_A": 6.0, "B_phi_A": 1.3}
 
 
-def noise(agent, drawn, plans):
+def noise(agent, drawn, plans, idle=True):
     """xi of some plans, (plans, n, d): the parameters that rewards were planned with, less their centre."""
-    agent.planner = Idle(agent.planner)
+    agent.planner = Idle(agent.planner) if idle else agent.planner
     drawn["mean_reward"].clear()
     for k in range(plans):
         agent.plan(k)
@@ -48,10 +48,8 @@ def test_each_seed_and_episode_has_its_own_noise(drawn):
 def test_theorem_x_is_the_printed_formula(swap, d, H, K, eta, delta):
     alpha_p, alpha_r = (0.05, 0.2) if swap else (0.2, 0.05)
     c = CONSTANTS | {"alpha_p": alpha_p, "alpha_r": alpha_r}
-    gamma_p = d * math.log(1 + 1.7 / eta * 1.3 * H * K)
-    gamma_r = d * math.log(1 + 0.25 / eta * 1.3 * H * K)
-    beta_p = eta / 2 * 6.0**2 + gamma_p + math.log(1 / delta)
-    beta_r = eta / 2 * 6.0**2 + gamma_r + math.log(1 / delta)
+    gamma_p, gamma_r = (d * math.log(1 + beta / eta * 1.3 * H * K) for beta in (1.7, 0.25))
+    beta_p, beta_r = (eta / 2 * 6.0**2 + gamma + math.log(1 / delta) for gamma in (gamma_p, gamma_r))
     transitions = H * math.sqrt(1.7 * beta_p / (alpha_p * alpha_r))
     rewards = math.sqrt(0.25 * beta_r * min(1.0, alpha_p / alpha_r)) / (2 * alpha_r)
     assert theorem_x(c, d, H, K, eta, delta, False) == pytest.approx((transitions + rewards) ** 2, rel=1e-12)
@@ -63,19 +61,15 @@ def test_the_scale_multiplies_the_theorem(track):
     problem = instance("chain")
     theory = theorem_x(problem.constants, 16, 40, 5, 1.0, 0.05, track == "K")
     settings = [{}, {"scale": "theory"}, {"scale": 1}, {"scale": 0.1}, {"scale": 0}, {"x": 0.3}]
-    expected = [theory, theory, theory, 0.1 * theory, 0.0, 0.3]
     together = loop.make_agent(RunSpec.of(problem, "test", "bef-rlsvi", settings, 5, [0, 1], track=track))
-    assert np.array_equal(together.x, np.repeat(expected, 2))
+    assert np.array_equal(together.x, np.repeat([theory, theory, theory, 0.1 * theory, 0.0, 0.3], 2))
 
 
 def test_noise_by_step_is_independent_and_has_the_same_covariance(drawn):
     """20,000 draws of (xi_1, ..., xi_H) together, d = 4, H = 3: covariance x Gbar^-1 of each, none between them."""
     problem = instance("chain", bins=2, horizon=3)
     agent = trained("bef-rlsvi", problem, seeds=range(200), same_data=True, x=4.0, noise="step")
-    drawn["mean_reward"].clear()
-    for k in range(100):
-        agent.plan(k)
-    xi = (np.stack(drawn["mean_reward"]) - agent.learner.theta_r).reshape(100, 3, 200, 4)
+    xi = noise(agent, drawn, 100, idle=False).reshape(100, 3, 200, 4)
     L = np.linalg.cholesky(full(agent.learner.design()[0]))
     assert_standard_normal((xi.transpose(0, 2, 1, 3) @ L / 2.0).reshape(20000, 12))
 

@@ -62,11 +62,7 @@ def shapes_and_common_starts(case, name):
 
 
 def one_step_episodes(case, name):
-    """On the instance's own grid.
-
-    On a coarse one the interpolated design of a few visits has negative eigenvalues, which the smallest penalty does
-    not lift.
-    """
+    """On the own grid: on a coarse one the interpolated design of a few visits need not be positive definite."""
     agent_contract.one_step_episodes(Case(case.algorithm, whole(name), case.track, case.values))
 
 
@@ -138,32 +134,31 @@ def test_agents_say_where_they_are_exact_and_are_refused_with_a_reason_elsewhere
                 play(algorithm, instance(name), "U", seeds=(0,), episodes=1)
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "name", "values", "fit"),
-    [
-        ("ucrl-vtr", "chain", {"presentation": "linearised"}, "misspecified"),
-        ("eps-greedy", "chain", {"model": "counts"}, "exact"),
-        ("eps-greedy", "waves", {"model": "counts"}, "misspecified"),
-        ("rlsvi", "lds", {"presentation": "random-features"}, "misspecified"),
-        # 16 pairs (cell, action): 8 frequencies span all functions of them, 7 do not.
-        ("rlsvi", "chain", {"presentation": "random-features", "frequencies": 8}, "exact"),
-        ("rlsvi", "chain", {"presentation": "random-features", "frequencies": 7}, "misspecified"),
-    ],
-)
+SPECIFICATIONS = [
+    ("ucrl-vtr", "chain", {"presentation": "linearised"}, "misspecified"),
+    ("eps-greedy", "chain", {"model": "counts"}, "exact"),
+    ("eps-greedy", "waves", {"model": "counts"}, "misspecified"),
+    ("rlsvi", "lds", {"presentation": "random-features"}, "misspecified"),
+    # 16 pairs (cell, action): 8 frequencies span all functions of them, 7 do not.
+    ("rlsvi", "chain", {"presentation": "random-features", "frequencies": 8}, "exact"),
+    ("rlsvi", "chain", {"presentation": "random-features", "frequencies": 7}, "misspecified"),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "name", "values", "fit"), SPECIFICATIONS)
 def test_settings_decide_what_is_exact(algorithm, name, values, fit):
     assert agents.specification(instance(name).model, algorithm, agents.parameters(algorithm, values)) == fit
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "values", "reason"),
-    [
-        ("bef-rlsvi", {"x": 1.0, "scale": 0.0}, "set either x or scale"),
-        ("lsvi-phe", {"sigma": 1, "scale": 0.1}, "either sigma or scale"),
-        ("rlsvi", {"sigma": 1, "scale": 0.1}, "either sigma or scale"),
-        ("opt-rlsvi", {"alpha_u": 1, "scale": 0.1}, "either sigma and alpha_u or scale"),
-        ("smrl", {"bonus": "local", "search": "shooting"}, "no bonus"),
-    ],
-)
+EXCLUSIVE = [
+    ("bef-rlsvi", {"x": 1.0, "scale": 0.0}, "set either x or scale"),
+    *((name, {"sigma": 1, "scale": 0.1}, "either sigma or scale") for name in ("lsvi-phe", "rlsvi")),
+    ("opt-rlsvi", {"alpha_u": 1, "scale": 0.1}, "either sigma and alpha_u or scale"),
+    ("smrl", {"bonus": "local", "search": "shooting"}, "no bonus"),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "values", "reason"), EXCLUSIVE)
 def test_parameters_that_exclude_each_other_are_rejected(algorithm, values, reason):
     with pytest.raises(InputError, match=reason):
         agents.parameters(algorithm, values)

@@ -19,10 +19,10 @@ def test_policies_mix_the_greedy_one_with_the_uniform_one(name):
     assert plan.values.tobytes() == greedy.values.tobytes()
 
 
-@pytest.mark.parametrize(
-    ("name", "track", "backup"),
-    [("chain", "U", "same"), ("riverswim", "K", "same"), ("waves", "U", "same"), ("riverswim", "K", "previous")],
-)
+CASES = [("chain", "U", "same"), ("riverswim", "K", "same"), ("waves", "U", "same"), ("riverswim", "K", "previous")]
+
+
+@pytest.mark.parametrize(("name", "track", "backup"), CASES)
 def test_plans_in_counts_by_loops(name, track, backup):
     """Ayoub et al.'s baseline, from the whole history; their code backs up the values of the previous plan."""
     problem, H, epsilon = light(name, horizon=4), 4, 0.1
@@ -31,8 +31,7 @@ def test_plans_in_counts_by_loops(name, track, backup):
     for i in range(2):
         visits, last = np.zeros((C, A, C)), np.zeros((H + 1, C))
         for plan, t in zip(plans, history, strict=True):
-            R = plan.rewards[i].reshape(C, space.per_cell, A)
-            R = np.einsum("cja,j->ca", R, space.cell_shares)
+            R = space.cell_means(plan.rewards[i])
             assert track == "U" or np.allclose(R, problem.R)
             V = np.zeros((H + 1, C))
             for h in reversed(range(H)):
@@ -62,15 +61,13 @@ def test_actions_have_the_mixture_s_frequencies():
     """First actions of 4000 seeds: a binomial count within 5 standard deviations."""
     _, plans, history = played("eps-greedy", light("chain", horizon=1), seeds=range(4000), episodes=1, epsilon=0.3)
     favourite = plans[0].policy[np.arange(4000), 0, history[0].cells[:, 0]].argmax(-1)
-    other = (history[0].actions[:, 0] != favourite).sum()
-    assert abs(other - 4000 * 0.15) < 5 * np.sqrt(4000 * 0.15 * 0.85)
+    assert abs((history[0].actions[:, 0] != favourite).sum() - 4000 * 0.15) < 5 * np.sqrt(4000 * 0.15 * 0.85)
 
 
 @pytest.mark.parametrize("track", ["U", "K"])
 def test_extreme_epsilons_are_greedy_and_random(track):
     problem = light("riverswim")
-    greedy = play("greedy", problem, track, episodes=20)
-    never = play("eps-greedy", problem, track, episodes=20, epsilon=0)
-    assert all(np.allclose(greedy[key], never[key], rtol=0, atol=1e-12, equal_nan=True) for key in LOG)
-    always = play("eps-greedy", problem, track, episodes=20, epsilon=1)
-    assert np.allclose(always["regret"], play("random", problem, track, episodes=20)["regret"], rtol=0, atol=1e-12)
+    for epsilon, same_as, keys in ((0, "greedy", LOG), (1, "random", ["regret"])):
+        mixed = play("eps-greedy", problem, track, episodes=20, epsilon=epsilon)
+        plain = play(same_as, problem, track, episodes=20)
+        assert all(np.allclose(mixed[key], plain[key], rtol=0, atol=1e-12, equal_nan=True) for key in keys)

@@ -20,13 +20,11 @@ TWO_STEPS = [("chain", {"bins": 3}), ("riverswim", {"states": 4}), ("dense", {})
 def direct_radius(agent, i, beta, multiple):
     problem, learner = agent.problem, agent.learner
     features, eta, delta = problem.model.features, agent.parameters.eta[i], agent.parameters.delta[i]
-    A = full(features.trace)
-    G = np.zeros_like(A)
+    A, G = full(features.trace), np.zeros((features.d, features.d))
     for x, a in np.ndindex(learner.data.counts.shape[1:]):
         G += learner.data.counts[i, x, a] * full_U(features, x, a).T @ full_U(features, x, a)
     C = np.linalg.det(np.eye(len(A)) + beta / eta * np.linalg.inv(A) @ G)
-    beta_n = eta / 2 * problem.constants["B_A"] ** 2 + math.log(2 * C / delta)
-    return multiple * math.sqrt(2 * beta_n)
+    return multiple * math.sqrt(eta * problem.constants["B_A"] ** 2 + 2 * math.log(2 * C / delta))
 
 
 @pytest.mark.parametrize(("name", "scale"), [(name, ("theory", 0.3)[i % 2]) for i, name in enumerate(INSTANCES)])
@@ -42,8 +40,7 @@ def test_radius_by_the_determinant(name, scale):
 def test_covariance_with_the_value_is_the_slope_of_its_expectation(name, values, rng):
     """U' Cov(psi, V) = d/dtheta E_theta V, by finite differences at every (cell, action)."""
     model = instance(name, **values).model
-    theta = rng.uniform(-1, 1, model.d)
-    V = rng.uniform(0, 2, model.n_anchors)
+    theta, V = rng.uniform(-1, 1, model.d), rng.uniform(0, 2, model.n_anchors)
     slope = derivative(lambda t: model.kernel(t[None])[0] @ V, theta)
     P, partial = (part[0] for part in model.family.kernel_and_partial_means(model.features.natural(theta[None])))
     for x, a in np.ndindex(P.shape[:2]):
@@ -69,23 +66,21 @@ def test_values_are_the_linearised_maximum_over_the_ellipsoid(name, values, trac
     agent = trained("exp-ucrl", problem, track, seeds=(0,), episodes=12, scale=scale)
     plan, learner = agent.plan(12), agent.learner
     theta_p, H = learner.theta_p[0], full(learner.hessian_p[0])
-    rho = direct_radius(agent, 0, problem.constants["beta_p"], scale)
+    rho, rho_r = (direct_radius(agent, 0, problem.constants[beta], scale) for beta in ("beta_p", "beta_r"))
     R = np.empty(problem.R.shape)
     for x, a in np.ndindex(R.shape):
         x_r = full_U(model.features, x, a).T @ model.B
         if track == "K":
-            c = problem.theta_r @ x_r
+            R[x, a] = model.reward.mean(problem.theta_r @ x_r)
         else:
-            rho_r = direct_radius(agent, 0, problem.constants["beta_r"], scale)
             c = learner.theta_r[0] @ x_r + largest_on_ellipsoid(x_r, full(learner.hessian_r[0]), rho_r)
-        R[x, a] = min(1.0, model.reward.mean(c)) if track == "U" else model.reward.mean(c)
+            R[x, a] = min(1.0, model.reward.mean(c))
     assert np.allclose(plan.rewards[0], R, rtol=0, atol=1e-6)
     V = np.clip(R, 0, 1).max(1)
     slope = derivative(lambda t: model.kernel(t[None])[0] @ V, theta_p)
-    Q = R + model.kernel(theta_p[None])[0] @ V
     bonus = np.array([[largest_on_ellipsoid(g, H, rho) for g in row] for row in slope])
     assert bonus.max() > 1e-4  # a hundred times the tolerance
-    best = np.clip(Q + bonus, 0, 2)
+    best = np.clip(R + model.kernel(theta_p[None])[0] @ V + bonus, 0, 2)
     assert np.allclose(plan.values[0], best.max(1), rtol=0, atol=1e-6)
     assert_optimal(problem, plan.policy[0, :1], best[None], atol=1e-6)
 
@@ -103,15 +98,10 @@ def test_extreme_radii_are_greedy_and_promise_everything(track):
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_a_larger_radius_promises_more_within_the_range(name):
-    """And Pinsker's bound promises more than the local one.
-
-    |U' Cov(psi, V)|^2 in M^-1 is at most lambda_max Var V, and the standard deviation at most half the range.
-    """
-    problem, local = instance(name), []
+    """And Pinsker's bound promises more than the local one: |U' Cov(psi, V)|^2 <= lambda_max range^2/4 in M^-1."""
+    problem, local, words = instance(name), [], ("local", "pinsker")
     for scale in (0.0, 0.01, 0.1, "theory", 1e6):
-        plan, pinsker = (
-            trained("exp-ucrl", problem, scale=scale, relaxation=word).plan(5) for word in ("local", "pinsker")
-        )
+        plan, pinsker = (trained("exp-ucrl", problem, scale=scale, relaxation=word).plan(5) for word in words)
         local.append(plan.values)
         assert np.all(pinsker.values >= plan.values - 1e-9)
         assert np.all(plan.rewards <= 1.0)
@@ -122,8 +112,7 @@ def test_a_larger_radius_promises_more_within_the_range(name):
 @pytest.mark.parametrize(("name", "values"), TWO_STEPS)
 def test_the_envelope_gradient_is_the_slope_of_the_best_value(name, values, rng):
     """Six steps, at a random theta, where the best policy does not change within the differences."""
-    problem = instance(name, horizon=6, **values)
-    model = problem.model
+    model = instance(name, horizon=6, **values).model
     theta, R = rng.uniform(-1, 1, model.d), rng.uniform(0, 1, (1, model.n_anchors, model.n_actions))
     start = rng.dirichlet(np.ones(model.n_anchors))[None]
 
@@ -137,10 +126,7 @@ def test_the_envelope_gradient_is_the_slope_of_the_best_value(name, values, rng)
 
 @pytest.mark.parametrize(("name", "track"), [("chain", "U"), ("riverswim", "K"), ("waves", "U"), ("waves", "K")])
 def test_the_order_of_the_relaxations(name, track):
-    """Models of a small ellipsoid promise less than the linearised, rectangular maximum, up to second order in rho.
-
-    With rewards in [0, 1], as clipping asks for, all along. These are the values at the first state, (n,).
-    """
+    """At the first state models of a small ellipsoid promise less than the linearised maximum, up to O(rho^2)."""
     problem, promised = instance(name), {}
     for relaxation in ("gradient", "sample", "local"):
         agent = trained("exp-ucrl", problem, track, episodes=12, relaxation=relaxation, scale=0.01)
@@ -149,8 +135,7 @@ def test_the_order_of_the_relaxations(name, track):
     estimate = optimism.value_and_slope(problem.model, agent.learner.theta_p, R, problem.horizon, start)[0]
     assert np.all(promised["gradient"] > estimate)
     assert np.all(promised["gradient"] >= promised["sample"])
-    gain = promised["gradient"] - estimate
-    assert np.all(promised["local"] >= promised["gradient"] - 0.05 * gain)
+    assert np.all(promised["local"] >= promised["gradient"] - 0.05 * (promised["gradient"] - estimate))
 
 
 @pytest.mark.parametrize("name", ["chain", "dense"])
@@ -161,12 +146,10 @@ def test_pinsker_at_two_steps(name):
     theta, H = agent.learner.theta_p, full(agent.learner.hessian_p[0])
     rho = direct_radius(agent, 0, problem.constants["beta_p"], scale)
     cov = model.family.moments(model.features.natural(theta))[2][0]
-    V = np.clip(problem.R, 0, 1).max(1)
-    Q = problem.R + model.kernel(theta)[0] @ V
+    Q = problem.R + model.kernel(theta)[0] @ np.clip(problem.R, 0, 1).max(1)
     for x, a in np.ndindex(Q.shape):
         U = full_U(model.features, x, a)
-        kl = rho**2 / 2 * np.linalg.eigvals(U @ np.linalg.inv(H) @ U.T @ cov[x, a]).real.max()
-        Q[x, a] += math.sqrt(kl / 2)
+        Q[x, a] += rho / 2 * math.sqrt(np.linalg.eigvals(U @ np.linalg.inv(H) @ U.T @ cov[x, a]).real.max())
     assert np.allclose(agent.plan(12).values[0], np.clip(Q, 0, 2).max(1), rtol=0, atol=1e-9)
 
 
@@ -189,8 +172,7 @@ def test_ascent_finds_the_best_model():
     problem = instance("chain", bins=2, horizon=4)
     agent = trained("exp-ucrl", problem, "K", seeds=(0,), episodes=6, scale=0.1, relaxation="gradient")
     region, R, start = agent.region(), agent.optimistic_rewards(), agent.first_states.masses()
-    found = (agent.plan(6).values * start).sum()
-    rng = np.random.default_rng(0)
+    found, rng = (agent.plan(6).values * start).sum(), np.random.default_rng(0)
     z = rng.standard_normal((20000, problem.model.d))
     z *= region.rho * rng.uniform(0.8, 1, (20000, 1)) / np.linalg.norm(z, axis=1, keepdims=True)
     thetas = region.centre + linalg.solve_transposed_factor(linalg.cholesky(region.matrix), z)
@@ -217,14 +199,11 @@ def test_first_states_are_counted_by_cell():
 def test_the_confidence_set_covers_the_truth_at_all_times(name):
     """sum KL(theta^, theta*) + eta/2 |theta^ - theta*|_A^2 <= beta_n in all of 25 episodes, for 95 % of 200 seeds.
 
-    That is not void: a tenth of beta_n does not cover. On the chain theta* is large, and most of beta_n is the share
-    eta/2 B_A^2, which an estimate that has seen nothing uses up.
+    That is not void: a tenth of beta_n does not cover.
     """
-    problem = instance(name, horizon=8)
-    model = problem.model
-    agent = trained("exp-ucrl", problem, seeds=range(200), episodes=0)
+    problem, ratios = instance(name, horizon=8), []
+    model, agent = problem.model, trained("exp-ucrl", problem, seeds=range(200), episodes=0)
     truth = model.features.natural(problem.theta_p[None])
-    ratios = []
     for episode in random_episodes(problem, range(200), 25):
         agent.update(episode)
         theta, counts = agent.learner.theta_p, agent.learner.data.counts

@@ -41,19 +41,13 @@ def test_plans_of_opt_rlsvi_are_the_printed_ones_without_noise(name, track):
     """alpha_U = 0.9, alpha_L = 0.45: unvisited pairs have the default, those visited once to thrice a mixture."""
     problem = light(name, horizon=4)
     agent = trained("opt-rlsvi", problem, track, episodes=8, sigma=0, alpha_u=0.9)
-    history = random_episodes(problem, (0, 1), 8)
-    regimes = set()
+    history, regimes = random_episodes(problem, (0, 1), 8), set()
 
     def value(h, mean, width):
         Q = np.empty_like(mean)
-        for at in np.ndindex(*mean.shape):
-            n = width[at]
-            if n <= 0.45:
-                Q[at] = mean[at]
-            elif n >= 0.9:
-                Q[at] = 4 - h
-            else:
-                Q[at] = (0.9 - n) / 0.45 * mean[at] + (n - 0.45) / 0.45 * (4 - h)
+        for at, n in np.ndenumerate(width):
+            mixed = (0.9 - n) / 0.45 * mean[at] + (n - 0.45) / 0.45 * (4 - h)
+            Q[at] = mean[at] if n <= 0.45 else 4 - h if n >= 0.9 else mixed
             regimes.add(int(n > 0.45) + int(n >= 0.9))
         return Q
 
@@ -64,10 +58,7 @@ def test_plans_of_opt_rlsvi_are_the_printed_ones_without_noise(name, track):
 
 @pytest.mark.parametrize(("name", "values"), cover(["chain", "waves"], [ONE_HOT, WAVES]))
 def test_weights_of_rlsvi_are_drawn_from_the_printed_normal_law(name, values, monkeypatch):
-    """theta~ = theta^ + N(0, Sigma), at each step given the draw of the next one; theta^ and Sigma as printed.
-
-    50 seeds with the same data and 300 plans are 15,000 draws; 5 standard errors.
-    """
+    """theta~ = theta^ + N(0, Sigma), given the draw of the next step: 50 seeds with the same data, 300 plans."""
     problem, sigma, lam, n = light(name, horizon=3), 0.6, 0.8, 50
     seen = spy_on_values(monkeypatch)
     agent = trained("rlsvi", problem, seeds=range(n), same_data=True, sigma=sigma, lam=lam, **values)
@@ -78,18 +69,16 @@ def test_weights_of_rlsvi_are_drawn_from_the_printed_normal_law(name, values, mo
     history = random_episodes(problem, (0,), 5)
     for k in range(300):
         agent.plan(k)
-    _, X = features(agent, 0)
-    Phi = X.reshape(-1, X.shape[-1])
+    X = features(agent, 0)[1]
+    Phi, unit = X.reshape(-1, X.shape[-1]), np.eye(X.shape[-1])
     for late in range(3):  # h = 2, 1, 0
-        Q = np.array(seen[late::3]).reshape(300 * n, -1)
+        theta = np.array(seen[late::3]).reshape(300 * n, -1) @ np.linalg.pinv(Phi).T
         V = np.array(seen[late - 1 :: 3]).max(-1).reshape(300 * n, -1) if late else np.zeros((300 * n, len(X)))
         # Sigma as printed, with lambda = lam/sigma^2; theta^ is linear in V.
-        unit = np.eye(Phi.shape[1])
         Lambda, at_zero = regress(agent, history, 0, 2 - late, np.zeros(len(X)))
         Sigma = np.linalg.inv((Lambda - lam * unit) / sigma**2 + lam / sigma**2 * unit)
         units = [regress(agent, history, 0, 2 - late, e)[1] - at_zero for e in np.eye(len(X))]
         theta_hat = at_zero + V @ np.array(units)
-        theta = Q @ np.linalg.pinv(Phi).T
         assert_standard_normal((theta - theta_hat) @ np.linalg.cholesky(np.linalg.inv(Sigma)))
 
 
@@ -114,8 +103,7 @@ def perturbed(agent, history, h, V, count, rng):
     """theta~ (count, D) of so many perturbed histories: new noise on every target, and on the prior."""
     x_of, _ = features(agent, 0)
     D, lam = agent.regression.D, agent.parameters.lam[0]
-    Lambda = lam * np.eye(D)
-    total = SIGMA * np.sqrt(lam) * rng.normal(size=(count, D))
+    Lambda, total = lam * np.eye(D), SIGMA * np.sqrt(lam) * rng.normal(size=(count, D))
     for t in history:
         x = x_of(t.states[0, h], t.cells[0, h], t.actions[0, h])
         Lambda += np.outer(x, x)
@@ -125,18 +113,12 @@ def perturbed(agent, history, h, V, count, rng):
 
 
 @pytest.mark.parametrize(("name", "values"), [("chain", ONE_HOT), ("waves", WAVES)])
-def test_values_of_lsvi_phe_have_the_law_of_the_largest_prediction_of_perturbed_histories(
-    name, values, rng, monkeypatch
-):
-    """20,000 perturbed histories have the derived law (5 standard errors).
-
-    Clipped Q of the last step: two-sample Kolmogorov-Smirnov at the level 1e-6, 2000 draws of either kind.
-    """
-    problem = light(name, horizon=2)
-    seen = spy_on_values(monkeypatch)
+def test_lsvi_phe_takes_the_largest_prediction_of_perturbed_histories(name, values, rng, monkeypatch):
+    """In law: 20,000 perturbed histories; Kolmogorov-Smirnov at the level 1e-6 for 2000 clipped Q of the last step."""
+    problem, seen = light(name, horizon=2), spy_on_values(monkeypatch)
     agent = trained("lsvi-phe", problem, seeds=(0,), lam=0.6, sigma=SIGMA, members=MEMBERS, **values)
     history = random_episodes(problem, (0,), 5)
-    _, X = features(agent, 0)
+    X = features(agent, 0)[1]
     V = rng.normal(size=len(X))
     Lambda, theta_hat = regress(agent, history, 0, 0, V)
     draws = perturbed(agent, history, 0, V, 20_000, rng)
@@ -153,9 +135,8 @@ def test_values_of_lsvi_phe_have_the_law_of_the_largest_prediction_of_perturbed_
 def test_with_random_features_all_rows_of_lsvi_phe_have_as_many_members():
     """Each row would take its own number of normal draws otherwise."""
     settings = [{"presentation": "random-features", "members": members} for members in (4, 5)]
-    spec = RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1])
     with pytest.raises(InputError, match=r"agent 'lsvi-phe': .* the same members"):
-        loop.make_agent(spec)
+        loop.make_agent(RunSpec.of(light("chain"), "test", "lsvi-phe", settings, 5, [0, 1]))
 
 
 def test_constants_by_hand():
@@ -194,12 +175,10 @@ def test_theory_plays_at_random_and_believes_in_the_horizon(algorithm):
 
 
 def test_lsvi_ucb_stays_optimistic_at_a_tenth_of_the_theory():
-    log = play("lsvi-ucb", light("jao"), "U", range(10), 40, scale=0.1)
-    assert np.all(log["optimism"] >= 0)
+    assert np.all(play("lsvi-ucb", light("jao"), "U", range(10), 40, scale=0.1)["optimism"] >= 0)
 
 
 def test_opt_rlsvi_without_the_default_is_rlsvi():
-    problem = light("chain")
-    one = play("opt-rlsvi", problem, episodes=10, sigma=0.5, alpha_u=1e9)
-    other = play("rlsvi", problem, episodes=10, sigma=0.5)
+    one = play("opt-rlsvi", light("chain"), episodes=10, sigma=0.5, alpha_u=1e9)
+    other = play("rlsvi", light("chain"), episodes=10, sigma=0.5)
     assert np.allclose(one["regret"], other["regret"], rtol=0, atol=1e-9)

@@ -14,12 +14,8 @@ from befrl.experiment.spec import RunSpec
 from helpers import full, full_U, in_family, matrices_at, play, random_episodes, samples, trained
 from helpers import light as instance
 
-FINITE = {
-    "riverswim": {"states": 4, "horizon": 6},
-    "dense": {"horizon": 6},
-    "jao": {"horizon": 5},
-    "factored": {"horizon": 6},
-}
+SIX = {"horizon": 6}
+FINITE = {"riverswim": {"states": 4} | SIX, "dense": SIX, "jao": {"horizon": 5}, "factored": SIX}
 each_instance = pytest.mark.parametrize("name", FINITE)
 
 
@@ -59,8 +55,7 @@ def test_norms_of_features_by_loops(name):
         for s, a in np.ndindex(problem.R.shape):
             states, f = features_of(problem, s, a)
             assert np.array_equal(reachable.states[s, a][reachable.real[s, a]], states)
-            expected = [length(x, A) ** 2 for x in f]
-            assert np.allclose(norms[i, s, a, : len(states)], expected, rtol=0, atol=1e-10)
+            assert np.allclose(norms[i, s, a, : len(states)], [length(x, A) ** 2 for x in f], rtol=0, atol=1e-10)
             assert np.all(norms[i, s, a, len(states) :] == 0)
             longest = max(longest, max(length(x, trace) for x in f))
     assert reachable.L_f == pytest.approx(longest, rel=1e-12)
@@ -70,8 +65,7 @@ def test_norms_of_features_by_loops(name):
 def test_kappa_is_a_lower_bound_and_not_a_gross_one(name, rng):
     """On random parameters of the sphere |theta|_A = L, and on those along single features, where the infimum lies."""
     problem = small(name)
-    model = problem.model
-    reachable = mnl.Reachable(model, problem.constants)
+    model, reachable = problem.model, mnl.Reachable(problem.model, problem.constants)
     L, trace = problem.constants["B_A"], full(model.features.trace)
     along = [f for s, a in np.ndindex(problem.R.shape) for f in features_of(problem, s, a)[1]]
     middles = [f - g / 2 for f in along[:20] for g in along[:20]]
@@ -173,18 +167,16 @@ def test_mirror_descent_approaches_the_truth():
     problem, errors = instance("jao", horizon=20), []
     for k in (5, 200):
         agent = trained("ucrl-mnl-plus", problem, seeds=tuple(range(20)), episodes=k, lam=1.0, eta=1.0)
-        gap = agent.reachable.whole(agent.estimator.theta) - problem.theta_p
-        errors.append(np.square(gap).sum(-1).mean())
+        errors.append(np.square(agent.reachable.whole(agent.estimator.theta) - problem.theta_p).sum(-1).mean())
     assert errors[1] < errors[0] / 5
 
 
 def test_constants_of_mirror_descent_by_hand():
     agent = trained("orrl-mnl", small(), delta=0.1)
     r, d, U, t, H = agent.reachable, 24, 3, 5 * 6 + 1, 6
-    alpha = math.log(U) + 2 * (1 + r.L_f * r.L_theta)
+    alpha, loss = math.log(U) + 2 * (1 + r.L_f * r.L_theta), 3 * math.log(U * t) + r.L_f * r.L_theta
     lam = max(12 * math.sqrt(2) * r.L_f**3 * alpha, 48 * r.L_f**2 * d * alpha)
-    gamma_A = 5 / 4 * (3 * math.log(U * t) + r.L_f * r.L_theta) * lam + 2
-    gamma_A += 4 * (3 * math.log(U * t) + r.L_f * r.L_theta) * math.log(H * math.sqrt(1 + 2 * t) / 0.1)
+    gamma_A = 5 / 4 * loss * lam + 2 + 4 * loss * math.log(H * math.sqrt(1 + 2 * t) / 0.1)
     gamma_B = math.sqrt(6) * (2 * alpha / 3) * d * math.log(1 + 2 * t * r.L_f**2 / (d * lam))
     assert r.L_f == pytest.approx(math.sqrt(2))
     assert agent.facts()["lam"] == pytest.approx(lam)
@@ -286,20 +278,16 @@ def test_bonus_and_plan_of_ucrl_mnl_plus_by_loops(name, scale):
 
 def gram(problem, i, episodes, lam):
     """lam A + sum over visits and reachable states of f f', by loops over the visits."""
-    states, actions, _, _ = samples(random_episodes(problem, (0, 1), episodes), i)
-    total = lam * full(problem.model.features.trace)
-    for s, a in zip(states, actions, strict=True):
-        f = features_of(problem, s, a)[1]
-        total = total + f.T @ f
-    return total
+    visits = zip(*samples(random_episodes(problem, (0, 1), episodes), i)[:2], strict=True)
+    features = [features_of(problem, s, a)[1] for s, a in visits]
+    return lam * full(problem.model.features.trace) + sum(f.T @ f for f in features)
 
 
 @each_instance
 @pytest.mark.parametrize(("scale", "clip"), [(1e-4, "Q"), ("theory", "Q"), (1e-4, "values"), ("theory", "values")])
 def test_plan_of_ucrl_mnl_by_loops(name, scale, clip):
     problem = small(name)
-    H, d = problem.horizon, problem.model.d
-    given = {} if scale == "theory" else {"lam": 1.0, "kappa": 1.0}
+    H, d, given = problem.horizon, problem.model.d, {} if scale == "theory" else {"lam": 1.0, "kappa": 1.0}
     agent = trained("ucrl-mnl", problem, "K", scale=scale, delta=0.1, clip=clip, **given)
     plan, L_f = agent.plan(5), agent.reachable.L_f
     lam, kappa, c = (max(1, L_f**2), agent.reachable.kappa(), 1) if scale == "theory" else (1.0, 1.0, scale)
@@ -308,9 +296,8 @@ def test_plan_of_ucrl_mnl_by_loops(name, scale, clip):
     noise = d * math.log(1 + (5 * H + 1) * U * L_f**2 / (d * lam)) + 2 * math.log(1 / 0.1)
     beta = c / kappa * (math.sqrt(lam) * problem.constants["B_A"] + math.sqrt(noise))
     A, P = gram(problem, 0, 5, lam), problem.model.kernel(agent.theta[:1])[0]
-    bonus = np.empty(problem.R.shape)
-    for at, f in features.items():
-        bonus[at] = 2 * H * beta * max(length(x, A) for x in f)
+    bonus = [2 * H * beta * max(length(x, A) for x in f) for f in features.values()]
+    bonus = np.reshape(bonus, problem.R.shape)
     # Uncut values at the theory's radius are of the order of 1e8.
     V = check_plan(plan, 0, problem.R, P, [bonus] * H, (clip, 0, H), rtol=1e-10)
     assert scale == "theory" or V.max() < H  # not all of it is cut
@@ -332,8 +319,7 @@ def test_estimate_of_ucrl_mnl_solves_the_penalised_score_equations(name):
         score = np.einsum("tpd,tp->d", U, model.family.psi[following] - P @ model.family.psi)
         assert np.allclose(score, 0.6 * full(model.features.trace) @ counted.theta[i], rtol=0, atol=1e-4)
     assert np.allclose(counted.theta, visited.theta, rtol=0, atol=1e-7)
-    theta = np.linspace(-1, 1, counted.theta.size).reshape(counted.theta.shape)
-    rows = np.array([1, 0])
+    theta, rows = np.linspace(-1, 1, counted.theta.size).reshape(counted.theta.shape), np.array([1, 0])
     (value, *slopes), (other, *other_slopes) = counted._loss(theta, rows), visited._loss_by_visits(theta, rows)
     for one, two in zip(slopes, other_slopes, strict=True):
         assert np.allclose(one, two, rtol=1e-10, atol=1e-10)
@@ -347,18 +333,13 @@ def test_estimate_of_ucrl_mnl_solves_the_penalised_score_equations(name):
 
 @each_instance
 def test_noise_has_the_covariance_of_xi_along_all_features(name):
-    """Of f' xi, xi ~ N(0, A^-1), over all (s, a, s'), within 5 standard errors; 20,000 draws.
-
-    Where each (s, a) has its own block fewer normals are drawn than xi has components.
-    """
-    problem = small(name)
-    agent = trained("rrl-mnl", problem, seeds=(0,))
+    """Of f' xi, xi ~ N(0, A^-1), over all (s, a, s'), within 5 standard errors; 20,000 draws."""
+    agent = trained("rrl-mnl", small(name), seeds=(0,))
     r, draws = agent.reachable, 20_000
     z = r.normals(agent.problem.normals, draws, 1, r.random)[:, 0, :, 0]
     noise = np.zeros((r.block.size, r.U, draws))
     noise[r.random] = np.einsum("ixr,imx->xrm", r.turned(agent.estimator.matrix)[:, 0, r.random], z)
-    noise = noise.reshape(-1, draws)
-    f = (r.contrast @ r.features.U).reshape(-1, r.features.m)
+    noise, f = noise.reshape(-1, draws), (r.contrast @ r.features.U).reshape(-1, r.features.m)
     whole = np.zeros((len(f), r.features.n_blocks, r.features.m))
     whole[np.arange(len(f)), np.repeat(r.features.block.ravel(), r.U)] = f
     whole = whole.reshape(len(f), -1)
@@ -397,8 +378,7 @@ def test_noise_of_orrl_mnl_has_the_law_of_the_maxima(name):
     root = np.linalg.cholesky(np.linalg.inv(matrix_of(agent)))
     for s, a in np.ndindex(problem.R.shape):
         states, f = features_of(problem, s, a)
-        p = kernel[0, s, a, states]
-        xi = rng.standard_normal((draws, agent.samples, len(root)))
+        p, xi = kernel[0, s, a, states], rng.standard_normal((draws, agent.samples, len(root)))
         expected = (xi @ (root.T @ (f - p @ f).T)).max(1) @ p
         if len(states) == 1:
             assert np.all(found[:, s, a] == 0)
@@ -419,8 +399,7 @@ def test_theoretical_noise_is_optimistic_often_enough(algorithm):
 @pytest.mark.parametrize(("algorithm", "kappa"), [("ucrl-mnl", None), ("ucrl-mnl", 0.01), ("ucrl-mnl-plus", None)])
 def test_theoretical_radius_covers_and_is_optimistic(algorithm, kappa):
     """The radius holds theta* for all 40 seeds, at delta = 0.05; kappa = 0.01 is just below P P'' at theta* itself."""
-    values = {} if kappa is None else {"kappa": kappa}
-    problem = small()
+    problem, values = small(), {} if kappa is None else {"kappa": kappa}
     optimism = play(algorithm, problem, "K", range(40), 20, **values)["optimism"]
     assert np.mean((optimism >= -1e-9).all(1)) >= (0.95 if algorithm == "ucrl-mnl" else 1.0)
     agent = trained(algorithm, problem, "K", seeds=tuple(range(40)), episodes=20, **values)

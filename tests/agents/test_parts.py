@@ -48,10 +48,9 @@ def test_rejected_pairings_end_before_the_first_step(monkeypatch):
 
     assert issubclass(Refused, InputError)
     monkeypatch.setattr(loop.Environment, "rollout", never)
-    small = instance("chain", bins=3, horizon=4)
     for key, name in (("estimator", "gaussian"), ("planner", "jacobi-anger")):
         with pytest.raises(Refused, match=name):
-            loop.run(spec("greedy", small, seeds=[0], episodes=3, **{key: name}))
+            loop.run(spec("greedy", instance("chain", bins=3, horizon=4), seeds=[0], episodes=3, **{key: name}))
 
 
 @each_pair
@@ -61,19 +60,12 @@ def test_allowed_pairings_run(key, name):
     assert regret.shape == (2, 3) and (regret > -1e-9).all()
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "values", "whose"),
-    [
-        ("bef-rlsvi", {}, "theory"),
-        ("bef-rlsvi", {"eta": 3.0}, "theory"),
-        ("bef-rlsvi", {"x": 3.0}, "set"),
-        ("bef-rlsvi", {"scale": 1.0}, "set"),
-        ("lsvi-phe", {"members": 10}, "set"),
-        ("opt-rlsvi", {"sigma": 1.0}, "set"),
-        ("greedy", {}, "none"),
-        ("eps-greedy", {"epsilon": 0.2}, "none"),
-    ],
-)
+OURS = [({}, "theory"), ({"eta": 3.0}, "theory"), ({"x": 3.0}, "set"), ({"scale": 1.0}, "set")]
+OTHERS = [("lsvi-phe", {"members": 10}, "set"), ("opt-rlsvi", {"sigma": 1.0}, "set")]
+OTHERS += [("greedy", {}, "none"), ("eps-greedy", {"epsilon": 0.2}, "none")]
+
+
+@pytest.mark.parametrize(("algorithm", "values", "whose"), [*(("bef-rlsvi", *case) for case in OURS), *OTHERS])
 def test_whose_constants_an_agent_runs_with(algorithm, values, whose):
     assert agents.constants(algorithm, agents.parameters(algorithm, values)) == whose
 

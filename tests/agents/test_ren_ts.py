@@ -23,8 +23,7 @@ def regressors(problem, s, a):
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_the_posterior_is_ridge_regression(name):
     problem = whole(name) if name == "custom-sin" else instance(name)
-    agent = trained("ren-ts", problem, eta=0.7)
-    episodes = random_episodes(problem, (0, 1), 5)
+    agent, episodes = trained("ren-ts", problem, eta=0.7), random_episodes(problem, (0, 1), 5)
     tolerance = 1e-3 if problem.model.smooth else 1e-10
     for i in range(2):
         s, a, _, s_next = samples(episodes, i)
@@ -60,8 +59,7 @@ def test_on_lds_it_has_the_posterior_of_exp_psrl(dimension):
 def test_draws_have_the_covariance_of_the_posterior(name, scale):
     agent = trained("ren-ts", instance(name), seeds=range(50), same_data=True, scale=scale)
     draws = np.concatenate([agent.draw() for _ in range(400)])
-    L = np.linalg.cholesky(full(agent.precision[0]))
-    v = 1.0 if scale == "theory" else scale
+    L, v = np.linalg.cholesky(full(agent.precision[0])), 1.0 if scale == "theory" else scale
     assert_standard_normal((draws - agent.W[0]) @ L / (v * agent.sigma[0]))
 
 
@@ -79,43 +77,39 @@ def test_masses_are_those_of_the_normal_law_cut_to_the_box(name, rng):
     """Of each cell by an independent rule, and their means; means beyond the box too."""
     space = instance(name).model.space
     low, high = float(space.low[0]), float(space.high[0])
-    mean = rng.uniform(low - 0.3, high + 0.3, (2, 3, 2, 1))
-    sigma = np.array([0.15, 0.6])
+    mean, sigma = rng.uniform(low - 0.3, high + 0.3, (2, 3, 2, 1)), np.array([0.15, 0.6])
     P = normal_masses(space, mean, sigma)
     assert np.allclose(P.sum(-1), 1.0, rtol=0, atol=1e-13)
     nodes, weights = fine_rule(space)
-    cells = space.cell(nodes)
     for i, x, a in np.ndindex(2, 3, 2):
         density = weights * np.exp(-0.5 * np.square((nodes - mean[i, x, a, 0]) / sigma[i]))
-        density /= density.sum()
-        expected = np.bincount(cells, density, space.n_cells)
+        expected = np.bincount(space.cell(nodes), density / density.sum(), space.n_cells)
         assert np.allclose(P[i, x, a].reshape(space.n_cells, -1).sum(-1), expected, rtol=0, atol=1e-9)
 
 
 def test_masses_far_outside_the_box_lie_at_its_end():
     space = instance("chain").model.space
+
+    def masses(mean, sigma):
+        return normal_masses(space, np.full((1, 1, 1, 1), mean), np.array([sigma]))[0, 0, 0]
+
     for mean, end in ((1e6, -1), (-1e6, 0)):
-        P = normal_masses(space, np.full((1, 1, 1, 1), mean), np.array([0.01]))[0, 0, 0]
-        assert P[end] == pytest.approx(1.0)
-        assert np.all(np.isfinite(P))
-    wide = normal_masses(space, np.full((1, 1, 1, 1), 0.5), np.array([1e6]))[0, 0, 0]
-    assert np.allclose(wide, 1 / space.n_cells)
-    upper = normal_masses(space, np.full((1, 1, 1, 1), -0.5), np.array([0.1]))[0, 0, 0]
+        assert masses(mean, 0.01)[end] == pytest.approx(1.0) and np.all(np.isfinite(masses(mean, 0.01)))
+    assert np.allclose(masses(0.5, 1e6), 1 / space.n_cells)
     tails = ndtr(-(space.edges + 0.5) / 0.1)
-    assert np.allclose(upper, -np.diff(tails) / (tails[0] - tails[-1]), rtol=1e-9)
+    assert np.allclose(masses(-0.5, 0.1), -np.diff(tails) / (tails[0] - tails[-1]), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "track"), [(name, "UK"[i % 2]) for i, name in enumerate(CONTINUOUS)])
 def test_the_plan_is_optimal_in_the_drawn_model(name, track, drawn, monkeypatch):
     problem = instance(name)
     agent = trained("ren-ts", problem, track)
-    seen = []
-    original = agent.draw
-    monkeypatch.setattr(agent, "draw", lambda: seen.append(original()) or seen[-1])
+    theta = agent.draw()
+    monkeypatch.setattr(agent, "draw", lambda: theta)
     plan = agent.plan(5)
     if track == "K":
         assert np.array_equal(plan.rewards, np.broadcast_to(problem.R, plan.rewards.shape))
-    P = normal_masses(problem.model.space, agent.means(seen[0]), agent.sigma)
+    P = normal_masses(problem.model.space, agent.means(theta), agent.sigma)
     for i in range(2):
         Q, V = optimal(plan.rewards[i], P[i], problem.horizon)
         assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-9)

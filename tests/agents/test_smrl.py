@@ -25,8 +25,7 @@ def direct_sums(agent, problem, episodes, i):
 @pytest.mark.parametrize(("name", "penalty"), [(name, (None, 0.7)[i % 2]) for i, name in enumerate(CONTINUOUS)])
 def test_the_estimate_is_the_closed_form(name, penalty):
     problem = whole(name) if name == "custom-sin" else instance(name)
-    agent = trained("smrl", problem, penalty=penalty)
-    episodes = random_episodes(problem, (0, 1), 5)
+    agent, episodes = trained("smrl", problem, penalty=penalty), random_episodes(problem, (0, 1), 5)
     weights = agent.estimator.weight if penalty is None else [penalty, penalty]
     A = full(np.asarray(problem.model.features.trace))
     for i in range(2):
@@ -42,8 +41,7 @@ def test_the_estimate_is_the_closed_form(name, penalty):
 def test_the_noise_has_mean_zero_under_the_model_itself(name):
     """Stein's identity: E[x + C U theta] = 0 at every (s,a), by sums over the nodes."""
     problem = instance(name)
-    model = problem.model
-    agent = trained("smrl", problem, episodes=0)
+    model, agent = problem.model, trained("smrl", problem, episodes=0)
     natural = model.features.natural(problem.theta_p[None])
     mass = model.family.masses(natural)[0]
     noise = agent.slopes + (agent.squares @ natural[..., None, :, None])[..., 0]
@@ -56,8 +54,7 @@ def test_the_noise_has_mean_zero_under_the_model_itself(name):
 
 def test_the_noise_of_gaussian_states_is_one_over_sigma():
     """C = 1/sigma^2 and x + C eta = (eta - psi)/sigma^2: variance 1/sigma^4 in units of 1/sigma^2."""
-    agent = trained("smrl", instance("lds"), episodes=3)
-    assert np.allclose(agent.noise(), 1 / 0.3, rtol=1e-3)
+    assert np.allclose(trained("smrl", instance("lds"), episodes=3).noise(), 1 / 0.3, rtol=1e-3)
 
 
 def direct_radius(agent, problem, i):
@@ -82,12 +79,10 @@ def test_radius_by_the_determinants(name):
 def test_the_ellipsoid_covers_the_truth_at_all_times(name):
     """|theta^ - theta*| <= rho in all of 25 episodes, for 95 % of 200 seeds; a tenth of rho does not cover."""
     problem = instance(name, horizon=8)
-    agent = trained("smrl", problem, seeds=range(200), episodes=0, bonus="local")
-    ratios = []
+    agent, ratios = trained("smrl", problem, seeds=range(200), episodes=0, bonus="local"), []
     for episode in random_episodes(problem, range(200), 25):
         agent.update(episode)
-        matrix = agent.matrix()
-        gap = agent.learner.theta_p - problem.theta_p
+        matrix, gap = agent.matrix(), agent.learner.theta_p - problem.theta_p
         size = [np.sqrt(g @ full(m) @ g) for g, m in zip(gap, matrix, strict=True)]
         ratios.append(size / agent.radius(matrix))
     worst = np.max(ratios, axis=0)
@@ -99,10 +94,8 @@ def test_the_ellipsoid_covers_the_truth_at_all_times(name):
 def test_the_bonus_at_two_steps(name):
     """b = rho |d/dtheta E V| in (V_n + lambda A)^-1, with the slope by finite differences."""
     problem, scale = instance(name, horizon=2), 0.05
-    model = problem.model
     agent = trained("smrl", problem, "K", seeds=(0,), episodes=12, bonus="local", scale=scale)
-    theta = agent.learner.theta_p[0]
-    V = np.clip(problem.R, 0, 1).max(1)
+    model, theta, V = problem.model, agent.learner.theta_p[0], np.clip(problem.R, 0, 1).max(1)
     slope = derivative(lambda t: model.kernel(t[None])[0] @ V, theta)
     inverse = np.linalg.inv(full(agent.matrix()[0]))
     bonus = scale * direct_radius(agent, problem, 0) * np.sqrt(np.einsum("xai,ij,xaj->xa", slope, inverse, slope))
@@ -143,19 +136,13 @@ def test_returns_of_constant_sequences_by_all_their_paths(rng):
 def test_shooting_takes_the_larger_of_two_noisy_means(name):
     """How often each action is taken in each cell is a normal probability, within 5 standard errors."""
     problem = instance(name)
-    space = problem.model.space
     agent = trained("smrl", problem, "K", seeds=range(100), episodes=3, same_data=True, search="shooting")
-    policies = np.concatenate([agent.plan(k).policy for k in range(5)])
-    taken = policies.mean((0, 1))
-    mean, variance = returns(problem.R[None], problem.model.kernel(agent.learner.theta_p[:1]))
-    mean, variance = (
-        np.einsum("cja,j->ca", part.reshape(space.n_cells, space.per_cell, -1), space.cell_shares)
-        for part in (mean, variance)
-    )
+    taken = np.concatenate([agent.plan(k).policy for k in range(5)]).reshape(-1, problem.model.n_cells)
+    parts = returns(problem.R[None], problem.model.kernel(agent.learner.theta_p[:1]))
+    mean, variance = (problem.model.space.cell_means(part[0]) for part in parts)
     expected = ndtr((mean[:, 1] - mean[:, 0]) / np.sqrt(variance.sum(1) / TRIALS))
-    count = policies.shape[0] * policies.shape[1]
-    error = np.sqrt(expected * (1 - expected) / count)
-    assert np.all(np.abs(taken - expected) <= 5 * error + 1e-9)
+    error = np.sqrt(expected * (1 - expected) / len(taken))
+    assert np.all(np.abs(taken.mean(0) - expected) <= 5 * error + 1e-9)
     # On custom-sin one action is the better one wherever one is.
     assert name == "custom-sin" or np.any((expected > 0.01) & (expected < 0.99))
     assert np.isnan(agent.plan(5).values).all()

@@ -16,13 +16,10 @@ SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "hori
 @pytest.mark.parametrize(("ball", "scale"), [("2-1", 0.01), ("frobenius", 0.02), ("2-1", "theory")])
 def test_plan_is_the_transcription(name, values, ball, scale):
     problem = instance(name, **values)
-    space, H, episodes = problem.model.space, problem.horizon, 6
-    S, A = problem.R.shape
-    agent = trained("uc-matrixrl", problem, "K", episodes=episodes, ball=ball, scale=scale)
-    plan = agent.plan(episodes)
+    space, H, (S, A), episodes = problem.model.space, problem.horizon, problem.R.shape, 6
+    plan = trained("uc-matrixrl", problem, "K", episodes=episodes, ball=ball, scale=scale).plan(episodes)
     data = random_episodes(problem, (0, 1), episodes)
-    c = 1.0 if scale == "theory" else scale
-    d = S * A
+    c, d = 1.0 if scale == "theory" else scale, S * A
     for i in range(2):
         states, actions, _, following = samples(data, i)
         phi, psi = np.eye(d), np.eye(S)
@@ -36,8 +33,7 @@ def test_plan_is_the_transcription(name, values, ball, scale):
         V = np.zeros(S)
         for h in reversed(range(H)):
             Q = np.empty((S, A))
-            for s, a in np.ndindex(S, A):
-                x = phi[s * A + a]
+            for (s, a), x in zip(np.ndindex(S, A), phi, strict=True):
                 bonus = c * width * math.sqrt(x @ np.linalg.solve(A_n, x))
                 Q[s, a] = problem.R[s, a] + x @ M_n @ psi.T @ V + bonus
             V = np.clip(Q.max(1), 0, H)
@@ -59,8 +55,7 @@ def test_plans_of_ayoub_et_al_by_loops(radius):
             for h in reversed(range(H)):
                 ahead = (last if radius == "frozen" else V)[h + 1]
                 beta = math.sqrt(S * A) + (H - h) / 2 * math.sqrt(2 * math.log(1 / delta) + log_det)
-                Q = problem.R + visits @ ahead / number + 0.02 * 2 * H * beta / np.sqrt(number)
-                Q = np.clip(Q, 0, H)
+                Q = np.clip(problem.R + visits @ ahead / number + 0.02 * 2 * H * beta / np.sqrt(number), 0, H)
                 V[h] = Q.max(1)
                 assert np.allclose(Q[np.arange(S), plan.policy[i, h]], V[h], rtol=0, atol=1e-10)
             assert np.allclose(plan.values[i], V[0], rtol=0, atol=1e-10)

@@ -16,8 +16,7 @@ SMALL = [("riverswim", {"states": 3, "horizon": 5}), ("chain", {"bins": 3, "hori
 def history(problem, episodes, seeds=(0, 1), track="K", **values):
     """An agent after some episodes of its own, with the values and the trajectory of each."""
     agent = loop.make_agent(spec("ucrl-vtr", problem, track, list(seeds), episodes, **values))
-    environment = loop.Environment(problem, ROOT, "test", list(seeds))
-    past = []
+    environment, past = loop.Environment(problem, ROOT, "test", list(seeds)), []
     for k in range(episodes):
         plan = agent.plan(k)
         past.append((agent.V, environment.rollout(agent, plan.policy), getattr(agent.mixture, "theta", None)))
@@ -48,8 +47,7 @@ def test_design_weights_and_radius_by_loops_over_the_history(name, values, lam):
     agent.mixture.prepare()
     for i in range(2):
         M, w = one_hot_regression(problem, past, i, lam)
-        blocks = agent.mixture.inverse[i].reshape(C * A, C, C)
-        assert np.allclose(full(blocks) @ M, np.eye(len(M)), rtol=0, atol=1e-9)
+        assert np.allclose(full(agent.mixture.inverse[i].reshape(-1, C, C)) @ M, np.eye(len(M)), rtol=0, atol=1e-9)
         assert np.allclose(agent.mixture.theta[i].ravel(), np.linalg.solve(M, w), rtol=0, atol=1e-9)
         noise = math.sqrt(2 * math.log(1 / 0.03) + np.linalg.slogdet(M)[1] - len(M) * math.log(lam))
         for h in range(H):
@@ -73,8 +71,7 @@ def test_plan_by_loops(name, values, clip):
     agent, past = history(problem, 10, seeds=(0,), scale=0.05, clip=clip)
     plan = agent.plan(10)
     M, w = one_hot_regression(problem, past, 0, 1.0)
-    theta, inverse = np.linalg.solve(M, w), np.linalg.inv(M)
-    beta = agent.radius()[0]
+    theta, inverse, beta = np.linalg.solve(M, w), np.linalg.inv(M), agent.radius()[0]
     V, Q = np.zeros(C), np.empty((C, A))
     for h in reversed(range(H)):
         for s, a in np.ndindex(C, A):
@@ -84,8 +81,7 @@ def test_plan_by_loops(name, values, clip):
             value = problem.R[s, a] + X @ theta + beta[h] * math.sqrt(X @ inverse @ X)
             Q[s, a] = min(max(value, 0.0), H if clip == "H" else H - h)
         V = Q.max(1)
-        chosen = Q[np.arange(C), plan.policy[0, h]]
-        assert np.allclose(chosen, V, rtol=0, atol=1e-9)
+        assert np.allclose(Q[np.arange(C), plan.policy[0, h]], V, rtol=0, atol=1e-9)
     assert np.allclose(plan.values[0], V, rtol=0, atol=1e-9)
 
 
@@ -104,8 +100,7 @@ def test_linearised_regression_by_loops(name, tolerance):
             eta = (U[h] @ theta0[i])[None, None, None]
             # Structural zeros belong to (s,a).
             law = family if model.smooth else family.restricted(t.cells[i, h], t.actions[i, h])
-            mass = law.masses(eta)[0][0, 0, 0]
-            values = V[i, h + 1][model.space.node_anchor]
+            mass, values = law.masses(eta)[0][0, 0, 0], V[i, h + 1][model.space.node_anchor]
             mean = mass @ values
             X = U[h].T @ (family.psi.T @ (mass * values) - mean * (family.psi.T @ mass))
             following = t.next_states[i, h]
@@ -122,15 +117,13 @@ def test_linearised_regression_by_loops(name, tolerance):
 
 def test_linearised_bonus_is_the_norm_of_the_slope():
     problem = instance("dense", horizon=2)
-    model = problem.model
+    model, psi = problem.model, problem.model.family.psi
     agent, _ = history(problem, 6, seeds=(0,), scale=0.1, presentation="linearised")
     plan = agent.plan(6)
     inverse, beta = np.linalg.inv(full(agent.mixture.M[0])), agent.radius()[0]
-    V = np.clip(problem.R, 0, 2).max(1)
-    P = model.kernel(agent.mixture.theta[:1])[0]
+    V, P = np.clip(problem.R, 0, 2).max(1), model.kernel(agent.mixture.theta[:1])[0]
     Q = np.empty(problem.R.shape)
     for s, a in np.ndindex(Q.shape):
-        psi = model.family.psi
         X = full_U(model.features, s, a).T @ (psi.T @ (P[s, a] * V) - (P[s, a] @ V) * (psi.T @ P[s, a]))
         Q[s, a] = np.clip(problem.R[s, a] + P[s, a] @ V + beta[0] * math.sqrt(X @ inverse @ X), 0, 2)
     assert np.allclose(plan.values[0], Q.max(1), rtol=0, atol=1e-10)
@@ -144,8 +137,7 @@ def test_confidence_set_covers_and_theory_is_optimistic(name, values):
     environment = loop.Environment(problem, ROOT, "test", list(seeds))
     covered = np.ones(len(seeds), dtype=bool)
     for k in range(25):
-        plan = agent.plan(k)
-        error = agent.mixture.theta - problem.P
+        plan, error = agent.plan(k), agent.mixture.theta - problem.P
         M = np.linalg.inv(agent.mixture.inverse)
         size = np.sqrt(((M @ error[..., None])[..., 0] * error).sum((1, 2, 3)))
         covered &= size <= agent.radius()[:, 0] / 0.05

@@ -1,10 +1,9 @@
 """Tables of a case: every number by hand from the run files, what comes from tuning, and rejected input."""
 
 import io
-import itertools
 import re
 import weakref
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -57,7 +56,6 @@ def tables_of(folder, case, cuts=(), level=LEVEL):
 
 @pytest.fixture(scope="module")
 def tables(case, tmp_path_factory):
-    """In batches of seeds 1000 to 1003, and 1004 to 1005."""
     return tables_of(tmp_path_factory.mktemp("runs"), case, cuts=(1004,))
 
 
@@ -70,6 +68,12 @@ def logged(case, label, key="regret"):
 def row_of(tables, label):
     (row,) = tables["summary"][tables["summary"]["variant"] == label].to_dict("records")
     return row
+
+
+def reason(paths, outcomes=None, level=LEVEL):
+    with pytest.raises(InputError) as raised:
+        aggregate(paths, outcomes or {}, level)
+    return str(raised.value)
 
 
 def same(number, truth):
@@ -85,19 +89,16 @@ def with_regret(played, regret):
 
 def test_runs_are_read_agent_by_agent(case, tmp_path, monkeypatch):
     """While one is read, only the one before may still be in memory."""
-
-    class Log(dict):
-        """A log that can be watched."""
-
+    Log = type("Log", (dict,), {})  # allows weak references, as a dict does not
     paths, outcomes = written(tmp_path, case)
     read, logs, alive = run_file.load, [], []
 
     def load(path):
         log, meta = read(path)
-        watched = Log(log)
-        logs.append(weakref.ref(watched))
-        alive.append(sum(log() is not None for log in logs))
-        return watched, meta
+        log = Log(log)
+        logs.append(weakref.ref(log))
+        alive.append(sum(each() is not None for each in logs))
+        return log, meta
 
     monkeypatch.setattr(run_file, "load", load)
     aggregate(paths, outcomes, LEVEL)
@@ -164,9 +165,8 @@ def test_curves_are_cumulative(case, tables, label, instance):
 
 def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
     K = 9 * POINTS
-    case = play_all(instance, {"random": Entry("random")}, seeds=3, episodes=K)
+    log, meta, _ = play_all(instance, {"random": Entry("random")}, seeds=3, episodes=K)["random"]
     regret = np.random.default_rng(0).random((1, 3, K))
-    log, meta, _ = case["random"]
     rows = tables_of(tmp_path, {"random": ({**log, "regret": regret}, meta, None)})["curves"]
     assert rows["episode"].is_monotonic_increasing and rows["episode"].is_unique
     assert (rows["episode"].iloc[0], rows["episode"].iloc[-1]) == (1, K)
@@ -180,7 +180,7 @@ def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, tables, family):
     rows = tables["paired"][tables["paired"]["family"] == family]
-    pairs = {frozenset(pair) for pair in itertools.combinations(FAMILIES[family], 2)}
+    pairs = {frozenset(pair) for pair in combinations(FAMILIES[family], 2)}
     assert {frozenset((row.first, row.second)) for row in rows.itertuples()} == pairs and len(rows) == len(pairs) == 10
     plain = {}
     for row in rows.itertuples():
@@ -262,10 +262,8 @@ def test_set_and_surrogate_constants_are_not_called_theory(instance, case, tmp_p
 
 def test_configurations_are_chosen_on_the_tuning_seeds_alone(case, tables, tmp_path):
     """Other regrets in the evaluation: the same settings, the same tuning table, other means."""
-    worse = dict(case)
     log, meta, outcome = case["bef-rlsvi"]
-    worse["bef-rlsvi"] = {**log, "regret": log["regret"][::-1] + 7.0}, meta, outcome
-    other = tables_of(tmp_path, worse)
+    other = tables_of(tmp_path, case | {"bef-rlsvi": ({**log, "regret": log["regret"][::-1] + 7.0}, meta, outcome)})
     columns = ["variant", "setting", "role", "tuning_mean", "at_edge", "edge_matters"]
     assert other["summary"][columns].equals(tables["summary"][columns])
     assert other["tuning"].equals(tables["tuning"])
@@ -273,7 +271,6 @@ def test_configurations_are_chosen_on_the_tuning_seeds_alone(case, tables, tmp_p
 
 
 def test_the_tuning_table_by_hand(case, tables):
-    """Every configuration of every tuned agent, with its rank on the seeds that all have played."""
     assert tables["tuning"]["agent"].tolist() == ["bef-rlsvi"] * 4 + ["mine"] * 4
     for agent, rows in tables["tuning"].groupby("agent"):
         outcome = case[agent][2]
@@ -283,12 +280,9 @@ def test_the_tuning_table_by_hand(case, tables):
         for row, each in zip(rows.itertuples(), outcome["configurations"], strict=True):
             same([row.mean, row.first_mean], [each["mean"], each["first_mean"]])
             assert (row.rung, row.seeds) == (each["rung"], each["seeds"])
-            values = ENTRIES[agent].set | each["values"]
-            assert set(row.setting.split()) == {
-                f"{key}={value:g}" if key != "share" else "share=steps"
-                for key, value in values.items()
-                if not (key in ("eta", "lam") and value == 1)
-            }
+            values = (ENTRIES[agent].set | each["values"]).items()
+            texts = {f"{key}={value}" if key == "share" else f"{key}={value:g}" for key, value in values}
+            assert set(row.setting.split()) == texts - {"eta=1", "lam=1"}
         chosen = {role: number for number, role in enumerate(rows["chosen"]) if isinstance(role, str)}
         # A configuration may be the median and the tuned one at once: then it is called tuned.
         assert chosen.items() <= outcome["chosen"].items() and chosen["tuned"] == outcome["chosen"]["tuned"]
@@ -321,16 +315,15 @@ def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_pa
     ]
     outcome = {"tune": {"x": [1, 100], "eta": [1, 100]}, "seeds": [2, 4], "configurations": configurations}
     outcome |= {key: meta[key] for key in ("algorithm", "instance", "track")}
-    labels = ["b", "b@tuned", "b@median", "b@worst"]
-    meta |= {"labels": labels, **{key: meta[key] * 4 for key in ("settings", "constants", "specification", "facts")}}
+    meta |= {key: meta[key] * 4 for key in ("settings", "constants", "specification", "facts")}
+    meta["labels"] = ["b", "b@tuned", "b@median", "b@worst"]
     log = {key: np.repeat(value, 4, axis=0) if value.ndim == 3 else value for key, value in log.items()}
     for regrets, edge, matters in EDGES:
         best = next(number for number, each in regrets.items() if each is BEST)
         outcome["regrets"] = {str(number): each for number, each in regrets.items()}
         outcome["chosen"] = {"tuned": best, "median": 1, "worst": 2}
         rows = tables_of(tmp_path, {"b": (log, meta, outcome)})["summary"].set_index("variant")
-        assert rows["at_edge"].fillna("")["b@tuned"] == edge
-        assert rows["edge_matters"]["b@tuned"] == matters
+        assert (rows["at_edge"].fillna("")["b@tuned"], rows["edge_matters"]["b@tuned"]) == (edge, matters)
         others = rows.drop("b@tuned")
         assert others["at_edge"].isna().all() and not others["edge_matters"].any()
 
@@ -338,22 +331,14 @@ def test_a_choice_at_the_edge_is_flagged_and_whether_it_matters(instance, tmp_pa
 def test_tables_do_not_depend_on_the_batches_of_seeds_and_their_order(case, tmp_path):
     texts = aggregate(*written(tmp_path / "a", case), LEVEL)
     paths, outcomes = written(tmp_path / "b", case, cuts=(1001, 1004))
-    # In groups of three, the last seeds of each agent first.
-    mixed = [path for first in range(0, len(paths), 3) for path in paths[first : first + 3][::-1]]
-    other = aggregate(mixed, outcomes, LEVEL)
+    # Three batches of each agent, the last seeds first.
+    other = aggregate([path for i in range(0, len(paths), 3) for path in paths[i : i + 3][::-1]], outcomes, LEVEL)
     assert all(other[name] == texts[name] for name in texts if name != "timings")
     for name, text in texts.items():
         assert text.splitlines()[0].split(",") == list(getattr(regret_columns, name.upper()))
 
 
 def test_wrong_run_files_are_rejected_with_a_reason(case, tmp_path):
-    """Missing, overlapping or misnamed batches, and runs of other cases or settings."""
-
-    def reason(paths, outcomes=None, level=LEVEL):
-        with pytest.raises(InputError) as raised:
-            aggregate(paths, outcomes or {}, level)
-        return str(raised.value)
-
     some = {name: case[name] for name in ("mine", "greedy", "random")}
     paths, outcomes = written(tmp_path, some, cuts=(1004,))
     kept = [path for path in paths if path.parts[-2:] != ("random", "1004-1005.npz")]
@@ -378,21 +363,20 @@ def test_wrong_run_files_are_rejected_with_a_reason(case, tmp_path):
         target.write_bytes(whole[target])
 
 
-@pytest.mark.parametrize("key", ["instance", "track", "episodes", "root_seed", "ties", "instance_parameters"])
+OTHERS = {"instance": "other", "track": "K", "episodes": K + 1, "root_seed": 6, "ties": "first"}
+
+
+@pytest.mark.parametrize("key", [*OTHERS, "instance_parameters"])
 def test_runs_of_different_cases_are_not_mixed(instance, case, tmp_path, key):
-    values = {"instance": {"name": "other"}, "track": {"track": "K"}, "episodes": {"episodes": K + 1}}
-    values |= {"root_seed": {"root_seed": 6}, "ties": {"ties": "first"}}
-    if key == "instance_parameters":
-        instance = instances.build("chain", {"bins": 3, "horizon": 5})
-    stranger = play_all(instance, {"random": Entry("random")}, **values.get(key, {}))
+    values = {"name" if key == "instance" else key: OTHERS[key]} if key in OTHERS else {}
+    problem = instance if values else instances.build("chain", {"bins": 3, "horizon": 5})
+    stranger = play_all(problem, {"random": Entry("random")}, **values)
     paths, _ = written(tmp_path, {"greedy": case["greedy"]} | stranger)
-    with pytest.raises(InputError, match=f"'random' and 'greedy' differ in {key}: aggregate one case only"):
-        aggregate(paths, {}, LEVEL)
+    assert f"'random' and 'greedy' differ in {key}: aggregate one case only" in reason(paths)
 
 
 def test_batches_of_one_label_with_different_parameters_are_not_mixed(instance, tmp_path):
     own = play(instance, "greedy", Entry("greedy"), range(1000, 1003))
     stranger = play(instance, "greedy", Entry("greedy", {"eta": 100.0}), range(1003, 1006))
     paths = [path for each in (own, stranger) for path in written(tmp_path, {"greedy": each})[0]]
-    with pytest.raises(InputError, match="differ in settings: a label means one setting"):
-        aggregate(paths, {}, LEVEL)
+    assert "differ in settings: a label means one setting" in reason(paths)

@@ -10,7 +10,6 @@ from befrl.analysis import coverage, other_intervals
 from befrl.common import defaults
 from helpers import PROJECT
 
-DOCUMENT = PROJECT / "docs" / "statistics.md"
 REPETITIONS = 300
 
 
@@ -39,21 +38,17 @@ def test_mean_and_spread_of_a_population_are_those_of_its_draws(rng):
 
 
 def test_interval_covers_at_nominal_rate_where_failures_are_seen(found):
-    """From 50 seeds on, among samples with a failure where there are failures, the log-normal law 1.5 apart.
-
-    Coverage of 95 % within three standard errors of 1.3 %; the percentile bootstrap is far below in places.
-    """
+    """From 50 seeds on, among samples with a failure where there are failures, the log-normal law 1.5 apart."""
     worst = {coverage.CHOSEN: 1.0, "percentile": 1.0}
     for (name, method, n), row in found.items():
         if method in worst and n >= 50 and name != "log-normal 1.5":
             seen = row["coverage_seen"]
             worst[method] = min(worst[method], row["coverage"] if np.isnan(seen) else seen)
-    assert worst[coverage.CHOSEN] > 0.95 - 3 * 0.0126
-    assert worst["percentile"] < 0.9
+    assert worst["percentile"] < 0.9 < 0.95 - 3 * 0.0126 < worst[coverage.CHOSEN]  # three standard errors
+    # 88, 93 and 95 % measured with 2000 samples, three standard errors below.
     for n, least in ((30, 0.82), (100, 0.89), (500, 0.91)):
-        # 88, 93 and 95 % measured with 2000 samples, three standard errors below.
-        if ("log-normal 1.5", coverage.CHOSEN, n) in found:
-            assert found["log-normal 1.5", coverage.CHOSEN, n]["coverage"] > least
+        row = found.get(("log-normal 1.5", coverage.CHOSEN, n))
+        assert row is None or row["coverage"] > least
 
 
 def test_unseen_failures_are_covered_with_a_known_bound_only(found):
@@ -75,10 +70,10 @@ def test_the_interval_is_at_most_two_thirds_wider_than_students(found):
 
 def test_the_chosen_test_keeps_its_size_where_the_sign_flip_test_does_not(found):
     """Under differences that are asymmetric about zero; 100 seeds, one of two agents with equal means fails rarely."""
+    covered = {key[:2]: row["coverage"] for key, row in found.items() if key[2] == 100}
     name = "difference, one fails 3 %"
-    assert found[name, coverage.CHOSEN, 100]["coverage"] > found[name, "sign flips", 100]["coverage"] + 0.03
-    equal = "difference, equal agents"
-    assert found[equal, "sign flips", 100]["coverage"] == pytest.approx(0.95, abs=4 * 0.0126)
+    assert covered[name, coverage.CHOSEN] > covered[name, "sign flips"] + 0.03
+    assert covered["difference, equal agents", "sign flips"] == pytest.approx(0.95, abs=4 * 0.0126)
 
 
 def test_a_row_does_not_depend_on_the_rest_of_the_study(rows):
@@ -98,10 +93,8 @@ def test_other_intervals_are_those_of_scipy(rng):
         for name, method in (("percentile", resamples.percentile), ("BCa", resamples.bca)):
             other = stats.bootstrap((values,), np.mean, confidence_level=0.9, method=name, n_resamples=9999, rng=rng)
             # Ends from 400 resamples: a quantile of 5 % has an error of 0.1 standard errors of the mean.
-            low, high = (end[column] for end in method(0.9))
-            tolerance = 0.5 * stats.sem(values)
-            assert low == pytest.approx(other.confidence_interval.low, abs=tolerance)
-            assert high == pytest.approx(other.confidence_interval.high, abs=tolerance)
+            expected = pytest.approx(list(other.confidence_interval), abs=0.5 * stats.sem(values))
+            assert [end[column] for end in method(0.9)] == expected
 
 
 def test_bca_does_not_depend_on_units_and_hall_and_johnson_are_student_for_symmetric_values(rng):
@@ -110,7 +103,6 @@ def test_bca_does_not_depend_on_units_and_hall_and_johnson_are_student_for_symme
         x = shift + rng.gamma(0.5, 1.0, (4, 300))
         ends = [other_intervals.Resamples(scale * x, np.random.default_rng(5)).bca(0.9) for scale in (1.0, 0.3)]
         np.testing.assert_allclose(ends[1], 0.3 * np.array(ends[0]), rtol=1e-12, atol=1e-14)
-    # For symmetric values Hall's and Johnson's intervals are Student's.
     half = rng.normal(0.0, 1.0, (20, 3))
     x = np.concatenate([half, -half])
     student = other_intervals.student(x, 0.95)
@@ -135,10 +127,9 @@ SLOW = [pytest.param(name, coverage.SIZES, marks=pytest.mark.slow) for name in c
 @pytest.mark.parametrize(("name", "sizes"), [("failures 3 %", (30, 100, 200)), *SLOW])
 def test_the_tables_of_the_documentation_are_those_of_the_command(name, sizes):
     """The same samples again; another machine's rounding may move a sample or two over an edge."""
-    command = "befrl findings --coverage"
-    (text,) = re.findall(rf"<!-- {command} -->\n(.*)\n<!-- end -->", DOCUMENT.read_text(), flags=re.DOTALL)
+    pattern = r"<!-- befrl findings --coverage -->\n(.*)\n<!-- end -->"
+    (documented,) = map(cells, re.findall(pattern, (PROJECT / "docs/statistics.md").read_text(), flags=re.DOTALL))
     made = cells(coverage.markdown(coverage.study(defaults.COVERAGE, defaults.ROOT_SEED, (name,), sizes)))
-    documented = cells(text)
     assert {row for _, row, _ in documented} == set(coverage.POPULATIONS)
     missing = {key for key in documented if key[1] == name} - made.keys()
     assert {key[2] for key in missing} == {f"n = {n}" for n in coverage.SIZES if n not in sizes}

@@ -6,7 +6,6 @@ from scipy import stats
 
 from befrl.analysis import envelope
 
-LEVEL = 0.95
 C = 7.0
 GAPS = 0.4 / 1.8 ** np.arange(6)
 
@@ -18,7 +17,7 @@ def alike(means, seeds=4):
 
 def grown(values, regrets, seed=0, resamples=50):
     found = envelope.bootstrap(regrets, np.random.default_rng(seed), resamples)
-    return found[0], envelope.growth(values, regrets, found, LEVEL)
+    return found[0], envelope.growth(values, regrets, found, level=0.95)
 
 
 def learned(K, eps):
@@ -52,8 +51,9 @@ def test_linear_regret_has_slope_one_and_logarithmic_regret_slope_zero():
 
 def test_values_at_the_edge_are_left_out_while_most_are_inside():
     K = C / GAPS**2
-    _, found = grown(K, alike(learned(K, GAPS)))
-    assert list(envelope.edges(alike(learned(K, GAPS)))) == ["large", *["none"] * 4, "small"]
+    regrets = alike(learned(K, GAPS))
+    _, found = grown(K, regrets)
+    assert list(envelope.edges(regrets)) == ["large", *["none"] * 4, "small"]
     assert (found["first"], found["last"], found["edge"]) == (K[1], K[-2], "none")
     assert found["inside"] == pytest.approx(4 / 6) and found["slope"] == pytest.approx(0.5)
     # Below the first K of the grid the regret is linear: with most of the values there the fit is on all of them.
@@ -63,21 +63,16 @@ def test_values_at_the_edge_are_left_out_while_most_are_inside():
 
 
 def test_each_half_reads_where_the_other_half_chose():
-    """Even seeds are best at the first gap, odd ones at the second."""
     regrets = np.zeros((3, 4, 1))
     regrets[0, 0::2], regrets[1, 0::2] = 10.0, 1.0
     regrets[0, 1::2], regrets[1, 1::2] = 2.0, 8.0
-    # The even half chooses gap 0, where the odd mean is 2; the odd half chooses gap 1, where the even mean is 1.
+    # The even seeds choose gap 0, where the odd mean is 2; the odd ones choose gap 1, where the even mean is 1.
     assert envelope.bootstrap(regrets, np.random.default_rng(0), 1)[0] == pytest.approx([1.5])
 
 
 def test_the_envelope_of_equal_means_is_unbiased():
-    """With equal means at all gaps the envelope is that mean: no bias, where the plain maximum has one of +1.27 sd.
-
-    A z-test at a two-sided error rate of 1e-4, on 4,000 samples of 6 gaps, 8 seeds.
-    """
-    rng = np.random.default_rng(3)
-    seeds, samples = 8, 4000
+    """Where the plain maximum has a bias of +1.27 sd; a z-test at a two-sided error rate of 1e-4."""
+    rng, seeds, samples = np.random.default_rng(3), 8, 4000
     noise = 100 + rng.standard_normal((6, seeds, samples))
     found = envelope.bootstrap(noise, rng, 1)[0] - 100
     z = found.mean() / (found.std() / np.sqrt(samples))
@@ -103,8 +98,7 @@ def failing(rng, K, seeds):
 @pytest.mark.parametrize("sample", [pytest.param(noisy, marks=pytest.mark.slow), failing])
 def test_the_interval_of_the_slope_covers_at_nominal_rate(sample):
     """In 300 samples of 32 seeds; the test fails with a chance below 1e-4 if the true coverage is 0.92 or more."""
-    rng = np.random.default_rng(11)
-    K, samples, hits = np.geomspace(100, 1000, 11), 300, 0
+    rng, K, samples, hits = np.random.default_rng(11), np.geomspace(100, 1000, 11), 300, 0
     for _ in range(samples):
         means, regrets = sample(rng, K, 32)
         truth = envelope.slopes(K, means.max(0)[None])[0]

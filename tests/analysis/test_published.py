@@ -17,14 +17,16 @@ from befrl.numerics import bellman
 from befrl.study import config
 from cases import Entry, play_all, write_tables
 
+RIVER = ("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
 EPISODES, SEEDS = 60, 3
+# The experiment of each source that is about curves.
+CURVES = {"cho": "returns", "ayoub": "code", "li": "reward"}
 
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory):
     """A study of one small instance in track K."""
-    instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
-    layout = Layout(tmp_path_factory.mktemp("study"))
+    instance, layout = instances.build(*RIVER), Layout(tmp_path_factory.mktemp("study"))
     instances.save(layout.instance("swim"), "swim", instance, {})
     entries = {
         "ucrl-vtr": Entry("ucrl-vtr"),
@@ -40,10 +42,6 @@ def layout(tmp_path_factory):
 
 def path_of(layout, table):
     return layout.regret_timings("swim", "K") if table == "timings" else layout.regret(table, "swim", "K")
-
-
-# The experiment of each source that is about curves.
-CURVES = {"cho": "returns", "ayoub": "code", "li": "reward"}
 
 
 def tables(source, layout, experiment=None):
@@ -86,7 +84,7 @@ def test_every_row_names_its_source_instance_and_unit(made):
 
 def test_curves_are_those_of_the_regret_tables_and_of_uniform_play(layout, made):
     (rerun,) = published.read("cho", layout, {"returns": ["swim"]})["returns"]
-    instance = instances.build("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
+    instance = instances.build(*RIVER)
     value = bellman.evaluate(np.full((1, 1, 4, 3, 2), 0.5), instance.R, instance.P)[0, 0] @ instance.start_masses
     raw = rerun.curve("eps-greedy")
     k, regret = raw["episode"].to_numpy(), raw["mean"].to_numpy()
@@ -138,7 +136,7 @@ def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout, made):
         ratio = timings.loc[variant, "estimating"] / timings.loc["rrl-mnl", "estimating"]
         assert values.loc[("updates over those of rrl-mnl", variant), "ours"] == pytest.approx(ratio)
     ratios = values.loc["seconds over those of rrl-mnl"]
-    assert ratios.loc["rrl-mnl", "ours"] == 1 and ratios.loc["rrl-mnl", "authors"] == 1
+    assert ratios.loc["rrl-mnl", "ours"] == ratios.loc["rrl-mnl", "authors"] == 1
     # The authors' likelihood goes through all data: their number stands beside the variant that does too.
     assert ratios.loc["ucrl-mnl-visits", "authors"] == pytest.approx(4302.3 / 20.3)
     assert np.isnan(ratios.loc["ucrl-mnl", "authors"])
@@ -148,9 +146,9 @@ def without(layout, root, name, variant):
     """A copy of the study's tables of which one lacks a variant."""
     copy = Layout(root)
     for table in ("summary", "curves", "timings"):
-        lines = Path(path_of(layout, table)).read_text().splitlines()
+        lines = Path(path_of(layout, table)).read_text().splitlines(keepends=True)
         kept = [line for line in lines if table != name or f",{variant}," not in line]
-        storage.write_text(path_of(copy, table), "".join(f"{line}\n" for line in kept))
+        storage.write_text(path_of(copy, table), "".join(kept))
     instances.save(copy.instance("swim"), "swim", instances.build("riverswim", {}), {})
     return copy
 
@@ -205,9 +203,8 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
 def test_studies_run_the_published_settings(name):
     """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
     study = config.load(config.INCLUDED / name)
-    assert sorted(study["published"]) == published.registry.names()
-    for source, experiments in study["published"].items():
-        assert set(experiments) == set(published.registry.module(source).EXPERIMENTS)
+    experiments = {name: set(published.registry.module(name).EXPERIMENTS) for name in published.registry.names()}
+    assert {source: set(each) for source, each in study["published"].items()} == experiments
     # At least as many runs as the authors have, by their text or their code.
     runs_of = {"cho": cho.RUNS, "li": li.RUNS, "ayoub": max(runs for by in ayoub.RUNS.values() for runs in by.values())}
     for source, experiment in CURVES.items():
@@ -218,12 +215,9 @@ def test_studies_run_the_published_settings(name):
         lengths |= {f"riverswim-cho-{S}": 10_000 for S in (4, 8)}
         lengths |= {f"riverswim-ayoub-{ending}": ayoub.EPISODES for ending in ("3", "4", "5-text")}
     assert {each: study["study"][each]["episodes"] for each in lengths} == lengths
-    algorithms = {
-        source: {study["agents"][agent]["algorithm"] for names in experiments.values() for each in names
-                 for agent in study["study"][each]["agents"]}
-        for source, experiments in study["published"].items()
-    }  # fmt: skip
-    assert algorithms == {"cho": set(cho.SECONDS), "li": set(li.REWARD), "ayoub": set(ayoub.REGRET)}
+    for source, expected in (("cho", cho.SECONDS), ("li", li.REWARD), ("ayoub", ayoub.REGRET)):
+        played = [study["study"][each]["agents"] for names in study["published"][source].values() for each in names]
+        assert {study["agents"][agent]["algorithm"] for agents in played for agent in agents} == set(expected)
     for agent, setting in study["agents"].items():
         if agent.startswith("ayoub") and setting["algorithm"] != "eps-greedy":
             assert setting["set"]["delta"] == 1 / ayoub.EPISODES

@@ -1,8 +1,4 @@
-"""Remarks on rows of the tables: planted handicaps are named, and a fair run of the same agent has no remark.
-
-The case is a chain of three bins with 40 episodes; each tuned agent tries 8 configurations, of which 4 play all 30
-tuning seeds.
-"""
+"""Remarks on rows of the tables: planted handicaps are named, and a fair run of the same agent has no remark."""
 
 import pytest
 
@@ -32,9 +28,8 @@ HANDICAPPED = {
 def read_tables(folder, entries, instance=None, **options):
     """The summary of a case by variant, and its layout and name."""
     instance = instance or instances.build("chain", {"bins": 3, "horizon": 6})
-    case = play_all(instance, entries, **({"seeds": 100, "episodes": 40, "halving": HALVING} | options))
-    layout = Layout(folder)
-    name = write_tables(layout, case)
+    layout, options = Layout(folder), {"seeds": 100, "episodes": 40, "halving": HALVING} | options
+    name = write_tables(layout, play_all(instance, entries, **options))
     table = tidy.read(layout.regret("summary", *name), regret_columns.SUMMARY)
     table["remarks"] = table["remarks"].astype(object).fillna("")
     return table.set_index("variant"), layout, name
@@ -60,7 +55,6 @@ def rows_of(table, agent):
 
 
 def test_a_fair_run_has_no_remark(fair):
-    """Nor have its median and worst settings; an agent that ties at its theoretical constants does not when tuned."""
     for variant in (*rows_of(fair, "bef-rlsvi"), "lsvi-phe@tuned"):
         assert listed(fair, variant) == []
     assert fair.loc["lsvi-phe", "tied"] == 1.0
@@ -84,11 +78,10 @@ def test_the_ridge_of_every_agent_counts_as_held_unless_it_has_a_range():
     assert len(found) > 10
     for algorithm, ridges in found.items():
         meta = {"ties": "random", "algorithm": algorithm, "constants": "theory"}
-        ranges = {name: [0.1, 10] for name in ridges}
-        assert remarks.of(row, meta, {"tune": ranges | {"scale": [0.1, 10]}}) == ""
+        scale, ranges = {"scale": [0.1, 10]}, {name: [0.1, 10] for name in ridges}
+        assert remarks.of(row, meta, {"tune": ranges | scale}) == ""
         for name in ridges:
-            left_out = {key: ranges[key] for key in ridges if key != name}
-            for tune in ({"scale": [0.1, 10]} | ranges | {name: 1}, left_out):
+            for tune in (scale | ranges | {name: 1}, {key: ranges[key] for key in ridges if key != name}):
                 assert remarks.of(row, meta, {"tune": tune}) == f"held fixed in tuning: {name}"
         assert remarks.of(row, meta, None) == "not tuned"
 
@@ -99,8 +92,8 @@ def test_ties_that_go_to_the_first_action_are_named_in_every_row(tmp_path):
     for variant in table.index:
         assert "ties go to the first action" in listed(table, variant)
     # All values are at the cap, in all plans, and nothing but the first action is ever played.
-    assert "its actions tie everywhere, so it plays the first one" in listed(table, "lsvi-phe")
-    assert "its policy never changes" in listed(table, "lsvi-phe")
+    expected = {"its actions tie everywhere, so it plays the first one", "its policy never changes"}
+    assert expected <= set(listed(table, "lsvi-phe"))
 
 
 def test_a_policy_that_never_changes_and_few_seeds_are_named(tmp_path):
@@ -109,8 +102,7 @@ def test_a_policy_that_never_changes_and_few_seeds_are_named(tmp_path):
     entries = {name: Entry(name) for name in ("ucrl-mnl-plus", "ucrl-mnl")}
     table, *_ = read_tables(tmp_path, entries, river, track="K", episodes=30, seeds=99)
     assert table.loc["ucrl-mnl-plus", "changed"] == 0 < table.loc["ucrl-mnl", "changed"]
-    assert "its policy never changes" in listed(table, "ucrl-mnl-plus")
-    assert "its policy never changes" not in listed(table, "ucrl-mnl")
+    assert [name for name in entries if "its policy never changes" in listed(table, name)] == ["ucrl-mnl-plus"]
     assert all("fewer than 100 seeds" in listed(table, variant) for variant in table.index)
 
 

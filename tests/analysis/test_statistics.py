@@ -1,5 +1,7 @@
 """Statistics over seeds: slopes, failures, growth of times and quantiles. Intervals have tests of their own."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -8,10 +10,8 @@ from befrl.analysis.statistics import failed, slope, time_exponent
 
 
 def test_the_slope_of_a_power_is_its_exponent_and_that_of_the_second_half():
-    for K in (10, 1000, 12345):
-        k = np.arange(1, K + 1)
-        for power in (0.0, 0.5, 1.0, 2.0):
-            assert slope(7.0 * k**power) == pytest.approx(power, abs=1e-9)
+    for K, power in itertools.product((10, 1000, 12345), (0.0, 0.5, 1.0, 2.0)):
+        assert slope(7.0 * np.arange(1, K + 1) ** power) == pytest.approx(power, abs=1e-9)
     k = np.arange(1, 1001)
     assert slope(np.where(k < 500, k, np.sqrt(500.0 * k))) == pytest.approx(0.5, abs=1e-3)
     # There is none without logarithms or a second point.
@@ -36,9 +36,7 @@ def test_a_seed_failed_if_its_last_tenth_is_above_half_the_uniform_regret():
 def test_time_exponent_is_the_power_of_k_whatever_the_outliers(power, rng):
     K = 2000
     seconds = 3e-4 * np.arange(1, K + 1.0) ** power
-    # A few episodes that the machine was busy with something else.
-    slow = rng.choice(K, 50, replace=False)
-    seconds[slow] *= 100
+    seconds[rng.choice(K, 50, replace=False)] *= 100  # while the machine is busy with something else
     assert abs(time_exponent(seconds) - power) < 0.05
     assert np.isnan(time_exponent(seconds[:19]))
 

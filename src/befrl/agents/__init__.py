@@ -1,7 +1,6 @@
-"""Algorithms: one file each, all with the same parts in the same order.
+"""Algorithms, one file each: a module with a dataclass `Parameters` and a class `Agent` (see `base.py`).
 
-An agent's module has a `Parameters` dataclass and a class `Agent` (see `base.py`). Putting the file here is enough:
-`bef-rlsvi` in a config or on the command line means `befrl/agents/bef_rlsvi.py`.
+A file here is registered by its name: `bef-rlsvi` in a config or on the command line is `befrl/agents/bef_rlsvi.py`.
 """
 
 import dataclasses
@@ -28,10 +27,7 @@ def parameters(algorithm: str, values: dict, where: str | None = None):
 
 
 def specification(model, algorithm: str, chosen) -> str:
-    """EXACT if a model satisfies what an algorithm assumes, MISSPECIFIED if not.
-
-    Raises `Refused` if the algorithm cannot run, or its estimator or planner does not apply to the model.
-    """
+    """`Agent.specification` of an algorithm; raises `Refused` also if its estimator or planner does not apply."""
     check_parts(model, chosen)
     return registry.module(algorithm).Agent.specification(model, chosen)
 
@@ -45,12 +41,10 @@ def check_parts(model, chosen):
 
 
 def constants(algorithm: str, chosen) -> str:
-    """Whose constants an algorithm runs with.
+    """Whose constants an algorithm runs with: "theory", "surrogate", "set" or "none".
 
-    "theory"     those of its source
-    "surrogate"  those that stand in for its source's, which are not known
-    "set"        the user's; a parameter that is None by default replaces a constant of the theory when it is given
-    "none"       its theory gives none
+    "surrogate" stands in for constants that its source does not give. "set" is the user's `scale`, or a value for a
+    parameter that is None by default and replaces a constant of the theory. "none": its theory gives none.
     """
     if not hasattr(chosen, "scale"):
         return "none"

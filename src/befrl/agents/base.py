@@ -1,7 +1,7 @@
-"""The interface of agents: `plan(k)`, `act(h, cells, policy)`, `update(trajectory)`, and the data that they exchange.
+"""The interface of agents, `plan(k)`, `act(h, cells, policy)` and `update(trajectory)`, and the data they exchange.
 
-n rows run in lock step, each with its own seed and its own setting: states, actions and rewards are arrays (n,), tables
-have the row as first axis, and so has every number among the agent's parameters (`common.parameters.per_row`).
+n rows run in lock step, each with its own seed and setting. States, actions, rewards and the numbers among the
+parameters (`common.parameters.per_row`) are arrays (n,); tables have the row as first axis.
 """
 
 from abc import ABC, abstractmethod
@@ -48,10 +48,8 @@ class Trajectory:
 class Plan:
     """The policy of an episode and the agent's own estimate of its value.
 
-    policy   (n, H, cells)  actions, or (n, H, cells, A)  probabilities
-    values   (n, N)         the agent's V_1 on the anchors; NaN if it has none
-    rewards  (n, N, A)      the mean rewards that it planned with, or None
-    plans    the number of backward inductions
+    policy (n, H, cells) has actions, or (n, H, cells, A) probabilities; values (n, N) are V_1 on the anchors, or NaN;
+    rewards (n, N, A) are the mean rewards planned with, or None; plans is the number of backward inductions.
     """
 
     policy: np.ndarray
@@ -75,10 +73,7 @@ class BaseAgent(ABC):
 
     @classmethod
     def specification(cls, model, parameters) -> str:
-        """EXACT if the model satisfies what the agent assumes, MISSPECIFIED if not.
-
-        Called before anything runs; raises `Refused` with the reason if the agent cannot run at all.
-        """
+        """EXACT if the model satisfies the agent's assumptions, else MISSPECIFIED; `Refused` if it cannot run."""
         return EXACT
 
     def __init__(self, problem: Problem, parameters):
@@ -88,7 +83,7 @@ class BaseAgent(ABC):
 
     @abstractmethod
     def plan(self, k: int) -> Plan:
-        """The plan of episode k, counted from 0."""
+        """The plan of episode k, counted from 0, from the data of the episodes before it."""
 
     def greedy(self, Q):
         """The greedy actions for Q on cells, (n, H, C, A) -> (n, H, C)."""

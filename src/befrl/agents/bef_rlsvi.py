@@ -8,20 +8,18 @@ Algorithm 1 of the paper, for episode k with both penalised MLEs of episodes 1 .
     x_k     = ( H sqrt(beta_p B_p/(alpha_p alpha_r)) + sqrt(beta_r B_r min(1, alpha_p/alpha_r))/(2 alpha_r) )^2
     B_i     = eta/2 B_A^2 + gamma_i + log(1/delta),   gamma_i = d log(1 + beta_i B_phi_A H K/eta)    (Theorem 1)
 
-Variants: `noise: step` draws an independent xi_{k,h} for each step; `clip: range` cuts Q_h to [0, H-h+1]; `design:
-hessian` replaces Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A of the transitions' likelihood, which lies
-between alpha_p Gbar and beta_p Gbar. Shapes: theta (n, d), Gbar (n, blocks, m, m), xi (n, d), x (n,).
+Variants: `noise: step` draws xi_{k,h} for each step; `clip: range` cuts Q_h to [0, H-h+1]; `design: hessian` replaces
+Gbar by the Hessian sum U' Cov_{theta^_p}[psi] U + eta A, which lies between alpha_p Gbar and beta_p Gbar. Shapes: theta
+and xi (n, d), Gbar (n, blocks, m, m), x (n,).
 
-**Deviations.** The family has a known base measure, as in Chowdhury et al., which the paper drops, and psi may be
-signed. The penalty is |theta|_A^2/2; the norm itself, as printed, does not yield the score equations. The estimators
-of episode k use the data before k (the printed sums run to k). alpha, beta and B_A are those of the compact set in
-`constants.py`, made from theta* and told to the agent, and alpha_r is the constant along B; the MLE is not constrained
-to that set. Directions in which psi does not vary do not count in alpha_p. x_k is that of Theorem 1, with K and the
-square, as an equality: the lemma on the learning error and its proof have k for K and no square, and the sketch of the
-proof has H on both terms, no alpha_r in the first root and 2 alpha_r in the second. B_i is also Theorem 1's, with
-log(1/delta); the appendix's corollaries have log(2 C/delta). With a known reward (track K) the noise is added to
-theta*_r and x_k keeps only its first term. Planning is exact unless `planner` says otherwise; the paper plans with
-random features. The variants `noise` and `clip` require exact planning.
+**Deviations.** The family has a known base measure, as in Chowdhury et al., and psi may be signed. The penalty is
+|theta|_A^2/2; the printed norm does not yield the score equations. Estimators of episode k use the data before k (the
+printed sums run to k). alpha, beta and B_A are computed from theta* (`constants.py`); alpha_r is the constant along B,
+alpha_p ignores directions in which psi does not vary, and the MLE is not constrained to their compact set. x_k and B_i
+are Theorem 1's, as equalities. Elsewhere the paper has k for K and no square (lemma on the learning error), H on both
+terms, no alpha_r in the first root and 2 alpha_r in the second (sketch of the proof), and log(2 C/delta) (corollaries).
+In track K the noise is added to theta*_r and x_k keeps only its first term. The paper plans with random features, here
+a `planner`.
 """
 
 from dataclasses import dataclass
@@ -52,7 +50,7 @@ class Parameters(LearnerParameters, PlannerParameters):
 
     @property
     def by_steps(self):
-        """Whether the recursion depends on the step h other than through V_{h+1}, which planners do not support."""
+        """Whether R or the clip depends on the step h, which only exact planning supports."""
         return self.noise == "step" or self.clip == "range"
 
 

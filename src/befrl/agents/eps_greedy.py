@@ -3,18 +3,14 @@
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
     pi_h(a | s) = (1 - epsilon) 1[a = argmax Q_h(s,.)] + epsilon/A
 
-Epsilon is constant, so that regret finally grows linearly; it is the regret of the mixture pi, not of the greedy
-policy. With `model: counts` this is the baseline of Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020, Appendix C), on
-cells, with N(s,a,s') visits:
+Regret is that of the mixture pi. `model: counts` is the baseline of Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020,
+Appendix C), on cells, with N(s,a,s') visits. In their code V_{h+1} is the previous episode's (`backup: previous`).
 
     P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
 
-as their text says. In their code V_{h+1} comes from the previous episode's Q, 0 in the first (`backup: previous`).
-Shapes: policy (n, H, C, A), counts (n, 1, C, A, C).
-
-**Deviations.** By default the plan is the greedy policy's in the family's estimate, without clipping. The epsilon of
-Ayoub et al. is 0.01 on RiverSwim. In track K the rewards are the true ones, in track U the family's estimates for both
-models. The agent's own value is that of its greedy policy, its estimate of V*; with counts that of the mixture.
+Shapes: policy (n, H, C, A), counts (n, 1, C, A, C). **Deviations.** By default the plan is the greedy policy's, in the
+family's estimate and without clipping. Ayoub et al. have epsilon = 0.01 on RiverSwim. Rewards are the true ones in
+track K and the family's estimates in track U. The agent's own value is the greedy policy's, with counts the mixture's.
 """
 
 from dataclasses import dataclass

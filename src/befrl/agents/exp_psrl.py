@@ -1,17 +1,14 @@
 """EXP-PSRL (Chowdhury, Gopalan, Maillard, AISTATS 2021): plan in a model drawn from the posterior.
 
-With the Gaussian prior N(0, (eta A)^-1) the posterior is approximated at its mode (Laplace):
-
     theta~ ~ N(theta^, v^2 H^-1),   H = sum U' Cov_{theta^}[psi] U + eta A,   Q_h = E[r] + P_{theta~_p} V_{h+1}
 
-and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. In track U the reward's
-parameter is drawn in the same way from its own posterior. With `posterior: mala` this draw starts a chain of `steps`
-Langevin steps with Metropolis' correction (`langevin.py`), which leave exp(-L(theta)/v^2) invariant, L being the
-penalised negative log-likelihood: the exact posterior for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
+is the Laplace approximation for the prior N(0, (eta A)^-1). `scale` is v, 1 in theory. In track U the reward's
+parameter is drawn likewise. With `posterior: mala` the draw starts a chain of `steps` Metropolis-adjusted Langevin
+steps (`langevin.py`) with invariant law exp(-L(theta)/v^2), L the penalised negative log-likelihood: the exact
+posterior for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
 
-**Deviations.** The published algorithm assumes exact draws and a known reward. The Laplace approximation is not exact,
-and a chain of finite length only as far as it mixes. Only the Gaussian prior is implemented; the authors also have the
-conjugate prior exp(n_0 (theta . T(s_0'|s_0,a_0) - Z)). Their bound is Bayesian, with theta* drawn from the prior; here
+**Deviations.** The source assumes exact draws and a known reward; here draws are approximate. Its conjugate prior
+exp(n_0 (theta . T(s_0'|s_0,a_0) - Z)) is not implemented. Its bound is Bayesian, with theta* drawn from the prior; here
 theta* is fixed. Where features vary within cells L is interpolated.
 """
 
@@ -39,7 +36,6 @@ class Agent(BaseAgent):
         self.planner = planner_for(problem, parameters)
 
     def _draw(self, theta, hessian, loss):
-        """A draw from the posterior with this mode, Hessian and loss, (n, d)."""
         chosen, normals, uniforms = self.parameters, self.problem.normals, self.problem.uniforms
         draw = linalg.laplace_draw(theta, hessian, chosen.scale, normals)
         if chosen.posterior == "laplace":

@@ -6,7 +6,7 @@ The published algorithm plays argmax_pi max_{theta in Theta_n} V_theta,1(s_1), w
     beta_n  = eta/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta/eta A^-1 sum G).
 
 To second order Theta_n is the ellipsoid |theta - theta^|_H <= rho, rho = sqrt(2 beta_n), H = sum U' Cov_{theta^}[psi] U
-+ eta A, and `relaxation` says what replaces the maximum over it (`optimism.py`): by default a value-aware bonus,
++ eta A. `relaxation` replaces the maximum over it (`optimism.py`), by default with a value-aware bonus,
 
     b_h   = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{H^-1}
     Q_h   = clip( E[r] + P_{theta^} V_{h+1} + b_h, 0, H-h+1 ),   V_h = max_a Q_h.
@@ -14,14 +14,12 @@ To second order Theta_n is the ellipsoid |theta - theta^|_H <= rho, rho = sqrt(2
 In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})), rho_r likewise with beta_r.
 `scale` multiplies rho and rho_r. Shapes: theta (n, d), H (n, blocks, m, m), rho (n,).
 
-**Deviations.** The maximum over theta is relaxed. `local` and `pinsker` act at each (s,a,h) separately and clip Q,
-which the published algorithm does not need; `gradient` and `sample` keep one theta for all and find a local maximum, or
-the best of a sample. They need s_1, which is known in the source; here it has the empirical law of the first states of
-past episodes, by cell, and is uniform over cells before the first. The source's C_n is a ratio of two integrals; the
-determinant is an upper bound of it and replaces it, as Ouhamma et al. print it, though their step before has square
-roots of determinants. Transitions and rewards have a confidence set each, both at delta; B_A and beta are computed from
-theta* and told to the agent. The optimistic reward is an extension that the authors mention but do not print; it acts
-at each (s,a) separately in all relaxations.
+**Deviations.** `local` and `pinsker` relax the maximum at each (s,a,h) separately and clip Q; `gradient` and `sample`
+keep one theta and find a local maximum, or the best of a sample. These two need s_1, known in the source; here it has
+the empirical law of past first states, by cell, uniform before the first episode. C_n, a ratio of two integrals in the
+source, is replaced by its upper bound, the determinant, as in Ouhamma et al., whose step before has square roots of
+determinants. Transitions and rewards have a confidence set each, both at delta. B_A and beta are computed from theta*.
+The authors mention an optimistic reward but do not state it; here it acts at each (s,a) separately.
 """
 
 from dataclasses import dataclass

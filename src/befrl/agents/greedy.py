@@ -2,8 +2,7 @@
 
     Q_h = E_{theta^_r}[r] + P_{theta^_p} V_{h+1},   V_h = max_a Q_h
 
-This is BEF-RLSVI with x = 0. **Deviations**: none; in track K the rewards are the true ones. In track U all
-actions tie before the first data.
+This is BEF-RLSVI with x = 0. In track U all actions tie before the first data. **Deviations**: none.
 """
 
 from dataclasses import dataclass

@@ -1,22 +1,17 @@
 """LSVI-PHE (Ishfaq et al., ICML 2021): the maximum of M regressions on perturbed histories.
 
-The linear algorithm, for episode k with the data of episodes 1 .. k-1, backwards in h and for m = 1 .. M:
-
-    theta~_m = argmin sum ( r + eps_m + V_{h+1}(s') - x'theta )^2 + lambda |theta - xi_m/lambda|^2
-             = Lambda_h^-1 ( sum x [ r + eps_m + V_{h+1}(s') ] + xi_m )
+    theta~_m = argmin sum ( r + eps_m + V_{h+1}(s') - x'theta )^2 + lambda |theta - xi_m/lambda|^2,   m = 1 .. M,
                with eps_m ~ N(0, sigma^2) for each sample and xi_m ~ N(0, sigma^2 lambda I)
     Q_h      = min( max_m x'theta~_m, H-h+1 )^+,   V_h = max_a Q_h
     lambda = 1,   sigma = H sqrt(d iota),   iota = log(2 d T/delta),   M = d log(delta/9)/log Phi(1)
 
-All targets are perturbed afresh in every episode. The noise of the history, sum x eps_m + xi_m, is Gaussian with
-covariance sigma^2 (sum x x' + lambda I) = sigma^2 Lambda_h, hence theta~_m ~ N(theta^_h, sigma^2 Lambda_h^-1). This law
-is drawn from directly, without visiting the history. Shapes: Q_h (n, S, A) on the points of `regression.py`, d = D.
+All targets are perturbed afresh in every episode. The noise sum x eps_m + xi_m has covariance sigma^2 Lambda_h, so that
+theta~_m ~ N(theta^_h, sigma^2 Lambda_h^-1) is drawn directly. Shapes: Q_h (n, S, A), d = D of `regression.py`.
 
-**Deviations.** The source's constants are not known. sigma is of the order H sqrt d, with the constant 1 and the
-logarithm of LSVI-UCB. M is of the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x with
+**Deviations.** The source's constants are not known. sigma has the order H sqrt d, with the constant 1 and the
+logarithm of LSVI-UCB. M has the order d, as Cho et al. (NeurIPS 2024) quote it: a member is optimistic along x with
 probability 1 - Phi(1), and 9^d points make a 1/4-net of the directions, so that log(delta/9^d)/log Phi(1) members
-suffice. Targets are made anew from the current V_{h+1}; a co-author's notebook keeps the old ones, runs M = 1 and sigma
-= 1. In track K sigma stays. The clip assumes rewards in [0, 1].
+suffice. Targets use the current V_{h+1}; a co-author's notebook keeps the old ones, with M = sigma = 1.
 """
 
 from dataclasses import dataclass

@@ -1,17 +1,12 @@
 """LSVI-UCB (Jin, Yang, Wang, Jordan, COLT 2020): least-squares value iteration with an upper confidence bound.
 
-Algorithm 1, for episode k with the data of episodes 1 .. k-1 and linear MDP features x(s,a) in R^d, |x| <= 1:
-
-    Lambda_h = lambda I + sum x x'
-    w_h      = Lambda_h^-1 sum x [ r + max_a Q_{h+1}(s', a) ]
+    Lambda_h = lambda I + sum x x',   w_h = Lambda_h^-1 sum x [ r + max_a Q_{h+1}(s', a) ]         (Algorithm 1)
     Q_h(.,.) = min( w_h' x + beta sqrt(x' Lambda_h^-1 x), H )
-    lambda = 1,   beta = c d H sqrt(iota),   iota = log(2 d T/delta),   T = K H       (Theorem 3.1)
+    lambda = 1,   beta = c d H sqrt(iota),   iota = log(2 d T/delta),   T = K H                    (Theorem 3.1)
 
-Shapes: Q_h (n, S, A) on the points of `regression.py`, d = D.
-
-**Deviations.** c is an unspecified constant in the paper and 1 here. In track K beta stays. The clip is the paper's, at
-H for all steps and none from below; it assumes rewards in [0, 1]. While all bounds exceed H, all actions have the value
-H: at the theory's beta that lasts for about beta^2/H^2 = d^2 iota visits to each direction at each step.
+Shapes: Q_h (n, S, A), d = D of `regression.py`. **Deviations.** c, unspecified in the paper, is 1. The clip is the
+paper's, at H for all steps and none from below. All actions tie while all bounds exceed H: at the theory's beta for
+about beta^2/H^2 = d^2 iota visits to each direction and step.
 """
 
 from dataclasses import dataclass

@@ -1,25 +1,18 @@
 """OPT-RLSVI (Zanette, Brandfonbrener, Brunskill, Pirotta, Lazaric, AISTATS 2020): RLSVI with a default value.
 
-Algorithm 1, for episode k with the data of episodes 1 .. k-1, backwards in t, B_t = H-t+1, n = |x(s,a)|_{Sigma_t^-1}:
-
     theta^_t = Sigma_t^-1 sum x [ r + V_{t+1}(s') ],   xi_t ~ N(0, sigma^2 Sigma_t^-1),   Sigma_t = lambda I + sum x x'
-    Q_t(s,a) = x'(theta^_t + xi_t)                                     if n <= alpha_L
-             = B_t                                                     if n >= alpha_U
-             = (alpha_U - n)/(alpha_U - alpha_L) x'(theta^_t + xi_t)
-               + (n - alpha_L)/(alpha_U - alpha_L) B_t                 otherwise
+    Q_t(s,a) = (1 - w) x'(theta^_t + xi_t) + w (H-t+1),   w = clip( (|x|_{Sigma_t^-1} - alpha_L)/alpha_L, 0, 1 )
     sqrt(beta_k)  = c_1 H d sqrt( log(H d k max(1,L_phi) max(1,L_psi) max(1,L_r) lambda/delta) )
     sqrt(nu_k)    = sqrt(beta_k) + sqrt(lambda) L_phi (3 H L_psi + L_r)
     sqrt(gamma_k) = c_2 sqrt( d H nu_k log(d/delta) )
-    sigma^2 = H nu_k,   alpha_U = 1/(4 sqrt(gamma_k)),   alpha_L = alpha_U/2,   lambda = 1
+    sigma^2 = H nu_k,   alpha_U = 1/(4 sqrt(gamma_k)),   alpha_L = alpha_U/2,   lambda = 1          (Algorithm 1)
 
-`scale` multiplies sqrt(nu_k), hence sigma, and divides alpha_U. Shapes: Q_t (n, S, A) on the points of `regression.py`,
-d = D.
+`scale` multiplies sqrt(nu_k), hence sigma, and divides alpha_U. Shapes: Q_t (n, S, A), d = D of `regression.py`.
 
-**Deviations.** The weights between alpha_L and alpha_U are those of the paper's appendix, with which Q is continuous in
-n; Definition 1 of the main text has them swapped. c_1 = c_2 = 1, which the paper leaves open; L_phi = 1 and L_psi = L_r
-= sqrt(d), as in a linear MDP; the misspecification is assumed to be 0; the logarithm in beta_k is at least 1. At the
-theory's alpha_U (2e-5 for d = H = 10, K = 1000) no direction leaves the default: all actions have the value B_t.
-Rewards are assumed to lie in [0, 1].
+**Deviations.** w is that of the paper's appendix, with which Q is continuous; Definition 1 of the main text has w and 1
+- w swapped between alpha_L and alpha_U. c_1 = c_2 = 1, which the paper leaves open; L_phi = 1 and L_psi = L_r =
+sqrt(d), as in a linear MDP; the misspecification is 0; the logarithm in beta_k is at least 1. At the theory's alpha_U
+(2e-5 for d = H = 10, K = 1000) all actions keep the default H-t+1.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The optimal policy of the true model. Its regret is zero, which checks how regret is measured.
-
-**Deviations**: none.
-"""
+"""The optimal policy of the true model, whose measured regret must be zero."""
 
 import numpy as np
 

@@ -7,9 +7,7 @@ With f of `mnl.py`, fbar(s') = f(s') - E_theta f, and theta, B and beta of `mirr
     Q_h      = min( r + P_theta V_{h+1} + nu_h, H ),   V_h = max_a Q_h                                      (eq. 7)
     sigma    = H beta,   M = ceil(1 - log(H U)/log Phi(1))                                            (Theorem 2)
 
-Shapes: theta (n, blocks, q), B (n, blocks, q, q) in the coordinates of `mnl.py`, nu (n, H, N A).
-
-**Deviations.** Those of `mirror_descent.py` and `mnl.py`. In track U the rewards are the only part that is not random.
+Shapes: nu (n, H, N A). **Deviations.** Those of `mirror_descent.py` and `mnl.py`. In track U rewards are not random.
 """
 
 import numpy as np

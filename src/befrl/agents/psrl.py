@@ -1,19 +1,16 @@
 """Tabular PSRL (Osband, Russo, Van Roy, NeurIPS 2013): play the optimal policy of an MDP drawn from the posterior.
 
-For each (s,a), with counts N(s,a,s') and rewards r_1 .. r_N of the episodes before, as in TabulaRL:
-
     P~(.|s,a) ~ Dirichlet( alpha_0 + N(s,a,.) )
     r~(s,a)   ~ N( (tau_0 mu_0 + tau sum r_i)/(tau_0 + tau N), 1/(tau_0 + tau N) )
     Q_h       = r~ + P~ V_{h+1},   V_h = max_a Q_h
 
-`scale` v multiplies the standard deviation of rewards. Dirichlet parameters are divided by v^2, which keeps their means
-and multiplies their standard deviations by about v once counts are well above v^2; v = 0 is the posterior mean.
-Shapes: counts and P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
+with counts N and rewards r_1 .. r_N, as in TabulaRL. `scale` v multiplies the standard deviation of rewards and divides
+Dirichlet parameters by v^2. This keeps their means and multiplies their standard deviations by about v once counts are
+well above v^2; v = 0 is the posterior mean. Shapes: counts and P~ (n, T, C, A, C), r~ (n, T, C, A), on cells.
 
-**Deviations.** Rewards have a normal likelihood with precision tau, whatever their law is. In track K they are known.
-The transition of the last step counts too, which TabulaRL leaves out. With `mask: known`, the default, next states that
-the family's known base measure forbids are not part of the Dirichlet, as model-based agents know it too; TabulaRL's
-prior has all next states.
+**Deviations.** Rewards have a normal likelihood with precision tau, whatever their law; in track K they are known. The
+transition of the last step counts, which TabulaRL leaves out. By default (`mask: known`) the Dirichlet leaves out next
+states that the known base measure forbids, since model-based agents know it too; TabulaRL's prior has all of them.
 """
 
 from dataclasses import dataclass
@@ -39,11 +36,9 @@ class Parameters:
 
 
 def log_gamma_draws(shape, generators):
-    """Logarithms of Gamma(shape) variables, (n, ...), with one generator for each row, since draws are by rejection.
-
-    Gamma(a) = Gamma(a + 1) U^(1/a), in logarithms because variables of small a underflow.
-    """
+    """Logarithms of Gamma(a) = Gamma(a + 1) U^(1/a) for shapes a (n, ...), since variables of small a underflow."""
     gammas, exponentials = np.empty((2, *shape.shape))
+    # Draws are by rejection, so that each row needs its own generator.
     for row, generator in enumerate(generators):
         generator.standard_gamma(shape[row] + 1.0, out=gammas[row])
         generator.standard_exponential(out=exponentials[row])
@@ -68,7 +63,6 @@ class Agent(cells.TabularAgent):
         log_draws = np.full_like(weights, -np.inf)
         log_draws[..., self.allowed] = log_gamma_draws(concentration, self.generators)
         draws = np.exp(log_draws - log_draws.max(-1, keepdims=True))
-        # Without noise the posterior means remain.
         draws[self.v == 0] = weights[self.v == 0]
         return draws / draws.sum(-1, keepdims=True)
 

@@ -1,7 +1,4 @@
-"""The uniformly random baseline.
-
-**Deviations**: none.
-"""
+"""The uniformly random baseline."""
 
 import numpy as np
 

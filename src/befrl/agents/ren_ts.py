@@ -4,24 +4,22 @@ The model is s' = W f(s,a) + N(0, sigma^2 I) with known features f and sigma. Wi
 precision eta/sigma^2 the posterior of W is
 
     W ~ N( W^, sigma^2 Lambda^-1 ) for each row,   Lambda = eta I + sum f f',   W^ = (sum y f') Lambda^-1;
-    W~ = W^ + v sigma Z Lambda^-1/2,   Q_h = E[r] + E_{W~} V_{h+1},   V_h = max_a Q_h,
+    W~ = W^ + v sigma Z Lambda^-1/2,   Q_h = E[r] + E_{W~} V_{h+1},   V_h = max_a Q_h.
 
-and the optimal policy of the draw is played for the episode. `scale` is v; the theory's is 1. Where next states are
-Gaussian (`lds`) the model is exact, with the instance's features and sigma and c = 0. On other continuous spaces this
-is the misspecified baseline that Li et al. call LDS: f is the instance's phi, or one-hot(cell, action) where features
-are constant on cells, c is the mean of the base measure, sigma^2 is fitted,
+`scale` is v, 1 in theory. Where next states are Gaussian (`lds`) the model is exact, with the instance's features and
+sigma and c = 0. On other continuous spaces this is the misspecified baseline that Li et al. call LDS: f is the
+instance's phi, or one-hot(cell, action) where features are constant on cells, c is the mean of the base measure, the
+normal law is truncated to the box, and sigma^2 is fitted, with sigma_0^2 the base measure's variance:
 
-    sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y f'>) / (1 + m n),   sigma_0^2 the base measure's variance,
+    sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y f'>) / (1 + m n)
 
-and the normal law is truncated to the box. Masses of panels are exact, as in `families/gaussian.py`.
 Shapes: W as a vector (n, m q), Lambda (n, blocks, ., .), sigma (n,).
 
-**Deviations.** The paper has a general class of means; the linear one and its normal prior are chosen here. The
-published bound is Bayesian; here the law is fixed. The published algorithm knows the reward; in track U its parameter
-is drawn from the Laplace posterior. The expected next value is integrated on anchors, not by random features. sigma is
-plugged in, not drawn. The baseline in the code of Li et al. has a given sigma and no draws of W. Where features vary
-within cells sums over visits are interpolated (`data.py`). Angles are treated as numbers. The agent has no estimate of
-theta*, so that no estimation error is logged.
+**Deviations.** The paper has a general class of means and a Bayesian bound; here means are linear and the law is fixed.
+In track U the reward, known in the source, has a parameter drawn from the Laplace posterior. The expected next value is
+integrated on anchors, not by random features. sigma is plugged in, not drawn; the code of Li et al. has a given sigma
+and no draws of W. Where features vary within cells sums over visits are interpolated (`data.py`). Angles are treated as
+numbers. theta* is not estimated, so that no estimation error is logged.
 """
 
 from dataclasses import dataclass
@@ -130,10 +128,7 @@ class Agent(BaseAgent):
 
 
 def normal_masses(space, mean, sigma):
-    """P(next anchor) of N(mean, sigma^2 I) on the box: mean (n, N, A, m), sigma (n,) -> (n, N, A, anchors).
-
-    If the box stands for R^m, its outermost panels extend to infinity; otherwise the law is truncated to the box.
-    """
+    """P(next anchor) of N(mean, sigma^2 I), (n, N, A, anchors), for mean (n, N, A, m) and sigma (n,)."""
     edges = [space.edges] if space.dim == 1 and space.per_cell == 1 else space.edges
     sigma = sigma[:, None, None, None]
     factors = [_along(space, edges, mean[..., axis, None], sigma) for axis, edges in enumerate(edges)]
@@ -145,7 +140,7 @@ def normal_masses(space, mean, sigma):
 
 
 def _along(space, edges, mean, sigma):
-    """Masses along one axis, (n, N, A, panels, nodes); a panel with one anchor has one node."""
+    """Masses along one axis, (n, N, A, panels, nodes), truncated to the box unless it stands for R^m."""
     if not space.unbounded:
         mean = np.clip(mean, edges[0] - BEYOND * sigma, edges[-1] + BEYOND * sigma)
     cuts = (edges - mean) / sigma

@@ -1,22 +1,15 @@
 """RLSVI (Osband, Van Roy, Wen, ICML 2016): value iteration with one draw of each step's regression weights.
 
-Algorithm 1, for episode k with the data of episodes 1 .. k-1, backwards in h:
-
-    y        = r + max_a x(s',a)' theta~_{h+1}
+    y        = r + max_a x(s',a)' theta~_{h+1}                                                     (Algorithm 1)
     Sigma_h  = ( Phi'Phi/sigma^2 + lambda I )^-1,   theta^_h = Sigma_h Phi'y/sigma^2
     theta~_h ~ N( theta^_h, Sigma_h ),   Q_h = x' theta~_h,   no clipping
+    sigma^2  = beta_k = 1/2 S H^3 log(2 H S A k)                                                   (Russo, NeurIPS 2019)
 
-With Lambda_h = Phi'Phi + lam I and lam = lambda sigma^2 that is theta^_h = Lambda_h^-1 Phi'y, Sigma_h = sigma^2
-Lambda_h^-1. The parameter `lam` is this product, not lambda: the prior of a weight is N(0, sigma^2/lam). The theory's
-sigma is that of the worst-case bound for tables by Russo (NeurIPS 2019), whose noise has the variance beta_k/(n(s,a) +
-1) with the same estimate, shrunk as by lam = 1:
+The parameter `lam` is lambda sigma^2: with Lambda_h = Phi'Phi + lam I, theta^_h = Lambda_h^-1 Phi'y and Sigma_h =
+sigma^2 Lambda_h^-1, and the prior of a weight is N(0, sigma^2/lam). Shapes: Q_h (n, S, A), S A = D of `regression.py`.
 
-    sigma^2  = beta_k = 1/2 S H^3 log(2 H S A k)
-
-Shapes: theta~_h (n, D), Q_h (n, S, A) on the points of `regression.py`.
-
-**Deviations.** The paper's own theorem is Bayesian, for a prior over MDPs; Russo's sigma grows with k. For features
-other than one-hot ones D stands for S A in it. In track K sigma stays.
+**Deviations.** The paper's own theorem is Bayesian, for a prior over MDPs. The theory's sigma is that of Russo's
+worst-case bound for tables, whose noise has the variance beta_k/(n(s,a) + 1), with the estimate of lam = 1.
 """
 
 from dataclasses import dataclass

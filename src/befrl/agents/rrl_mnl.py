@@ -11,12 +11,9 @@ With f of `mnl.py`, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one step of the 
     alpha_t^2   = 8d/kappa log(1 + t U L_f^2/(d lam)) + 2 sqrt 2 + 2 lam L_theta^2                          (Lemma 1)
                   + (32/3 L_f L_theta + 16/kappa) log((1 + ceil(2 log2(t U L_f L_theta))) t^2/delta)
 
-`scale` multiplies sigma. Shapes: theta (n, blocks, q), A (n, blocks, q, q) in the coordinates of `mnl.py`, noise
-(n, H, N A).
-
-**Deviations.** Those of `mnl.py`. lam is L_f^2 and kappa the lower bound of `mnl.py` unless they are given; the authors
-tuned theirs and do not print them. In the proof of Lemma 11 Q is cut at H - h + 1, in eq. 4 at H: it is H here. The
-argument of log2 is at least 1. In track U the rewards are the only part that is not random.
+`scale` multiplies sigma. **Deviations.** Those of `mnl.py`. By default lam is L_f^2 and kappa the lower bound of
+`mnl.py`; the authors tuned theirs and do not print them. Q is cut at H as in eq. 4; the proof of Lemma 11 has H - h +
+1. The argument of log2 is at least 1. In track U rewards are not random.
 """
 
 from dataclasses import dataclass

@@ -1,33 +1,26 @@
 """SMRL (Li, Li, Kabra, Srebro, Wang, Yang, NeurIPS 2022): model-based learning by score matching.
 
-The estimate has a closed form without Z (`estimators/score_matching.py`); with weights g on a box,
+For the estimate theta^ = -(V_n + lambda A)^-1 sum U' x of `estimators/score_matching.py`, with V_n = sum U' C U,
 
-    theta^ = -(V_n + lambda A)^-1 v_n,   V_n = sum U' C U,   C = sum_i g_i d_i psi (d_i psi)',
-    v_n = sum U' x,   x = sum_i g_i (d_i^2 psi + d_i b d_i psi) + d_i g_i d_i psi.
+    C   = sum_i g_i d_i psi (d_i psi)',   x = sum_i g_i (d_i^2 psi + d_i b d_i psi) + d_i g_i d_i psi
+    rho = sqrt(lambda) B_A + sigma sqrt( log det(V_n + lambda A) - log det(lambda A) + 2 log(1/delta) )
+    sigma^2 = sup over (s,a) of lambda_max( E[C]^-1/2 Cov(x + C U theta^) E[C]^-1/2 )
+    b_h = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{(V_n + lambda A)^-1},   Q_h = clip( E[r] + P V_{h+1} + b_h, 0, H-h+1 )
 
-By Stein's identity U'(x + C U theta*) has mean zero given (s,a), so that theta* lies in an ellipsoid around theta^,
-
-    |theta - theta^|_{V_n + lambda A} <= rho,
-    rho = sqrt(lambda) B_A + sigma sqrt( log det(V_n + lambda A) - log det(lambda A) + 2 log(1/delta) ),
-    sigma^2 = sup over (s,a) of lambda_max( E[C]^-1/2 Cov(x + C U theta^) E[C]^-1/2 ).
-
-`scale` multiplies rho. `bonus: local` plans optimistically over it (`optimism.py`), as the paper does in principle,
-
-    b_h = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{(V_n + lambda A)^-1},   Q_h = clip( E[r] + P V_{h+1} + b_h, 0, H-h+1 ),
-
-and `bonus: none` plans without optimism, as the authors' code does. That code looks for the best constant sequence of
-actions (`search: shooting`), not for the best policy: it compares the means of 100 simulated returns of each, 5 steps
-long even if the episode ends earlier. Shapes: theta (n, d), V_n (n, blocks, m, m).
+By Stein's identity U'(x + C U theta*) has mean zero given (s,a), so that |theta* - theta^|_{V_n + lambda A} <= rho.
+`scale` multiplies rho. `bonus: local` plans with b_h (`optimism.py`), as the paper does in principle; `bonus: none`
+plans without it, as the authors' code does. That code looks for the best constant sequence of actions (`search:
+shooting`) by the means of 100 simulated returns of 5 steps, even if the episode ends earlier. Shapes: theta (n, d), V_n
+(n, blocks, m, m).
 
 **Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise with the
-standard deviation sigma of the estimated model; V_n itself is random given (s,a), which the bound ignores. The bonus
-acts at each (s,a,h) separately and Q is clipped, in place of a maximum over models in the set. On boxes the score is
-weighted, since otherwise the estimate is inconsistent. lambda is tied to eta unless `penalty` says otherwise (the
-authors' code: 1e-4 in its script for custom-sin, else 1e-2), and it multiplies A, in the code I: the same for
-full-matrix A_i. 5 steps and 100 returns are those of that script, which has two actions; by default the code looks 10
-steps ahead along random sequences. It chooses in every state, here in every cell: a mean of 100 returns is drawn as a
-normal with their exact mean and variance, once for every (h, cell). In track U rewards are estimated by maximum
-likelihood, and with the bonus they are optimistic as in EXP-UCRL.
+standard deviation sigma of the estimated model, and ignores that V_n is random given (s,a). The bonus acts at each
+(s,a,h) separately and Q is clipped, in place of a maximum over models. On boxes the score is weighted by g, without
+which the estimate is inconsistent. lambda is tied to eta unless `penalty` is given (the authors' code: 1e-4 in its
+script for custom-sin, else 1e-2), and multiplies A, in the code I: the same for full-matrix A_i. 5 steps and 100
+returns are that script's, which has two actions; by default the code looks 10 steps ahead along random sequences. It
+chooses in every state, here in every cell, where a mean of 100 returns is drawn as a normal with their exact mean and
+variance. In track U rewards are estimated by maximum likelihood, and with the bonus they are optimistic as in EXP-UCRL.
 """
 
 from dataclasses import dataclass
@@ -94,7 +87,6 @@ class Agent(BaseAgent):
         return np.concatenate([self._noise(natural[i : i + size]) for i in range(0, len(natural), size)])
 
     def _noise(self, natural):
-        """sigma of some rows, for natural parameters (k, N, A, p)."""
         mass, p = self.problem.model.family.masses(natural)[0], natural.shape[-1]
         C = (mass @ self.squares.reshape(-1, p * p)).reshape(*natural.shape, p)
         if p == 1:
@@ -142,10 +134,7 @@ class Agent(BaseAgent):
 
 
 def returns(R, P):
-    """The mean and the variance of the return of LOOKAHEAD steps with one constant action, (n, N, A) each.
-
-    With G' the return from the next state: E G = r + E G',  E G^2 = r^2 + 2 r E G' + E G'^2.
-    """
+    """The mean and the variance of the return of LOOKAHEAD steps with one constant action, (n, N, A) each."""
     n, N, A = R.shape
     by_action = np.ascontiguousarray(np.moveaxis(P, 2, 1))
     r = np.ascontiguousarray(np.moveaxis(R, 2, 1))

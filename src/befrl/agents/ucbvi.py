@@ -1,18 +1,15 @@
 """UCBVI-CH (Azar, Osband, Munos, ICML 2017): value iteration in the empirical model with a Chernoff-Hoeffding bonus.
 
-Algorithms 1 to 3, for episode k with the counts N_k of episodes 1 .. k-1:
+    P^   = N_k(s,a,s')/N_k(s,a),   b = 7 H L/sqrt(N_k(s,a)),   L = ln(5 S A T/delta),   T = K H    (Algorithms 1 to 3)
+    Q_kh = min( Q_{k-1,h}, H, R + P^ V_{k,h+1} + b )   where N_k(s,a) > 0,   H elsewhere,   V_kh = max_a Q_kh
 
-    P^   = N_k(s,a,s')/N_k(s,a),   b = 7 H L/sqrt(N_k(s,a)),   L = ln(5 S A T/delta),   T = K H
-    Q_kh = min( Q_{k-1,h}, H, R + P^ V_{k,h+1} + b )   where N_k(s,a) > 0,   H elsewhere
-    V_kh = max_a Q_kh
+Shapes: counts N_k (n, T, C, A, C), Q (n, H, C, A), on cells.
 
-Shapes: counts (n, T, C, A, C), Q (n, H, C, A), on cells.
-
-**Deviations.** The paper's rewards are known; in track U their mean is estimated, with the same bonus (7 H L covers it:
-a mean of N rewards in [0, 1] has error sqrt(L/(2N))). The clip is the paper's, H at all steps, and assumes rewards in
-[0, 1]. With `share: none` L stays, although the union bound would add ln H. Since Q never grows, a bonus with a small
-`scale` that fails once fails for ever. While all bounds exceed H, for 49 L^2 visits to each (s,a) at the theory's
-bonus, all actions have the same value.
+**Deviations.** In track U the mean rewards, known in the paper, are estimated with the same bonus (7 H L covers the
+error sqrt(L/(2N)) of N rewards in [0, 1]). The clip is the paper's, H at all steps, and assumes rewards in [0, 1]. With
+`share: none` L stays, although the union bound would add ln H. Since Q never grows, a bonus with a small `scale` that
+fails once fails for ever. All actions tie while all bounds exceed H: for 49 L^2 visits to each (s,a) at the theory's
+bonus.
 """
 
 from dataclasses import dataclass

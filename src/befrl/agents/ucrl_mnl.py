@@ -1,21 +1,20 @@
 """UCRL-MNL (Hwang, Oh, AAAI 2023): optimism in the multinomial logistic model, with maximum likelihood on all data.
 
-With f of `mnl.py` and t - 1 transitions before episode k,
+With f of `mnl.py`, t - 1 transitions before episode k, and kappa <= inf P(s') P(s'') over |theta| <= L_theta,
 
     theta_k = argmin -sum log P_theta(s') + lam/2 |theta|^2,   A_k = lam I + sum_{i<t} sum_s' f_i f_i'
     Q_h     = Pi_[0,H]( r + P_{theta_k} V_{h+1} + 2 H beta_k max_s' |f(s,a,s')|_{A_k^-1} ),   V_h = max_a Q_h
     beta_k  = 1/kappa ( sqrt(lam) L_theta + sqrt( d log(1 + t U L_f^2/(d lam)) + 2 log(1/delta) ) )
 
-and kappa <= inf P(s') P(s'') over |theta| <= L_theta (bounded in `mnl.py`). `scale` multiplies beta_k.
-Shapes: theta (n, d), A (n, blocks, q, q) in the coordinates of `mnl.py`, norms (n, N, A, R).
+`scale` multiplies beta_k. theta is (n, d), not in the coordinates of `mnl.py`.
 
 **Deviations.** Those of `mnl.py`. The source's constants are not known: this beta_k follows from hess >= kappa sum f f'
-and the self-normalised bound for noise of variance proxy 1, where 1/2 would suffice, which makes it sqrt 2 larger. It
-assumes that the estimate lies where kappa is a bound; the MLE is not constrained to that set. The clip of Q is that of
-public code; the paper may clip V only, as UCRL-MNL+ does, which is `clip: values` here. lam is max(1, L_f^2) and kappa
-that bound unless they are given; public code has lam = kappa = 1, and its constant c absorbs kappa. Sums run over
-counts, so that every episode costs the same; with `likelihood: visits` they run over all visits, as published. The
-public code reads V_{h+1} from the last episode's Q and drops the penalty's gradient; this agent does not.
+and the self-normalised bound for noise of variance proxy 1; 1/2 would suffice, so that it is sqrt 2 too large. It
+assumes that the estimate lies where kappa is a bound; the MLE is not constrained to that set. Q is clipped as in public
+code; the paper may clip V only, as UCRL-MNL+ does (`clip: values`). By default lam is max(1, L_f^2) and kappa the bound
+of `mnl.py`; public code has lam = kappa = 1, and its constant c absorbs kappa. Sums run over counts at a constant cost,
+with `likelihood: visits` over all visits, as published. Public code reads V_{h+1} from the last episode's Q and drops
+the penalty's gradient; this agent does not.
 """
 
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ With f of `mnl.py`, fbar(s') = f(s') - E_theta f, and theta, B and beta of `mirr
     nu   = H beta sum_s' P_theta(s') |fbar(s,a,s')|_{B^-1} + 3 H beta^2 max_s' |f(s,a,s')|^2_{B^-1}
     Q_h  = r + P_theta V_{h+1} + nu,   V_h = min( max_a Q_h, H )                                           (eq. 104)
 
-Shapes: theta (n, blocks, q), B (n, blocks, q, q) in the coordinates of `mnl.py`, nu (n, N, A).
-
 **Deviations.** Those of `mirror_descent.py` and `mnl.py`.
 """
 

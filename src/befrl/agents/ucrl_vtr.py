@@ -8,25 +8,21 @@ regressed on the predictions of the kernels, with the values of the plan of epis
     Q_h     = Pi_[0,H]( r + X' theta + beta_h |X|_{M^-1} ),   V_h = max_a Q_h,   X made of V_{h+1}
     beta_h  = sqrt(lam) m_2 + (H-h)/2 sqrt( 2 log(1/delta) + log det M - d log lam ),   h = 0, ..., H-1
 
-beta_h is that of the authors' code and of their Appendix C, with delta = 1/K, lam = 1, m_2 >= |theta*|. `scale`
-multiplies it. There are two ways (`presentation`) to write a family as such a mixture, with C cells:
+beta_h is that of the authors' code and Appendix C, with delta = 1/K, lam = 1, m_2 >= |theta*|; `scale` multiplies it.
+`presentation` says how a family is written as such a mixture, with C cells:
 
-- one-hot: the authors' choice. P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
-  the block of (s,a) and zero elsewhere, so that M has C A blocks of size C x C. Exact where features are constant on
-  cells.
-- linearised: P_theta ~ P_theta0 + sum_i (theta - theta0)_i P_theta0 (T_i - E T_i), signed kernels, X = U'
-  Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, theta0 is the estimate of the episode's plan, and the
-  plan has E_theta0 V in place of X' theta. m_2 = B_A, and M starts from lam times bold A. A first-order heuristic.
+- one-hot, the authors' choice: P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
+  the block of (s,a), and M has C A blocks (C, C). Exact where features are constant on cells.
+- linearised, a first-order heuristic: P_theta ~ P_theta0 + sum_i (theta - theta0)_i P_theta0 (T_i - E T_i) at the
+  estimate theta0 of the episode's plan, X = U' Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, and the
+  plan has E_theta0 V in place of X' theta. m_2 = B_A, and M starts from lam times bold A.
 
 Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); V (n, H + 1, C or N).
 
-**Deviations.** This is Algorithm 3 of Ayoub et al. (Appendix C), which they run; their Algorithm 1, a maximum over a
-set of models, is not implemented, nor are other constants such as M_1 = H^2 d I in comments of the authors' older code.
-The first episode is planned with theta = 0, as in that listing; the authors' code starts from Q = 0 and learns nothing
-from it. One estimate and one M for all h, as in the authors' code. `clip: H-h` cuts Q_h at the remaining steps, as the
-text of Appendix C says of values; the code cuts at H, which is the default. Known supports are not used. In track U
-rewards are optimistic estimates (`planned_rewards.py`). Mean rewards outside [0, 1] violate the papers' assumption; the
-clip is kept, and values are then cut from below at 0.
+**Deviations.** Those of `planned_rewards.py`. This is Algorithm 3 of Ayoub et al. (Appendix C), which they run, not
+their Algorithm 1, a maximum over a set of models. The first episode is planned with theta = 0, as in that listing; the
+authors' code starts from Q = 0 and learns nothing from it. One estimate and one M serve all h, as in that code, which
+cuts Q at H; `clip: H-h` cuts Q_h at the remaining steps, as Appendix C says of values. Known supports are not used.
 """
 
 from dataclasses import dataclass

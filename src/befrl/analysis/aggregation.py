@@ -1,7 +1,4 @@
-"""The tables of a case, that is of an instance and a track, from its run files and the outcomes of its tuning.
-
-All numbers are of the evaluation seeds, but for those of the tuning table. Measured seconds have a table of their own.
-"""
+"""Tables of a case (instance, track) from its run files, over the evaluation seeds, and from its tuning outcomes."""
 
 from pathlib import Path
 
@@ -12,14 +9,12 @@ from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.experiment import run_file, settings, tuning
 
-# Keys of the meta that all runs of a case share.
-CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")
-# The comparison of tuned agents, and that of agents with their theoretical constants.
-FAMILIES = ("tuned", "theory")
+CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")  # shared by all runs
+FAMILIES = ("tuned", "theory")  # comparisons of agents with tuned and with theoretical constants
 
 
 def collect(paths):
-    """Yield the variants in some run files, see `variants_of`, agent by agent: all might not fit into memory."""
+    """Yield the variants in some run files, see `variants_of`, one agent at a time to save memory."""
     if not paths:
         raise InputError("no run files were named: give agents and the batches of their seeds")
     by_agent, first = {}, None
@@ -34,10 +29,7 @@ def collect(paths):
 
 
 def variants_of(runs, first):
-    """Yield label, (meta, log) of every variant of an agent, with batches joined in the order of the seeds.
-
-    `runs` are (log, meta), as in run files; `first` is the meta of a run of the same case.
-    """
+    """Yield label, (meta, log) of each variant in `runs`, (log, meta) of one agent; `first` is a meta of the case."""
     logs, metas = zip(*sorted(runs, key=lambda run: run[1]["seeds"][0]), strict=True)
     meta = metas[0]
     for each in metas:
@@ -55,7 +47,6 @@ def variants_of(runs, first):
 
 
 def _check_name(path, meta):
-    """Raise if a run is not of the agent and the seeds that its path says."""
     agent, seeds = meta["labels"][0], meta["seeds"]
     if agent != path.parent.name:
         raise InputError(f"{path}: it is a run of '{agent}', not of '{path.parent.name}': delete it and run again")
@@ -70,7 +61,7 @@ def _same(meta, other, keys, advice):
 
 
 def aggregate(paths, outcomes, level):
-    """The tables of a case as CSV texts by name; `outcomes` are those of `tuning.halve` for the tuned agents."""
+    """The tables of a case as CSV texts by name; `outcomes` are the results of `tuning.halve` by agent."""
     if not 0 < level < 1:
         raise InputError(f"level = {level} is not allowed: it must be a number between 0 and 1")
     rows = tables(collect(paths), outcomes, level)
@@ -78,7 +69,7 @@ def aggregate(paths, outcomes, level):
 
 
 def tables(variants, outcomes, level):
-    """The rows of the tables of a case by name; `variants` are those of all its agents, see `variants_of`."""
+    """The rows of each table of a case by name, from the variants of all its agents, see `variants_of`."""
     rows, curves, timings, finals, metas, seeds = [], [], [], {}, {}, None
     for label, (meta, log) in variants:
         agent = settings.split(label)[0]
@@ -91,8 +82,7 @@ def tables(variants, outcomes, level):
             raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
         seeds, metas[label] = log["seeds"], meta
         cumulative = log["regret"].cumsum(1)
-        # A copy, since a view would keep all episodes in memory.
-        finals[label] = cumulative[:, -1].copy()
+        finals[label] = cumulative[:, -1].copy()  # a view would keep all episodes in memory
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label}
         names |= _role(label, meta, outcome, level)
         row = names | _summary(meta, log, cumulative, level)
@@ -115,12 +105,10 @@ def tables(variants, outcomes, level):
 
 
 def _role(label, meta, outcome, level):
-    """Agent, setting, role, the parameter that is swept, and the edges of a tuned variant."""
     agent, role, _ = settings.split(label)
     swept = next((settings.split(other)[2] for other in reversed(meta["labels"]) if "=" in other), None)
-    # The agent's own value of a swept parameter may be one that its theory gives; the scale of the theory is 1.
     value = meta["facts"].get(swept, meta["settings"].get(swept)) if role in ("", "sweep") else None
-    value = 1.0 if value == "theory" else value
+    value = 1.0 if value == "theory" else value  # a scale of 1 gives the theoretical constant
     entry = {
         "agent": agent,
         "algorithm": meta["algorithm"],
@@ -138,7 +126,7 @@ def _role(label, meta, outcome, level):
         entry["tuning_mean"] = outcome["configurations"][number]["mean"]
         if role == "tuned":
             entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
-            # An edge matters if no configuration inside the ranges is as good, up to what the tuning seeds can tell.
+            # An edge matters if all configurations inside the ranges are significantly worse on the tuning seeds.
             regrets = {int(key): np.array(each) for key, each in outcome["regrets"].items()}
             worse = [each - regrets[number] for key, each in regrets.items() if not tuning.edges(outcome, key)]
             clear = (intervals.mean_interval(each, level)[0] > 0 for each in worse)
@@ -147,7 +135,6 @@ def _role(label, meta, outcome, level):
 
 
 def _over_seeds(values, level):
-    """Mean with its interval, and quantiles, of regrets (seeds, ...)."""
     quantiles = zip(("q10", "q50", "q90"), np.quantile(values, [0.1, 0.5, 0.9], axis=0), strict=True)
     return intervals.mean_with_interval(values, level, least=0.0) | dict(quantiles)
 
@@ -199,17 +186,15 @@ def _curve(cumulative, optimal_value, level):
 
 
 def _compared(rows, family):
-    """One row for each agent but the oracle, best mean first: in the family "tuned" the tuned variant, if any."""
+    """One row per agent without the oracle, best mean first; in family "tuned" the tuned variant, if any."""
     shown = [row for row in rows if row["role"] == family == "tuned"]
     tuned = {row["agent"] for row in shown}
     shown += [row for row in rows if row["variant"] == row["agent"] and row["agent"] not in tuned]
     shown = [row for row in shown if row["algorithm"] != "oracle"]
-    # Means that differ by rounding only keep the order of the config.
-    return sorted(shown, key=lambda row: float(f"{row['mean']:.10g}"))
+    return sorted(shown, key=lambda row: float(f"{row['mean']:.10g}"))  # equal up to rounding: the config's order
 
 
 def _pairs(compared, finals, adjusted, level):
-    """The paired difference of every two agents."""
     for i, row in enumerate(compared):
         for j in range(i + 1, len(compared)):
             difference = finals[row["variant"]] - finals[compared[j]["variant"]]
@@ -219,7 +204,6 @@ def _pairs(compared, finals, adjusted, level):
 
 
 def _order(compared, finals, adjusted, level):
-    """The place of each agent, its group, and its relative gap to the agent before it."""
     letters = comparisons.groups(adjusted, level)
     for i, row in enumerate(compared):
         entry = {"place": i + 1, "agent": row["agent"], "variant": row["variant"], "group": letters[i]}
@@ -232,7 +216,6 @@ def _order(compared, finals, adjusted, level):
 
 
 def _tuning(metas, outcomes):
-    """All configurations of all tuned agents."""
     for agent, outcome in outcomes.items():
         meta = metas[agent]
         chosen = {number: role for role, number in reversed(outcome["chosen"].items())}

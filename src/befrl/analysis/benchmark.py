@@ -1,7 +1,6 @@
-"""Speed, growth and memory of the episode loop, in processor time on one core, exact regret and logging included.
+"""Speed, growth and memory of the episode loop in processor time on one core, with exact regret and logging.
 
-A table has one row per number: steps per second of each agent with many rows in lock step, of BEF-RLSVI with few, the
-cost of late episodes over that of early ones, and the peak memory. Compare only tables of one machine.
+Speed is in steps per second; growth is the cost of late over early episodes. Compare only tables of one machine.
 """
 
 import resource
@@ -30,18 +29,15 @@ INSTANCES = {
     "circle": ("circle", {}),
     "lds": ("lds", {}),
 }
-# Agents have their default parameters, except that the theory's x would make every reward of BEF-RLSVI 0 or 1.
-BEF_RLSVI = {"x": 3}
+BEF_RLSVI = {"x": 3}  # the theoretical x would make every reward 0 or 1; other agents have their defaults
 WIDE = 480
-# Episodes by instance at WIDE rows, and by (instance, rows) for BEF-RLSVI alone.
-EVERY_AGENT = {"chain-8": 100, "riverswim-4": 200}
-ONLY_BEF_RLSVI = {("chain-8", 1): 1000, ("chain-8", 60): 300, ("circle", 50): 30, ("lds", 50): 30}
-# Episodes around an early and a late one, for the growth of an agent's episodes and of an estimator's updates.
-EARLY, LATE, LATE_UPDATE, WINDOW = 100, 3000, 1000, 100
+EVERY_AGENT = {"chain-8": 100, "riverswim-4": 200}  # episodes by instance, with WIDE rows
+ONLY_BEF_RLSVI = {("chain-8", 1): 1000, ("chain-8", 60): 300, ("circle", 50): 30, ("lds", 50): 30}  # instance, rows
+EARLY, LATE, LATE_UPDATE, WINDOW = 100, 3000, 1000, 100  # episodes that growth compares
 
 
 def measure(quick=False, repeats=1, report=lambda row: None):
-    """The measurements as a list of rows; `report` is called with each of them when it is done."""
+    """The measurements as rows; `report` is called with each one when it is done."""
     rows = []
     for row in _measurements(10 if quick else 1, repeats):
         rows.append(row)
@@ -68,7 +64,7 @@ def _row(*values):
 
 
 def timed_run(instance, name, agent, rows, episodes):
-    """Processor seconds of the first rows' run at the end of each episode, and of the whole run, (episodes + 1,)."""
+    """Processor seconds up to the end of each episode, and of the whole run, (episodes + 1,)."""
     spec = RunSpec.of(instance, name, agent, BEF_RLSVI if agent == "bef-rlsvi" else {}, episodes, range(rows))
     start, stamps = time.process_time(), []
     loop.run(spec, tick=lambda steps: stamps.append(time.process_time()))
@@ -90,10 +86,7 @@ def growth_of_episodes(instance, name, rows, late):
 
 
 def growth_of_updates(name, rows, late):
-    """Median seconds of an estimator's last updates over those around k = late/20, in random play.
-
-    The instance is the truncated-exponential chain, or the linear system for estimators that need Gaussian next states.
-    """
+    """Median seconds of an estimator's last updates over those around k = late/20, in random play."""
     module = estimators.registry.module(name)
     for family in ("literal", "lds"):
         instance = instances.build(family, {})
@@ -131,7 +124,7 @@ def page(before, after):
 
 
 def text(rows):
-    """The measurements as a table to read."""
+    """The measurements as a text table."""
     return "\n\n".join(_sections(pd.DataFrame(rows), "", {"value": "value"}))
 
 

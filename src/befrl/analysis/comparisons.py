@@ -9,10 +9,7 @@ from befrl.analysis.statistics import NO_REGRET
 
 
 def adjusted_p_values(regrets):
-    """Holm-adjusted p-values (m, m) of "these two agents have the same mean", from regrets (n, m) on common seeds.
-
-    Differences up to rounding count as none.
-    """
+    """Holm-adjusted p-values (m, m) for equal means of regrets (n, m) on common seeds; rounding is no difference."""
     m = regrets.shape[1]
     first, second = np.triu_indices(m, k=1)
     differences = regrets[:, first] - regrets[:, second]
@@ -33,9 +30,7 @@ def holm(p_values):
 
 
 def groups(adjusted, level) -> list[str]:
-    """Letters of agents in the order of `adjusted` (m, m): two agents share one if and only if they do not differ
-    significantly. A letter stands for a largest set of agents no two of which do.
-    """
+    """Compact letter display of `adjusted` (m, m): agents share a letter iff they do not differ significantly."""
     alike = adjusted > 1 - level
     np.fill_diagonal(alike, False)
     neighbours = [set(np.flatnonzero(row).tolist()) for row in alike]
@@ -43,18 +38,16 @@ def groups(adjusted, level) -> list[str]:
     cliques = _cliques(neighbours, set(), set(range(len(adjusted))), set())
     for number, clique in enumerate(sorted(map(sorted, cliques))):
         for agent in clique:
-            # a, ..., z, A, ..., Z, then (53), (54), ...
             letters[agent] += ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
     return letters
 
 
 def _cliques(neighbours, chosen, open_, closed):
-    """All largest sets of mutual neighbours that contain the chosen, some of the open and none of the closed ones."""
+    """Maximal cliques with all `chosen`, some `open_` and no `closed` ones (Bron and Kerbosch with a pivot)."""
     if not open_:
         if not closed:
             yield chosen
         return
-    # Bron and Kerbosch: a largest set has the pivot or someone who is not its neighbour.
     pivot = max(sorted(open_ | closed), key=lambda agent: len(neighbours[agent] & open_))
     for agent in sorted(open_ - neighbours[pivot]):
         near = neighbours[agent]

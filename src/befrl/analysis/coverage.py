@@ -1,7 +1,6 @@
-"""How often intervals of a mean contain it: a simulation on populations like the regret of many seeds.
+"""Simulated coverage of intervals of a mean, on populations like the regret of many seeds.
 
-A sample without a failed seed says nothing about failures, and no interval without a known bound can cover then; so
-coverage is also given among the samples that contain a failure.
+Without a known bound no interval covers if a sample has no failed seed; so coverage given a failure is shown too.
 """
 
 from collections.abc import Callable
@@ -16,18 +15,14 @@ from befrl.analysis import columns, intervals, other_intervals
 COLUMNS = columns.TABLES["coverage"]
 SIZES = (10, 30, 50, 100, 200, 500)
 LEVELS = (0.90, 0.95)
-# Samples that share their bootstrap weights.
-BATCH = 500
+BATCH = 500  # samples that share their bootstrap weights
 CHOSEN, BOUNDED = "chosen", "chosen, bounded"
 METHODS = ("student", "johnson", "hall", "percentile", "bca", "bootstrap-t", "sign flips", "split", CHOSEN, BOUNDED)
 
 
 @dataclass(frozen=True)
 class Population:
-    """A law with its mean and standard deviation; `draw(rng, shape)` gives values, and which of them are failures.
-
-    Where failures can be bounded, `most` is a bound of all values.
-    """
+    """A law: `draw(rng, shape)` gives values and which of them are failures; `most` bounds all values, if known."""
 
     draw: Callable
     mean: float
@@ -104,8 +99,7 @@ def _rows(name, n, repetitions, rng):
     seen = np.concatenate(seen)
     for (method, level), results in found.items():
         covered, above, width = (np.concatenate(column) for column in zip(*results, strict=True))
-        # One success and one failure more keep the error of 0 or 1 positive.
-        guarded = (covered.sum() + 1) / (repetitions + 2)
+        guarded = (covered.sum() + 1) / (repetitions + 2)  # keeps the error at coverage 0 or 1 positive
         normal = 2 * ndtri((1 + level) / 2) * population.sd / np.sqrt(n)
         yield {
             "population": name,

@@ -1,9 +1,8 @@
 """The envelope of regret over gaps, E(v) = max_eps R(v, eps), and the power of v with which it grows.
 
-The maximum of noisy means is biased upwards. So the seeds are split into two halves: each half chooses eps, the mean of
-the other half is read there, and E is the average of both readings, which is not biased upwards. Intervals are
-percentiles of the bootstrap: the seeds of each half are drawn anew, and all of this, the choice included, is repeated.
-Regrets are (gaps, seeds, values), with the gaps in descending order; gaps share the seeds.
+The maximum of noisy means is biased upwards. To avoid this, each half of the seeds chooses eps, the mean of the other
+half is read there, and E is the average of both readings. Intervals are bootstrap percentiles: the seeds of each half
+are resampled, and the choice is repeated. Regrets are (gaps, seeds, values), gaps in descending order on common seeds.
 """
 
 import numpy as np
@@ -41,8 +40,8 @@ def edges(regrets):
 def growth(values, regrets, envelopes, level):
     """The slope of log E against log v, its interval, and the values that it is fitted on.
 
-    An envelope with its maximum at the edge is that of the edge's gap alone. So the fit is on the values whose maximum
-    is inside; if these are less than half of the values, it is on all, and `edge` says where the maximum mostly is.
+    At an edge, E is that of one gap alone. So the fit is on values with the maximum inside, or on all if these are less
+    than half; `edge` then says where the maximum mostly is.
     """
     values, place = np.asarray(values, dtype=float), edges(regrets)
     inside = place == "none"

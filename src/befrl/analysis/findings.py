@@ -1,4 +1,4 @@
-"""The findings of a study in short, as Markdown: who wins, who fails and who needs tuning, with intervals."""
+"""The main findings of a study as Markdown: who wins, who fails and who needs tuning, with intervals."""
 
 import math
 
@@ -14,8 +14,7 @@ HEAD = (
     "random",
 )
 COMPARED = ("bef-rlsvi", "bef-rlsvi@tuned", "greedy@tuned", "random")
-# Names that fit into a cell.
-MOST = 6
+MOST = 6  # names that fit into a cell
 
 
 def markdown(layout, cases) -> str:
@@ -24,7 +23,7 @@ def markdown(layout, cases) -> str:
     first = [HEAD, ["---"] * len(HEAD), *(_regrets(*case, *tables[case]) for case in cases)]
     second = [("case", "median over best setting: least", "most"), ["---"] * 3]
     second += [_tuning(*case, tables[case][0]) for case in cases]
-    # Not `DataFrame.to_markdown`, which would fill up all cells to the length of the longest.
+    # `DataFrame.to_markdown` would pad all cells to the longest.
     return "\n\n".join("\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)) + "\n"
 
 
@@ -83,7 +82,6 @@ def _regret(row):
 
 
 def _round(value):
-    """Three significant digits without an exponent."""
     if not value > 0:
         return "0"
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"

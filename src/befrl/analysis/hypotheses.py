@@ -1,14 +1,12 @@
 """Extra hypotheses under which steps of the proof of Theorem 1 hold, each computed on an instance.
 
-A hypothesis is a function of an instance, with its words: in short, a colon, and details. Those that the proof needs
-come first. Those on eta are judged at BEF-RLSVI's default. `proof_steps.csv` has the steps that fail as printed, each
-with the weakest known hypothesis under which it holds:
+Each has words: a short form, a colon, and details. Hypotheses that the proof needs come first; those on eta use
+BEF-RLSVI's default. `proof_steps.csv` has the steps that fail as printed, each with the weakest known hypothesis:
 
     claim        number of the step in the ledger of claims
     fails        what fails
     hypothesis   a function of this module; empty where the corrected formula needs none
-    needed       yes: no correction without a hypothesis serves the proof; no: with it the printed form holds, and
-                 without it a corrected one
+    needed       yes: no correction without it serves the proof; no: without it a corrected form holds
     reading_of   the claim of the ledger with the reading below, mostly the same claim
     reading      the reading of the ledger that survives under the hypothesis
 """
@@ -29,7 +27,7 @@ WORDS = {}  # their words by name
 
 @functools.cache
 def steps() -> list[dict]:
-    """The rows of `proof_steps.csv`; `needed` is a truth value."""
+    """The rows of `proof_steps.csv`; `needed` is a bool."""
     return [row | {"needed": row["needed"] == "yes"} for row in read_data("proof_steps.csv")]
 
 

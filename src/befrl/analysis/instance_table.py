@@ -5,7 +5,6 @@ from befrl.analysis.components import exploration, tables
 from befrl.common import instance_facts, tidy
 
 COLUMNS = columns.TABLES["instances"]
-# The constants of an instance, what the study of exploration says about it, and all other columns.
 CONSTANTS = ("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A", "radius_p", "radius_r")
 ANSWER = ("episodes", "seeds", "random", "greedy", "best", "best_agent", "low", "high", "matters")
 FACTS = tuple(name for name in COLUMNS if name not in (*CONSTANTS, *ANSWER))

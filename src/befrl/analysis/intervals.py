@@ -1,10 +1,10 @@
 """Intervals for means and shares over seeds, with a p-value that agrees with them. Nothing is resampled.
 
-The interval of a mean is the wider, at each end, of two: Student's t, which is exact for normal values, and Gaffke's
-bound, which sees rare large values. Gaffke's upper end is a quantile of sum_i w_i x_i: the x_i are the n values and one
-more at their upper bound, the weights w are uniform on the simplex. On values 0 and 1 it is Clopper and Pearson's end
-(Learned-Miller and Thomas 2019, arXiv:1905.06208). Where no bound is known the largest value seen counts twice, so that
-failures are covered if one of them was seen. `docs/statistics.md` has the measured coverage.
+Each end of the interval of a mean is the wider of two: Student's t, exact for normal values, and Gaffke's bound, for
+rare large values. Gaffke's upper end is a quantile of sum_i w_i x_i: the x_i are the n values and their upper bound,
+the weights w are uniform on the simplex. On values 0 and 1 it is Clopper and Pearson's (Learned-Miller and Thomas 2019,
+arXiv:1905.06208). Without a known bound the largest value counts twice, so that failures are covered if one was seen.
+`docs/statistics.md` has the measured coverage.
 
 With exponential E_i, w = E / sum E, so P(sum_i w_i x_i > c) = P(sum_i E_i (x_i - c) > 0). Lugannani and Rice's
 saddlepoint formula, in Barndorff-Nielsen's form Phi(-r*), gives this probability. The saddlepoint t is 1 / (s - c) for
@@ -15,8 +15,7 @@ an s above all x_i, which determines c and r*: with g_i = 1 / (s - x_i), S_p = s
 import numpy as np
 from scipy import special
 
-# Numbers that are worked on at a time, so that they stay in the cache.
-BLOCK = 1 << 16
+BLOCK = 1 << 16  # numbers in a block, which stays in the cache
 # Ends of the search for log((s - max x) / (max x - min x)). Beyond the upper one c is the mean and r* loses its digits.
 SEARCH = -60.0, 8.0
 
@@ -24,8 +23,7 @@ SEARCH = -60.0, 8.0
 def mean_interval(values, level, least=None, most=None):
     """Interval of the mean over the first axis: (n, ...) -> low, high of shape (...); NaN if n = 1.
 
-    No seed can be below `least` or above `most`, where these are known. The lower end is cut off at `least`. With
-    `most` the upper end holds for failures that no seed has shown, too.
+    Known bounds of all values: the lower end is cut off at `least`; with `most` the upper end covers unseen failures.
     """
     columns, shape = _columns(values)
     n = columns.shape[1]
@@ -51,8 +49,7 @@ def p_value(differences):
     if n < 2:
         return np.ones(shape)[()]
     mean, error = columns.mean(1), columns.std(1, ddof=1) / np.sqrt(n)
-    # The side on which zero lies: below the mean turned negative, zero is beyond the upper end.
-    columns = np.where(mean[:, None] > 0, -columns, columns)
+    columns = np.where(mean[:, None] > 0, -columns, columns)  # now zero is beyond the upper end
     with np.errstate(divide="ignore", invalid="ignore"):
         student = special.stdtr(n - 1, -np.abs(mean) / error)
     p = np.minimum(1.0, 2 * np.maximum(student, _upper_tail(columns, columns.max(1))))
@@ -130,15 +127,14 @@ def _saddlepoint(points, u):
         s1, s2, s3 = g.sum(1), square.sum(1), (square * g).sum(1)
         r = np.sqrt(2 * (m * np.log(s1 / m) - np.log(g).sum(1)))
         v2 = m * (m * s2 / s1**2 - 1)
-        # The derivatives of log r and log v.
-        of_r = -s * s1 * v2 / (m * r**2)
+        of_r = -s * s1 * v2 / (m * r**2)  # derivative of log r, then of log v
         of_v = s * m**2 * (s2**2 / s1 - s3) / (s1**2 * v2)
         shift = np.log(np.sqrt(v2) / r) / r
         return r + shift, of_r * (r - shift) + (of_v - of_r) / r, s - m / s1, -s * v2 / m
 
 
 def _root(function, start):
-    """Where decreasing functions of one number each are zero, by Newton's method, or by halving where it leaves."""
+    """Roots of decreasing functions, one per entry, by Newton's method, or by halving where it leaves the bracket."""
     u, low, high = np.clip(start, *SEARCH), np.full_like(start, SEARCH[0]), np.full_like(start, SEARCH[1])
     going = np.ones(len(u), dtype=bool)
     for _ in range(100):

@@ -1,7 +1,4 @@
-"""The intervals of a mean that were not chosen, for the comparison in `coverage.py`.
-
-Each takes values (n, repetitions) and a level and returns low, high (repetitions,).
-"""
+"""The intervals of a mean that were not chosen, for `coverage.py`: (n, repetitions), level -> low, high."""
 
 import numpy as np
 from scipy import special
@@ -26,8 +23,7 @@ def johnson(values, level):
 def hall(values, level):
     """Student's quantiles of a cubic function of t that removes the skewness: Hall 1992."""
     n, mean, skewness = len(values), values.mean(0), _skewness(values)
-    # A skewness of zero means no correction; this one is as good as zero.
-    skewness = np.where(np.abs(skewness) < 1e-6, 1e-6, skewness)
+    skewness = np.where(np.abs(skewness) < 1e-6, 1e-6, skewness)  # avoids a division by zero
     quantile = special.stdtrit(n - 1, (1 + level) / 2) / np.sqrt(n)
 
     def end(x):
@@ -38,10 +34,7 @@ def hall(values, level):
 
 
 def split(values, failed, most, level):
-    """Three intervals at once: the share of failures (exact), the mean of the others and that of the failures.
-
-    Values lie between 0 and `most`, which stand in for the interval of a mean of fewer than two values.
-    """
+    """Three intervals at once: the share of failures (exact), the mean of the others and that of the failures."""
     n, count, part = len(values), failed.sum(0), (2 + level) / 3
     share = clopper_pearson(count, n, part)
     (low_good, high_good), (low_bad, high_bad) = (_part(values, which, most, part) for which in (~failed, failed))
@@ -58,12 +51,12 @@ class Resamples:
         self.mean, self.sd = values.mean(0), values.std(0)
         centred = values - self.mean
         means = weights @ centred
-        # A resample of all values once has their mean. Rounding must not tell the two apart, since `bca` counts ties.
+        # A resample of each value once has exactly their mean; `bca` counts such ties, so rounding is removed.
         rounding = 1e-12 * self.sd + 1e-14 * np.abs(self.mean)
         self.means = np.where(np.abs(means) <= rounding, 0.0, means)
         variances = weights @ centred**2 - self.means**2
         spread = variances > 1e-12 * self.sd**2
-        # Resamples of one value only have a mean and no spread; if they are of the mean itself the ratio is 0.
+        # A resample of one value alone has no spread; the ratio is 0 if it is at the mean.
         alone = np.where(self.means == 0, 0.0, np.copysign(np.inf, self.means))
         self.ratios = np.where(spread, self.means / np.sqrt(np.where(spread, variances, 1.0)), alone)
         self.acceleration = _skewness(values) / (6 * np.sqrt(n))
@@ -106,7 +99,7 @@ def _skewness(values):
 
 
 def _part(values, which, most, level):
-    """Student's interval of the mean of some of the values."""
+    """Student's interval of the mean of the values `which`; 0 to `most` for fewer than two values."""
     n = which.sum(0)
     enough, kept = n > 1, np.where(which, values, 0.0)
     mean = kept.sum(0) / np.maximum(n, 1)

@@ -1,4 +1,4 @@
-"""Meaning and unit of every column of the regret tables of a case, that is of an instance and a track."""
+"""Meaning and unit of every column of the regret tables of a case (instance, track)."""
 
 from befrl.analysis.columns import TABLES
 

@@ -5,8 +5,7 @@ from befrl.analysis.statistics import EVERYWHERE, NO_REGRET
 from befrl.common.parameters import describe
 from befrl.experiment.outside import OUTSIDE
 
-# With fewer evaluation seeds, failures of a few per cent are likely to remain unseen.
-ENOUGH_SEEDS = 100
+ENOUGH_SEEDS = 100  # with fewer, failures of a few per cent are likely to remain unseen
 CONSTANT = "its policy never changes"
 ESTIMATED = "from outside: its regret is estimated by gaps, without bias but with the noise of its episodes"
 

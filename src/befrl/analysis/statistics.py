@@ -2,10 +2,8 @@
 
 import numpy as np
 
-# A cumulative regret up to this is rounding.
-NO_REGRET = 1e-6
-# An agent ties everywhere if more than this share of its plans' entries do.
-EVERYWHERE = 0.99
+NO_REGRET = 1e-6  # a cumulative regret up to this is rounding
+EVERYWHERE = 0.99  # an agent ties everywhere if more than this share of its plans' entries do
 
 
 def slope(curve):
@@ -19,10 +17,7 @@ def slope(curve):
 
 
 def time_exponent(seconds):
-    """The power of k with which seconds per episode (K,) grow, by medians of the second and the last tenth of them.
-
-    NaN with fewer than 20 episodes.
-    """
+    """Power of k with which seconds per episode (K,) grow from the second to the last tenth; NaN if K < 20."""
     tenth = len(seconds) // 10
     if tenth < 2:
         return float("nan")
@@ -46,8 +41,7 @@ def spread(rows, keys, count, values) -> list[dict]:
         entry = dict(zip(keys, key, strict=True)) | {count: len(group)}
         for name in values:
             column = [row[name] for row in group]
-            # Interpolation between infinite errors is undefined; the median is not.
-            with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore"):  # interpolation between infinite errors is undefined
                 low, high = np.quantile(column, [0.1, 0.9]).tolist()
             entry |= {name: float(np.median(column)), f"{name}_low": low, f"{name}_high": high}
         found.append(entry)

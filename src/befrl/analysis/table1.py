@@ -1,7 +1,6 @@
 """Table 1 of the paper, measured: its entries for each algorithm beside the numbers of our runs, one row per agent.
 
-The meaning of d differs between rows: parameters of the family, base models, or features of (s,a). Measured seconds and
-their growth have a table of their own.
+The meaning of d differs between rows: parameters of the family, base models, or features of (s,a).
 """
 
 from dataclasses import asdict
@@ -15,8 +14,7 @@ from befrl.common.printed import PRINTED, Printed
 COLUMNS, TIMINGS = columns.TABLES["table1"], columns.TABLES["table1/timings"]
 KEYS = ("instance", "track", "agent", "algorithm", "setting")
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "optimistic", "tied")
-# Variants of a tuned agent, beside the one at its own constants.
-TUNED = ("tuned", "median", "worst")
+TUNED = ("tuned", "median", "worst")  # roles of a tuned agent's variants
 
 
 def rows(layout, cases) -> list[dict]:
@@ -78,7 +76,6 @@ def _growth(layout, instance):
 
 
 def _powers(growth, row):
-    """The exponents of a row's setting; none if scaling does not measure the setting."""
     key = tuple(row[name] for name in ("instance", "algorithm", "setting"))
     if key not in growth and row["setting"] in scaling.measured(row["algorithm"]):
         raise InputError(
@@ -89,6 +86,6 @@ def _powers(growth, row):
 
 
 def _with_texts(table):
-    """The table with empty texts as such; a column without any text was read as numbers."""
+    """The table with "" for missing texts; a column without any text is read as numbers."""
     names = [name for name in ("setting", "at_edge", "remarks") if name in table]
     return table.assign(**{name: table[name].astype(object).fillna("") for name in names})

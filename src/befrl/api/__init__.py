@@ -1,1 +1,1 @@
-"""befrl from Python: instances, runs, comparisons and files, which `import befrl` offers (docs/python.md)."""
+"""The Python interface, exported by `befrl`: instances, runs, comparisons and files (docs/python.md)."""

@@ -15,7 +15,6 @@ from befrl.common.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Agents that every comparison shows.
 BASELINES = ("greedy", "random", "oracle")
 SUMMARY = ("setting", "mean", "low", "high", "median", "failed")
 MEANINGS = {
@@ -62,8 +61,7 @@ class Comparison:
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """Draw the mean cumulative regret of every agent but the oracle; the path ends in .png, .svg or .pdf."""
-        # Imported here because it takes long to load.
-        from befrl.api.drawing import draw
+        from befrl.api.drawing import draw  # slow to load
 
         return draw(self._summary, self._curves, LEVEL, path)
 
@@ -88,8 +86,7 @@ def compare(
 ) -> Comparison:
     """Run several agents on an instance, and greedy, random and oracle for comparison.
 
-    `agents` is {name: agent} or {name: (agent, parameters)}; the other arguments are those of `befrl.run`. The runs of
-    all agents are spread over the cores.
+    `agents` is {name: agent} or {name: (agent, parameters)}; the other arguments are those of `befrl.run`.
     """
     if not isinstance(agents, Mapping) or not agents:
         raise InputError("agents is not allowed: it must be a dictionary {name: agent} with at least one agent")

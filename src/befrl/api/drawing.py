@@ -33,8 +33,7 @@ def draw(
 
     if path is not None:
         check_path(path)
-    # A notebook keeps its own settings.
-    with matplotlib.rc_context():
+    with matplotlib.rc_context():  # a notebook keeps its own settings
         style.theme()
         style.start(dict(zip(summary["agent"], summary["algorithm"], strict=True)))
         rows = regret.shown(summary, "theory")

@@ -18,11 +18,9 @@ from befrl.study import columns
 
 
 def read(path: str | PathLike[str]) -> pd.DataFrame | dict[str, Runs] | Instance | dict[str, Any]:
-    """Read a file that befrl has written.
+    """Read a file that befrl has written: a table (csv), {name: Runs} or an Instance (npz), or a record (json).
 
-    A table (csv) is a data frame; `attrs["meanings"]` has the meanings of its columns, and `attrs["made_by"]` the
-    command that made it. A run file (npz) is {name: Runs}, an instance file (npz) an Instance, and the record of a
-    claim or of a tuning (json) a dictionary.
+    A table has the meanings of its columns in `attrs["meanings"]` and the command that made it in `attrs["made_by"]`.
     """
     if not isinstance(path, str | PathLike):
         raise InputError(f"path = {shown(path)} is not allowed: it must be the path of a file")

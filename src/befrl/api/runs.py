@@ -35,17 +35,15 @@ MEANINGS = {
 
 
 class Runs:
-    """The runs of one agent in one setting; arrays have the shape (seeds, episodes).
+    """The runs of one agent in one setting; `regret` and `cumulative` have the shape (seeds, episodes).
 
-    label, meta   the agent's name, and everything needed to repeat the runs
-    log           all logged arrays, by the names of `befrl.experiment.run_file`
+    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs.
     """
 
     def __init__(self, log: Mapping[str, np.ndarray], meta: Mapping[str, Any]):
         self.log, self.meta = dict(log), dict(meta)
         self.label: str = self.meta["labels"][0]
         self.seeds: list[int] = self.meta["seeds"]
-        # The seconds that the runs took.
         self.seconds: float = self.meta["seconds"]
 
     @property
@@ -60,8 +58,7 @@ class Runs:
 
     def frame(self) -> "DataFrame":
         """One row for each seed and episode; `frame.attrs["meanings"]` has the meanings of the columns."""
-        # Imported here because it takes longer to load than everything else.
-        from pandas import DataFrame
+        from pandas import DataFrame  # slower to load than everything else
 
         n, K = self.regret.shape
         table = {
@@ -115,12 +112,11 @@ def run(
     """Run an agent on an instance; the numbers are those of `befrl run` with the same seeds and root seed.
 
     mdp         an instance, or the name of a family or preset
-    agent       a name of `befrl list agents`, or a subclass of `befrl.agents.base.BaseAgent`, whose parameters are the
-                fields of a dataclass `Parameters` inside it; the class is registered under its label or its own name
-    parameters  the agent's parameters
+    agent       a name of `befrl list agents`, or a subclass of `befrl.agents.base.BaseAgent` that contains a dataclass
+                `Parameters` and is registered under its label or its own name
     seeds       how many (30), which ("30-59"), or a list
     track       U: the reward is unknown to the agent; K: it is given the true mean reward
-    ties        equal actions: random, or first
+    ties        which of several equal actions is played: random or first
     label       the agent's name in tables and figures
     cores       processes; one process plays up to `lockstep` seeds at once, so more processes need more seeds
     show        whether to show a progress bar
@@ -137,8 +133,7 @@ def play(
     options["episodes"] = validation.read_whole("episodes", options["episodes"], most=validation.MOST_EPISODES)
     options["root_seed"] = validation.read_whole("root_seed", options["root_seed"], 0)
     width, processes = validation.read_whole("lockstep", lockstep), validation.read_whole("cores", cores)
-    # More threads change the last bits.
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1):  # more threads change the last bits
         specs = {}
         for label, agent, values in players:
             name = validation.algorithm(agent, label)

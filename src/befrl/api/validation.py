@@ -16,25 +16,19 @@ from befrl.common.errors import InputError
 from befrl.experiment import seeds as seed_ranges
 from befrl.model.instance import Instance
 
-# The largest number of episodes that a config allows.
-MOST_EPISODES = 10_000_000
+MOST_EPISODES = 10_000_000  # as in a config
 
 AnyInstance = str | Instance
 AnyAgent = str | type[BaseAgent]
 AnySeeds = int | str | Iterable[int]
-# Label, agent and parameters.
-Player = tuple[str | None, AnyAgent, Mapping[str, Any]]
+Player = tuple[str | None, AnyAgent, Mapping[str, Any]]  # label, agent, parameters
 
 
 def instance(family: str, /, *, name: str | None = None, **parameters: Any) -> Instance:
-    """Build an instance of a family or preset of `befrl list instances`.
-
-    `name` is its name in a study, which keys the random streams; by default it is the name of the family or preset.
-    """
+    """Build an instance of a family or preset; `name`, by default that of the family, keys the random streams."""
     if not isinstance(family, str):
         raise InputError(f"family = {shown(family)} is not allowed: it must be the name of an instance")
-    # More threads change the last bits.
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1):  # more threads change the last bits
         built = instances.build(family, parameters)
         return built if name is None else built.known_as(name=str(name))
 

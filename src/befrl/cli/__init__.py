@@ -26,7 +26,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{one_line(f'{self.prog}: {message}')}\n")
 
     def _check_value(self, action, value):
-        """Refuse a word that is none of an argument's choices, with a guess of what was meant."""
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(action, str(unknown("word", value, action.choices)))
 
@@ -61,7 +60,7 @@ def build_parser():
 
 
 def _add_plugin(parser, destination):
-    """The option `--plugin`, which stands before or after the verb; argparse keeps what stands there apart."""
+    """Add the option `--plugin`; it may come before or after the verb, with a separate destination for each place."""
     text = "folder or file with your own components, or an installed package's name for its own; may be repeated"
     parser.add_argument("--plugin", action="append", default=[], dest=destination, metavar="FOLDER", help=text)
 
@@ -70,8 +69,7 @@ def load_plugins(sources):
     """Load the plug-ins of the environment variable and of the command line."""
     sources = [*plugin_variable.read(), *sources]
     if sources:
-        # Imported here because it takes long to load, and few commands have plug-ins.
-        from befrl import plugins
+        from befrl import plugins  # slow to load
 
         for source in sources:
             plugins.load(source)
@@ -91,10 +89,8 @@ def main(argv=None):
     except (NotConverged, ContractError) as error:
         return _said(error, 1)
     except BrokenPipeError:
-        # The reader of the output has closed the pipe, as `head` does: this is not an error.
-        _drop_output()
-    except OSError as error:
-        # The machine refused what the user may ask for: the disk is full, or there are too many open files.
+        _drop_output()  # the reader has closed the pipe, as `head` does: not an error
+    except OSError as error:  # such as a full disk, or too many open files
         _drop_output()
         return _said(f"{error.filename or 'the output'}: {error.strerror}", 1)
     except MemoryError:
@@ -103,12 +99,11 @@ def main(argv=None):
 
 
 def _said(error, code):
-    """Print a sentence and return the exit code."""
     print(one_line(f"befrl: {error}"), file=sys.stderr)
     return code
 
 
 def _drop_output():
-    """Let what is still to be printed go nowhere: Python would try again when it ends."""
+    """Discard pending output, which Python would try to write again at exit."""
     with suppress(io.UnsupportedOperation):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

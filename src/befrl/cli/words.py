@@ -1,7 +1,4 @@
-"""Shared by the verbs: arguments, parsing the words of the command line, and printing.
-
-Verbs import inside their functions, so that `befrl --help` and each job of a workflow load only what they use.
-"""
+"""Arguments, parsing and printing shared by the verbs, which import inside functions to keep `befrl --help` fast."""
 
 import argparse
 import json
@@ -35,8 +32,7 @@ def whole(text, least=1, most=1_000_000_000):
     return int(text)
 
 
-# The root of random streams, of 64 bits; episodes; random trials or samples; processes.
-natural = partial(whole, least=0, most=2**64 - 1)
+natural = partial(whole, least=0, most=2**64 - 1)  # root seeds
 episodes = partial(whole, most=10_000_000)
 trials = partial(whole, most=1_000_000)
 processes = partial(whole, most=1024)

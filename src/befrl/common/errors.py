@@ -1,7 +1,6 @@
 """Exceptions that end a command with a message of one line: exit code 2 for bad input, otherwise 1."""
 
-# Largest number of characters of a message, and of a value quoted in one.
-MESSAGE, VALUE = 700, 100
+MESSAGE, VALUE = 700, 100  # most characters of a message, and of a value quoted in it
 
 
 class InputError(ValueError):
@@ -34,8 +33,7 @@ def unknown(kind: str, name, allowed) -> InputError:
 
 def guess(name, allowed) -> str:
     """The allowed name closest to an unknown one, as ` (did you mean 'chain'?)`; empty if none is close."""
-    # Imported here because only errors need it.
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # only errors need it
 
     known = {str(each).lower(): each for each in allowed}
     close = get_close_matches(str(name).lower(), known, n=1)

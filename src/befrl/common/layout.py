@@ -1,16 +1,14 @@
 """The paths of all result files of a study, defined here and nowhere else.
 
-Every method of `Layout` returns the path of one file. Its arguments default to Snakemake's wildcards: `layout.run()` is
-the pattern of all run files, and `layout.run("chain-8", "U", "greedy", "1000-1199")` is one of them. Measured times are
-stored below `timings/`, apart from the results that code and config determine.
+Arguments default to Snakemake's wildcards: `layout.run()` is the pattern of all run files. Measured times are stored
+below `timings/`, apart from the results that code and config determine.
 """
 
 from pathlib import PurePath
 
 REGRET_TABLES = ("summary", "curves", "paired", "order", "tuning")
 PUBLISHED_TABLES = ("values", "curves")
-# The folder of a case, with its run files and the outcomes of its tuning.
-RUNS = "{results}/runs/{instance}/{track}"
+RUNS = "{results}/runs/{instance}/{track}"  # the folder of a case
 
 
 def run_below(folder, agent, batch):
@@ -24,7 +22,7 @@ def tuned_below(folder, agent):
 
 
 def _file(pattern, *names):
-    """A method that returns the path of one file and has these arguments."""
+    """A method with the arguments `names` that returns the path of a file."""
 
     def path(self, *values):
         values = [*values, *(f"{{{name}}}" for name in names[len(values) :])]

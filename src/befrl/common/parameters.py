@@ -1,8 +1,4 @@
-"""Parameters of instances and agents, set in the config or with `--set`.
-
-A parameter is a dataclass field made by `number`, `integer`, `choice`, `optional` or `scale`; `read` turns a mapping of
-user values into the dataclass, or raises an `InputError` that names the key and its allowed values.
-"""
+"""Parameters of instances and agents: dataclass fields made by `number`, `integer`, `choice`, `optional` or `scale`."""
 
 import dataclasses
 import math
@@ -11,7 +7,6 @@ import numpy as np
 
 from befrl.common.errors import InputError, guess
 
-# What `per_row` writes for values that are not numbers.
 _NUMBERS = {None: math.nan, "theory": 1.0}
 
 
@@ -43,8 +38,8 @@ def scale(text):
 def per_row(settings, seeds: int):
     """The parameters of all rows (setting, seed) of a run as one object; the seeds of a setting are adjacent.
 
-    Numbers become arrays (n,), in which None is NaN and the scale `theory` is 1. Words and integers change the shape of
-    the computation, so they must be the same in all settings.
+    Numbers become arrays (n,) with NaN for None and 1 for `theory`. Words and integers, which change the shape of the
+    computation, must be the same in all settings.
     """
     cls = type(settings[0])
     # The checks of a single setting have been made, and do not apply to arrays.

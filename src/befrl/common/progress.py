@@ -11,8 +11,7 @@ def progress(total: int, show: bool) -> Iterator[Callable[[int], object] | None]
     if not show or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield None
         return
-    # Imported here because most commands show no progress.
-    from tqdm import tqdm
+    from tqdm import tqdm  # most commands show no progress
 
     with tqdm(total=total, unit="step", unit_scale=True, leave=False) as counter:
         yield counter.update

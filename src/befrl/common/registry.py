@@ -12,8 +12,8 @@ from befrl.common.errors import InputError, unknown
 class Registry:
     """Components by name: the modules of a package, where `bef-rlsvi` is the module `bef_rlsvi`, and added ones.
 
-    `parts` are the names that a component must define; the first one identifies its kind, and is a subclass of the
-    class `base` of the package's module `base`, if given. Names in `reserved` and of own modules cannot be added.
+    A component must define the names `parts`; the first identifies its kind, and is a subclass of the class `base` of
+    the package's module `base`, if given.
     """
 
     def __init__(self, kind, package, path, parts=(), base=None, reserved=()):
@@ -36,10 +36,7 @@ class Registry:
         return sorted([*self.own(), *self.added])
 
     def add(self, name: str, module, replace=False):
-        """Add a module by its name, which is imported on demand, or an object with the same parts.
-
-        With `replace`, a component that was added before can be replaced.
-        """
+        """Add a module by its name, or an object with the same parts; `replace` allows a name that was added before."""
         self.check_free(name, replace)
         if not isinstance(module, str):
             self._check_parts(module, f"{self.kind} '{name}'")
@@ -89,7 +86,6 @@ class Registry:
 
 @cache
 def _modules(*folders: str) -> tuple[str, ...]:
-    """The names of the modules in some folders."""
     return tuple(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg)
 
 

@@ -1,8 +1,4 @@
-"""Read and write result files: writes are atomic, and unreadable files raise an `InputError`.
-
-Only regular files are read and written: a device, pipe or folder must not be replaced by a file. Symbolic links are
-followed.
-"""
+"""Read and write regular files, following symbolic links; writes are atomic, unreadable files raise an `InputError`."""
 
 import json
 import os
@@ -16,13 +12,10 @@ import numpy as np
 
 from befrl.common.errors import InputError, one_line
 
-# The suffix of unfinished files; a process that is killed leaves them behind.
-UNFINISHED = ".part"
+UNFINISHED = ".part"  # suffix of unfinished files, which a killed process leaves behind
 FORMAT = "befrl-1"
-# Largest number of new folders that are made for a file.
-FOLDERS = 100
-# Compression level, from 0 to 9.
-LEVEL = 1
+FOLDERS = 100  # most new folders made for a file
+LEVEL = 1  # compression, from 0 to 9
 
 
 def check_target(path) -> Path:
@@ -38,7 +31,6 @@ def check_target(path) -> Path:
 
 
 def _problem(target):
-    """Why no file can be written at a path; empty if it can."""
     if target.is_dir():
         return "it is a folder: name a file"
     if target.is_symlink() or (target.exists() and not target.is_file()):
@@ -71,7 +63,7 @@ def replacing(path):
     target = check_target(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # The name is cut because the length of file names is limited.
+        # File names have a maximal length.
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=UNFINISHED, dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -122,7 +114,6 @@ def require(path, value, what: str, types: dict):
     """Raise unless `value`, read from a file, is a mapping that has these keys with values of these types."""
     for key, kind in types.items():
         found = value.get(key) if isinstance(value, dict) else None
-        # In Python a bool is an int.
         if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
             problem = f"its '{key}' is missing or damaged" if isinstance(value, dict) else "it has no keys"
             raise InputError(f"{path}: not {what}, {problem}: delete it and run again")
@@ -149,8 +140,7 @@ def read_arrays(path, kind: str, only=()):
         meta = json.loads(arrays.pop("meta").tobytes())
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{path}: there is no such file") from None
-    except Exception:
-        # Damaged files raise many kinds of exception in the readers of zip, npy and JSON.
+    except Exception:  # the readers of zip, npy and JSON raise many kinds
         raise InputError(f"{path}: truncated, or not a befrl {kind} file: delete it and run again") from None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
         raise InputError(f"{path}: not a befrl {kind} file of format {FORMAT}: delete it and run again")

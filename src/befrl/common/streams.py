@@ -1,9 +1,7 @@
-"""Random streams: one per seed and purpose, never shared between seeds.
+"""Random streams, one per seed and purpose: `SeedSequence(root, spawn_key=(instance, seed, purpose))`.
 
-`SeedSequence(root, spawn_key=(instance, seed, purpose))` gives each seed of an instance separate streams for the
-environment and the agent: all agents meet the same environment noise, so their differences are paired. Numbers are
-drawn in chunks; those of a seed depend neither on the chunk size nor on the other seeds. Rows of the same seed get the
-same numbers, which are drawn once.
+All agents meet the same environment noise, so their differences are paired. The numbers of a seed depend neither on
+the chunk size nor on the other seeds; rows of the same seed get the same numbers.
 """
 
 import zlib
@@ -11,8 +9,7 @@ import zlib
 import numpy as np
 
 ENVIRONMENT, AGENT_NORMAL, AGENT_UNIFORM, ESTIMATOR, PLANNER, TIES, AGENT_GAMMA = range(7)
-# Numbers drawn at once for all seeds of a stream together.
-CHUNK = 1 << 18
+CHUNK = 1 << 18  # numbers drawn at once, for all seeds of a stream together
 
 
 def instance_key(name: str) -> int:
@@ -35,7 +32,7 @@ class Stream:
         seeds = list(seeds)
         place = {seed: i for i, seed in enumerate(dict.fromkeys(seeds))}
         self._rows = None if len(place) == len(seeds) else np.array([place[seed] for seed in seeds])
-        # Generators are made with the first draw, because many agents never use some of their streams.
+        # Generators are made at the first draw, because many agents never use some of their streams.
         self._generators, self._keys = [], [(root, instance_name, seed, purpose) for seed in place]
         self._normal = purpose in (AGENT_NORMAL, PLANNER)
         self._buffer, self._used = np.empty((len(place), 0)), 0

@@ -39,7 +39,6 @@ def read(path, columns=()) -> pd.DataFrame:
 
 
 def _check_numbers(path, column):
-    """Raise if a column of numbers contains a word."""
     if column.name in NAMES or pd.api.types.is_numeric_dtype(column):
         return
     given = column.dropna()

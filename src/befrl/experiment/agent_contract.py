@@ -1,8 +1,4 @@
-"""The contract of agents: what an agent must satisfy with any setting, on any instance and in both tracks.
-
-Each property is a function of a `Case` and raises `errors.ContractError` with a sentence that says what the agent does
-wrong. The tests check every agent of the package with them, and `befrl check` those of a user.
-"""
+"""The contract of agents, for any setting, instance and track: functions of a `Case` that raise `ContractError`."""
 
 import contextlib
 import dataclasses
@@ -22,13 +18,12 @@ from befrl.experiment.spec import RunSpec
 from befrl.model.instance import Instance
 
 LOG = LOGGED | TRACED
-# The arrays that all agents of an instance share.
-SHARED = ("theta_p", "theta_r", "start_masses", "P", "R", "optimal_policy")
+SHARED = ("theta_p", "theta_r", "start_masses", "P", "R", "optimal_policy")  # by all agents of an instance
 
 
 @dataclass(frozen=True)
 class Case:
-    """An algorithm with the values of its parameters that are not the defaults, on an instance, in a track."""
+    """An algorithm with values of its parameters, on an instance, in a track."""
 
     algorithm: str
     instance: Instance
@@ -41,10 +36,7 @@ class Case:
 
 
 class Recorder(Environment):
-    """An environment that keeps all episodes and gives the agent read-only arrays.
-
-    From the episode `until` on, the noise is that of another root seed.
-    """
+    """An environment that keeps read-only episodes; from episode `until` on, the noise is that of another root seed."""
 
     def __init__(self, spec, until=None):
         super().__init__(spec.instance, spec.root_seed, spec.name, spec.row_seeds)
@@ -70,7 +62,7 @@ def generator_states():
 
 
 def run(case, seeds, episodes, settings=None, until=None):
-    """The log and the episodes of a run that must leave all else unchanged and have finite numbers."""
+    """The log and the episodes of a run that must have finite numbers and no side effects."""
     spec, instance = case.spec(seeds, episodes, settings), case.instance
     recorder, before = Recorder(spec, until), [getattr(instance, key).copy() for key in SHARED]
     numpy_state, python_state = generator_states()
@@ -94,7 +86,7 @@ def run(case, seeds, episodes, settings=None, until=None):
 
 
 def _different(log, other, rows=slice(None), part=slice(None)):
-    """The first quantity whose bytes in some rows and episodes differ from another log's, or None."""
+    """The first quantity of which some bytes differ between two logs, or None."""
     return next((key for key in LOG if log[key][rows, part].tobytes() != other[key][:, part].tobytes()), None)
 
 
@@ -109,7 +101,7 @@ def same_bytes_alone(case, episodes=7):
 
 
 def same_bytes_beside_other_settings(case, settings=None, episodes=5):
-    """A row's numbers do not depend on the settings beside it: each number of the agent at two values or three."""
+    """A row's numbers do not depend on the settings beside it."""
     several = side_by_side(case) if settings is None else settings
     together = run(case, (0, 1), episodes, several)[0]
     for i, values in enumerate(several):
@@ -146,7 +138,7 @@ def shapes_and_common_starts(case):
         if policy.ndim == 3:
             played = policy[np.arange(3)[:, None], np.arange(case.instance.horizon), t.cells]
             require(np.array_equal(t.actions, played), "act() does not play the policy that plan() returned")
-        # Paired noise: the same first state, and the same path as the oracle as long as actions agree.
+        # The same first state, and the same path as the oracle as long as actions agree.
         agree = np.cumprod(t.actions == oracles.actions, axis=1).astype(bool)
         same = (
             np.array_equal(t.states[:, 0], oracles.states[:, 0])
@@ -157,7 +149,6 @@ def shapes_and_common_starts(case):
 
 
 def _check_policy(case, policy):
-    """Check the policy of three rows."""
     model, H = case.instance.model, case.instance.horizon
     actions, random_ = (3, H, model.n_cells), (3, H, model.n_cells, model.n_actions)
     shape = np.shape(policy)
@@ -197,7 +188,7 @@ def settings(algorithm):
 
 
 def beside(algorithm, own):
-    """A setting, and others that differ from it in one number each: what can run in lock step with it."""
+    """A setting, and those that can run in lock step with it: they differ from it in one number each."""
     yield own
     for parameter in dataclasses.fields(agents.registry.module(algorithm).Parameters):
         name, default, about = parameter.name, parameter.default, parameter.metadata

@@ -1,6 +1,4 @@
-"""Bad rounds: episodes that visit an (s,a) with a large feature norm, |a(s,a)| >= 1 in the norm of (Gbar^r)^-1.
-
-    Gbar^r = eta/alpha_r A + sum G_{s,a},   |a|^2 = tr(U (Gbar^r)^-1 U')
+"""Bad rounds: episodes that visit an (s,a) with |a(s,a)|^2 = tr(U (Gbar^r)^-1 U') >= 1, Gbar^r = eta/alpha_r A + sum G.
 
 An episode is played with the true theta_p, or imagined with its estimate. Shapes: n rows, N anchors, A actions.
 """
@@ -10,7 +8,7 @@ from scipy.special import rel_entr
 
 
 def squared_norms(instance, learner):
-    """The squared norms of all (anchor, action) before an episode, (n, N, A)."""
+    """|a|^2 of all (anchor, action) before an episode, (n, N, A)."""
     features = instance.model.features
     ratio = learner.eta / instance.constants["alpha_r"]
     return features.norms(features.plus_trace(features.design(learner.data.counts), ratio))
@@ -24,7 +22,7 @@ def harmless_eta(instance):
 
 
 def chances(instance, learner, policy, bad):
-    """By first anchor: P(bad round) of a played and an imagined episode, and the KL of the played one from it; (n, N).
+    """P(bad round) of a played and an imagined episode, and KL of the first from the second, by first anchor, (n, N).
 
     KL = E sum_h KL_{s_h,a_h}(theta_p, its estimate), an expectation over played episodes.
     """

@@ -1,7 +1,7 @@
 """Check a user's component against the contract of its kind.
 
-An agent plays in both tracks on instances of every kind of state space, with its defaults and with both ends of every
-number and every word. Estimators and planners are checked as parts of `greedy`, reward laws as the reward of `chain`.
+An agent plays in both tracks on INSTANCES, with its defaults and with both ends of every number and every choice.
+Estimators and planners are checked as parts of `greedy`, reward laws as the reward of `chain`.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ INSTANCES = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """One property in one case: a sentence says how it is broken, and is empty if it holds."""
+    """One property in one case; `sentence` says how it is violated, and is empty if it holds."""
 
     check: str
     case: str
@@ -48,7 +48,7 @@ def check(kind: str, name: str, values: dict):
 
 
 def _agent(module, algorithm, values, whole=True):
-    """The contract with the values given and, if `whole`, its first property with each further setting."""
+    """All properties with the values given and, if `whole`, the first property with each further setting."""
     agents.parameters(algorithm, values)
     first, *rest = agent_contract.PROPERTIES
     for name, of_instance in INSTANCES.items():
@@ -93,7 +93,6 @@ def _instance(module, family, values):
 
 
 def _outcome(module, function, where, *subject):
-    """Check one property; an exception of the user's code is reported with its file and line."""
     sentence = ""
     try:
         function(*subject)

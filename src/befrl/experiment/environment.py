@@ -39,7 +39,6 @@ class Environment:
             actions[h] = a = agent.act(h, cell, policy)
             states[h + 1] = s = self.laws.next_state(s, cell, a, u_next[h])
         states, cells, actions = states.swapaxes(0, 1), cells.T, actions.T
-        # Rewards do not influence the episode, so they are drawn for all its steps at once.
         rewards = self.laws.reward(states[:, :-1], cells, actions, u_reward)
         return Trajectory(states[:, :-1], cells, actions, rewards, states[:, 1:])
 
@@ -68,7 +67,7 @@ class SmoothLaws:
         self._reward_row = model.B @ model.features.matrix(instance.theta_r)
 
     def _phi(self, s, action):
-        """phi(s, a) of shape (..., q), for states (...,) or (..., dim) and actions (...,)."""
+        """phi(s, a), (..., q), for states (...,) or (..., dim) and actions (...,)."""
         flat = np.asarray(s).reshape(action.size, -1) if self.model.space.dim > 1 else np.ravel(s)
         phi = self.model.phi(flat)[np.arange(action.size), action.ravel()]
         return phi.reshape(*action.shape, -1)

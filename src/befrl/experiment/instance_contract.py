@@ -1,7 +1,4 @@
-"""The contract of instances: what an MDP must satisfy beyond `model/checks.py`, which runs at every build.
-
-Each property is a function of an `Instance` and raises `errors.ContractError` with a sentence that says what is wrong.
-"""
+"""The contract of instances beyond `model/checks.py`: functions of an `Instance` that raise `errors.ContractError`."""
 
 import numpy as np
 
@@ -13,8 +10,7 @@ from befrl.experiment.agent_contract import generator_states
 from befrl.experiment.spec import RunSpec
 from befrl.model.spaces import SmoothBox
 
-# How far from one the mass of a law may be on a finer grid.
-EXACT = 1e-6
+EXACT = 1e-6  # how far from one the mass of a law may be on a finer grid
 
 
 def built(family, values):
@@ -28,12 +24,11 @@ def built(family, values):
 
 
 def mass_on_a_finer_grid(instance):
-    """The true laws in a box have mass one on a finer grid than that of the space, up to EXACT."""
+    """The true laws in a box have mass one on a finer grid than the space's, up to EXACT."""
     model, space, family = instance.model, instance.model.space, instance.model.family
     if space.discrete or family.tails_included:
         return
-    # Every cell is cut into three pieces, or more where cells are few.
-    pieces, edges = max(3, 48 // space.n_cells), []
+    pieces, edges = max(3, 48 // space.n_cells), []  # pieces of each cell
     for cuts in space.edges if isinstance(space.edges, tuple) else (space.edges,):
         edges.append(np.interp(np.arange(pieces * (len(cuts) - 1) + 1) / pieces, np.arange(len(cuts)), cuts))
     fine = SmoothBox(edges, order=12)

@@ -11,8 +11,7 @@ from befrl.experiment.environment import Environment
 from befrl.experiment.regret import Regret
 from befrl.experiment.run_file import LOGGED, SECONDS, TRACED, marks
 
-# A mean reward this close to the ends of [0, 1] counts as saturated.
-SATURATION = 0.01
+SATURATION = 0.01  # a mean reward this close to 0 or 1 counts as saturated
 
 
 class Lookup:
@@ -40,16 +39,12 @@ class Lookup:
 
 
 def changed(policy, previous, trajectory):
-    """Whether a policy differs from the previous episode's at a visited (step, cell), (n,).
-
-    It does not if there is no previous policy, nor if one of them is random and the other is not.
-    """
+    """Whether a policy differs from the previous one at a visited (step, cell), (n,); False if their shapes differ."""
     n, H = trajectory.cells.shape
     if previous is policy or previous is None or previous.shape != policy.shape:
         return np.zeros(n, dtype=bool)
-    # Actions, or vectors of probabilities, by number of (row, step, cell).
     tables = (each.reshape(n * H * policy.shape[2], -1) for each in (policy, previous))
-    at = np.arange(n * H).reshape(n, H) * policy.shape[2] + trajectory.cells
+    at = np.arange(n * H).reshape(n, H) * policy.shape[2] + trajectory.cells  # numbers of (row, step, cell)
     new, old = (table.take(at.ravel(), axis=0) for table in tables)
     return (new != old).reshape(n, -1).any(1)
 
@@ -81,8 +76,7 @@ def make_agent(spec):
 def run(spec, tick=None, environment=None):
     """Play all episodes of every row and return a dictionary of arrays (n, K), (n, marks) and, for the cost, (K,).
 
-    `tick(steps)` is called after every episode with the number of steps taken. Tests and contracts replace the
-    environment of the run.
+    `tick(steps)` is called after every episode with the number of steps taken. Contracts replace the environment.
     """
     instance, n, episodes = spec.instance, spec.rows, spec.episodes
     environment = environment or Environment(instance, spec.root_seed, spec.name, spec.row_seeds)
@@ -93,8 +87,7 @@ def run(spec, tick=None, environment=None):
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
     best, at = instance.optimum[1][0], Lookup(instance.model.space)
     for k in range(episodes):
-        # Processor time does not count other load on the machine.
-        start = time.process_time()
+        start = time.process_time()  # does not count other load on the machine
         plan = agent.plan(k)
         planned = time.process_time()
         trajectory = environment.rollout(agent, plan.policy)

@@ -1,14 +1,10 @@
-"""Exact pseudo-regret V*_1(s_1) - V^pi_1(s_1) under the true model, by evaluating the policy of every episode.
-
-Policies are evaluated `TOGETHER` episodes at a time. Where features vary within cells, the first step is taken at s_1
-itself and not at an anchor.
-"""
+"""Exact pseudo-regret V*_1(s_1) - V^pi_1(s_1) under the true model, by evaluating the policy of every episode."""
 
 import numpy as np
 
 from befrl.numerics import bellman
 
-TOGETHER = 32
+TOGETHER = 32  # episodes that are evaluated at once
 
 
 class Regret:
@@ -21,7 +17,7 @@ class Regret:
         self._waiting, self._first = [], 0
 
     def add(self, policy, trajectory):
-        # Deterministic policies (actions) and random ones (probabilities) have different shapes.
+        # Deterministic and random policies have different shapes.
         if self._waiting and self._waiting[0][0].ndim != policy.ndim:
             self.flush()
         self._waiting.append((policy, trajectory.states[:, 0], trajectory.cells[:, 0]))
@@ -42,7 +38,7 @@ class Regret:
         self._waiting, self._first = [], last
 
     def _smooth(self, policies, starts, cells):
-        """Regret with the first step at s_1: Q_1(s_1, a) = r(s_1, a) + sum over anchors x of p(x | s_1, a) V_2(x)."""
+        """Regret with the first step at s_1, not at an anchor: Q_1(s_1, a) = r(s_1, a) + sum_x p(x | s_1, a) V_2(x)."""
         instance, A = self.instance, self.instance.model.n_actions
         n, C = cells.shape
         later = bellman.evaluate(policies[:, :, 1:], instance.R, instance.P_factors)

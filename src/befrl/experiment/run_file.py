@@ -5,16 +5,14 @@ import numpy as np
 from befrl.common import storage
 from befrl.common.errors import InputError
 
-# Logged in every episode.
-LOGGED = {
+LOGGED = {  # in every episode
     "regret": "V*_1(s_1) - V^pi_1(s_1), in units of reward per episode",
     "optimism": "the agent's V_1(s_1) - V*_1(s_1), in units of reward per episode; NaN if it has no value",
     "saturated": "share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1; NaN if unbounded",
     "tied": "share of the (step, cell) at which the best actions of the plan are equal up to rounding",
     "changed": "1 if the policy differs from the previous episode's at a visited (step, cell), else 0",
 }
-# Logged at the episodes of `marks`.
-TRACED = {
+TRACED = {  # at the episodes of `marks`
     "error_p": "|theta_p estimate - theta*_p| in the design norm Gbar; NaN if nothing is estimated",
     "error_r": "|theta_r estimate - theta*_r| in the design norm Gbar; 0 in track K, NaN if nothing is estimated",
     "feature_norm": "largest sqrt(tr(U Gbar^-1 U')) along the trajectory; NaN if nothing is estimated",
@@ -24,8 +22,7 @@ SECONDS = {
     "planning": "seconds of processor time per episode and row spent in plan()",
     "acting": "seconds of processor time per episode and row spent in the H steps",
 }
-# One number per episode, averaged over the rows that run in lock step.
-COST = SECONDS | {"plans": "backward inductions in plan(), per row"}
+COST = SECONDS | {"plans": "backward inductions in plan(), per row"}  # averaged over rows in lock step
 
 META = {
     **dict.fromkeys(("instance", "family", "track", "ties", "algorithm"), str),
@@ -34,10 +31,8 @@ META = {
     **dict.fromkeys(("labels", "settings", "constants", "specification", "facts", "seeds"), list),
     "instance_parameters": dict,
 }
-# Keys of the meta that have an entry for each label.
-BY_LABEL = ("settings", "constants", "specification", "facts")
-# Points of a curve along a linear axis, and as many along a logarithmic one.
-POINTS = 100
+BY_LABEL = ("settings", "constants", "specification", "facts")  # have an entry for each label
+POINTS = 100  # of a curve along a linear axis, and as many along a logarithmic one
 
 
 def marks(episodes: int):

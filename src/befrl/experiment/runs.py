@@ -22,15 +22,14 @@ def run_rows(spec, width, threads=1, tick=None):
 def run_all(specs, width, threads=1, tick=None):
     """The log and the seconds of every run, with the groups of all runs spread over `threads` processes.
 
-    A log is that of `loop.run` with rows split into (settings, seeds, ...). The groups do not depend on the number of
-    threads, and a row's bits do not depend on its group. `tick(steps)` is called as the work proceeds, with the number
-    of steps of all rows since the last call.
+    Logs are those of `loop.run` with rows split into (settings, seeds, ...). Groups do not depend on `threads`, and a
+    row's bits do not depend on its group. `tick(steps)` is called with the number of steps since the last call.
     """
     parts = [spec.groups(width) for spec in specs]
     groups = [group for part in parts for group in part]
     parallel = threads > 1 and len(groups) > 1
     if parallel:
-        # Imported here because the jobs of a workflow seldom have several processes, and they take long to load.
+        # Imported here because they take long to load and are seldom needed.
         import cloudpickle
         from joblib import Parallel, delayed, parallel_config
 
@@ -64,7 +63,6 @@ def _run_group(group, tick=None, loaded=None):
 
 
 def _joined(spec, groups, logs):
-    """The log of a run from the logs of its groups; raise if a regret is not finite."""
     log = {
         key: np.concatenate([part[key].reshape(len(spec.settings), -1, part[key].shape[1]) for part in logs], axis=1)
         for key in (*LOGGED, *TRACED)

@@ -1,7 +1,6 @@
 """Names of settings: an algorithm's parameters as text, and the labels of an agent's variants.
 
-An agent has a variant at its own values, named like the agent. If it is tuned there are `agent@tuned`, `agent@median`
-and `agent@worst`, and if one of its parameters is swept, `agent@x=3` for each value.
+Variants are `agent` with its own values, `agent@tuned`, `agent@median`, `agent@worst` and `agent@x=3` for a swept x.
 """
 
 from dataclasses import asdict

@@ -15,23 +15,17 @@ from befrl.numerics import ties
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run of one algorithm on one instance; a row is a (setting, seed), and rows are numbered setting by setting.
-
-    name      the instance's name in the study; it keys the random streams
-    settings  the algorithm's parameters, checked (`agents.parameters`): one setting or a tuple of several
-    track     U: the reward is unknown to the agent; K: the agent is given the true mean reward
-    ties      random: equal actions are equally likely; first: the smallest is taken
-    """
+    """A run of one algorithm on one instance; a row is a (setting, seed), and rows are numbered setting by setting."""
 
     instance: Instance
-    name: str
+    name: str  # the instance's name in the study; it keys the random streams
     algorithm: str
-    settings: tuple
+    settings: tuple  # checked parameters (`agents.parameters`): one setting or a tuple of several
     episodes: int
     seeds: tuple[int, ...]
-    track: str = next(iter(TRACKS))
+    track: str = next(iter(TRACKS))  # U: the reward is unknown to the agent; K: it is given the true mean reward
     root_seed: int = ROOT_SEED
-    ties: str = TIES[0]
+    ties: str = TIES[0]  # random: equal actions are equally likely; first: the smallest is taken
 
     def __post_init__(self):
         for key, allowed in (("track", TRACKS), ("ties", TIES)):

@@ -1,12 +1,10 @@
 """Tuning by successive halving: the same number of configurations for every agent, over stated ranges.
 
-An agent's `tune` has a range [low, high] for each parameter that its author would tune, or a fixed number. `design`
-spreads the configurations over the ranges, evenly in the logarithm. All of them play the first tuning seeds for the
-full number of episodes; the best continue with more seeds, and so on (Karnin, Koren, Somekh 2013; here over seeds
-alone: shorter runs would favour agents that explore too little). No tuning seed is used in the evaluation.
-
-The median and the worst configuration by mean regret on the seeds of the first rung, which all share, are kept too:
-how much tuning an agent needs is a result.
+An agent's `tune` has a range [low, high] for each parameter that its author would tune, or a fixed number. All
+configurations of `design` play the first tuning seeds for the full number of episodes; the best continue with more
+seeds, and so on (Karnin, Koren, Somekh 2013; here over seeds alone: shorter runs would favour agents that explore too
+little). No tuning seed is used in the evaluation. The median and the worst configuration by mean regret on the seeds of
+the first rung are kept too: how much tuning an agent needs is a result.
 """
 
 import math
@@ -20,10 +18,8 @@ from befrl.common.defaults import CONFIGURATIONS, KEPT, TUNING_SEEDS
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 
-# Evaluation seeds start here, whatever the number of tuning seeds.
-EVALUATION = 1000
+EVALUATION = 1000  # the first evaluation seed, whatever the number of tuning seeds
 CHOSEN = ("tuned", "median", "worst")
-# The keys of an outcome, and of each of its configurations.
 OUTCOME = {"instance": str, "track": str, "algorithm": str, "tune": dict, "seeds": list, "configurations": list}
 OUTCOME |= {"regrets": dict, "chosen": dict}
 CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float, "first_mean": int | float}
@@ -68,10 +64,7 @@ def check(algorithm, values, tune, where):
 
 
 def design(tune: dict, count: int) -> list[dict]:
-    """The configurations: values of the parameters of `tune`, which form a lattice in the logarithms of their ranges.
-
-    Each parameter takes `count` different values, of three significant digits.
-    """
+    """The configurations: a lattice in the logarithms of the ranges of `tune`, rounded to three significant digits."""
     ranges = {key: value for key, value in tune.items() if isinstance(value, list | tuple)}
     found = []
     for point in lattice(count, len(ranges)):
@@ -85,8 +78,7 @@ def design(tune: dict, count: int) -> list[dict]:
 def lattice(count, d):
     """`count` points in [0, 1]^d, (count, d), from 0 to 1 in each coordinate: the best of Korobov's rank-1 lattices.
 
-    Point i has the coordinates i g^j mod count, j = 0, ..., d - 1. The generator g has no common divisor with `count`
-    and the largest smallest distance between two points, opposite sides of the cube being identified.
+    Point i is (i g^j mod count)_j; the best g coprime to `count` maximises the smallest distance on the torus.
     """
     i = np.arange(count)
     best, largest = None, -1.0
@@ -94,8 +86,7 @@ def lattice(count, d):
         if math.gcd(g, count) > 1:
             continue
         points = np.stack([i * pow(g, j, count) % count for j in range(d)], axis=1)
-        # A lattice looks the same from each of its points.
-        apart = np.minimum(points[1:], count - points[1:])
+        apart = np.minimum(points[1:], count - points[1:])  # from point 0; the lattice looks the same from each
         distance = np.square(apart).sum(1).min(initial=d * count**2)
         if distance > largest:
             best, largest = points, distance
@@ -103,12 +94,7 @@ def lattice(count, d):
 
 
 def halve(spec, values, tune, halving, width, threads=1, tick=None):
-    """Tune the agent of `spec`, whose own seeds do not count, from its given `values`; the outcome as a dictionary.
-
-    configurations  for each: values, rung reached, seeds played, mean regret on them and on the seeds of the first rung
-    regrets         cumulative regret of those that reached the last rung, on all tuning seeds
-    chosen          numbers of the tuned, the median and the worst configuration
-    """
+    """Tune the agent of `spec`, whose own seeds do not count, from its given `values`; return the outcome."""
     configurations = design(tune, halving.configurations)
     settings = [agents.parameters(spec.algorithm, {**values, **each}) for each in configurations]
     alive, played = list(range(len(settings))), [[] for _ in settings]
@@ -117,7 +103,6 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
         final = runs.run_rows(part, width, threads, tick)[0]["regret"].sum(2)
         for i, regrets in zip(alive, final, strict=True):
             played[i] += regrets.tolist()
-        # Of equally good configurations the first continues.
         order = sorted(alive, key=lambda i: (np.mean(played[i]), i))
         alive = sorted(order[:kept])
     first = [float(np.mean(regrets[: halving.seeds[0]])) for regrets in played]
@@ -133,7 +118,7 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
         "tune": tune,
         "seeds": list(halving.seeds),
         "configurations": entries,
-        "regrets": {str(i): played[i] for i in alive},
+        "regrets": {str(i): played[i] for i in alive},  # of those that reached the last rung, on all tuning seeds
         "chosen": {"tuned": order[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]},
     }
 

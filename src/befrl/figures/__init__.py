@@ -1,6 +1,4 @@
-"""Figures: one module each. A figure computes nothing; it draws what the tables say.
-
-A module has
+"""Figures: one module each. A figure computes nothing; it draws the numbers of its tables. A module has:
 
     SCOPE     what one figure shows, see below
     SUBJECT   name of the component study or of the table, in the scopes `component` and `table`
@@ -10,8 +8,7 @@ A module has
     draw(tables) -> Figure
     describe(tables) -> {name: value}: the number of `seeds`, and the values that its caption names; optional
 
-and its title, heading and caption are in `captions.yaml`. Here `tables` is a list of {name of a table: data frame},
-one for each thing that the figure shows:
+and a title, heading and caption in `captions.yaml`. `tables` has one {name of a table: data frame} per thing shown:
 
     case        one figure for each instance and track, of the tables of `befrl.analysis.aggregation`
     study       one figure for all instances and tracks, of the same tables
@@ -37,7 +34,7 @@ def section(kind: str) -> str:
 
 
 def headline(kind: str) -> bool:
-    """Whether a figure opens the report; one of a case does so only if its instance is a headline of the study."""
+    """Whether a figure may open the report; one of a case does so only for a headline instance of the study."""
     return getattr(registry.module(kind), "HEADLINE", False)
 
 
@@ -47,12 +44,7 @@ def measured(kind: str) -> bool:
 
 
 def wanted(cases, components=(), published=()) -> dict:
-    """Every figure by name, with its kind and a list of what it shows.
-
-    `cases` are the (instance, track) of the study's own comparison, `components` (component study, instance), and
-    `published` sources. `regret_chain-8_U` shows one case, `noise-scale` all of them, `planners` the instances on which
-    planners are compared, `published_li` a source, `table1` a table.
-    """
+    """{name: (kind, things shown)} of all figures; `cases` are (instance, track), `components` (study, instance)."""
     found = {}
     for kind in registry.names():
         match scope(kind):
@@ -73,7 +65,7 @@ def wanted(cases, components=(), published=()) -> dict:
 
 
 def tables(layout, kind, shown) -> list[str]:
-    """The paths of the tables of a figure of `wanted`: for each thing shown, one for each of the module's TABLES."""
+    """The paths of the tables of a figure: for each thing shown, one for each of the module's TABLES."""
     module = registry.module(kind)
     return [_path(layout, module, thing, table) for thing in shown for table in module.TABLES]
 

@@ -1,4 +1,4 @@
-"""What rests on what: from the lemmas to Theorem 1, coloured by verdict."""
+"""Dependencies of the claims, from the lemmas to Theorem 1, coloured by verdict."""
 
 from graphlib import TopologicalSorter
 
@@ -50,7 +50,6 @@ def draw(tables):
 
 
 def _check(table, uses):
-    """Raise if the ledger lacks a claim that another uses, has one twice, or an unknown verdict."""
     ids = {THEOREM, *uses, *(used for others in uses.values() for used in others)}
     lost, strange = sorted(ids - set(table.index)), sorted(set(map(str, table["verdict"])) - set(STYLES))
     if lost or strange or table.index.duplicated().any():

@@ -27,7 +27,6 @@ def draw(tables):
 
 
 def _panel(axis, runs):
-    """One line for each parameter and radius, and the shares that are covered in all episodes."""
     shares = []
     for (parameter, radius), part in runs.groupby(["parameter", "radius"], sort=False):
         colour, label = COLOURS[parameter], f"{parameter}, {radius}"

@@ -25,7 +25,7 @@ def draw(tables):
             else:
                 axis.plot(part["next"], part["true"], color=colour, alpha=0.45, linewidth=2.0, label=label)
                 axis.plot(part["next"], part["estimated"], color=colour, linestyle=(0, (2, 1)), linewidth=0.9)
-        # The legend needs room above the curves.
+        # Room for the legend above the curves.
         axis.set(title=table["instance"].iloc[0], ylim=(0, 1.5 * table[["true", "estimated"]].to_numpy().max()))
         axis.legend(loc="upper right", handlelength=1.0, fontsize=5.5, borderpad=0.1, labelspacing=0.2)
         if finite:

@@ -5,8 +5,7 @@ from befrl.figures.support import style
 SCOPE = "component"
 SUBJECT = "exploration"
 TABLES = {"shares": ("instance", "role", "agent", "episodes", "seeds", "share", "low", "high", "matters")}
-# Smaller shares of the regret of random play are drawn at this one.
-FLOOR = 3e-4
+FLOOR = 3e-4  # smaller shares of the regret of random play are drawn here
 DOTS = {"marker": "o", "markersize": 4, "linestyle": "none"}
 HOLLOW = {"greedy": {"markerfacecolor": "white"}}
 

@@ -6,8 +6,7 @@ SCOPE = "component"
 SECTION = "theorem"
 SUBJECT = "proof"
 TABLES = {"optimism": ("instance", "multiple", "episodes", "seeds", "k", "share", "low", "high", "promised")}
-# All curves are of one agent: they have its colour, paler for less noise.
-CURVES = (("o", 1.0), ("^", 0.85), ("s", 0.7), ("D", 0.55), ("v", 0.4))
+CURVES = (("o", 1.0), ("^", 0.85), ("s", 0.7), ("D", 0.55), ("v", 0.4))  # marker and opacity: paler for less noise
 
 
 def draw(tables):

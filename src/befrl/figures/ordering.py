@@ -1,4 +1,4 @@
-"""The order of the tuned agents of a case, and which of them cannot be told apart."""
+"""The order of the tuned agents of a case, and which of them do not differ significantly."""
 
 from befrl.analysis import regret_columns
 from befrl.figures.support import style
@@ -30,7 +30,7 @@ def draw(tables):
         if line:
             right.plot([gap.gap_low, gap.gap_high], [line, line], color=options["color"], linewidth=2)
             right.plot(gap.gap, line, linestyle="none", **options)
-    # An asterisk for a range that is too narrow, a circle for an agent that learns nothing.
+    # Asterisk: the tuning range is too narrow; circle: the policy never changes.
     marks = ["*" * row.edge_matters + " °" * (row.changed == 0) for row in rows.itertuples()]
     left.set_yticks(range(len(rows)), [names[agent] + mark for agent, mark in zip(rows["agent"], marks, strict=True)])
     left.invert_yaxis()
@@ -41,7 +41,6 @@ def draw(tables):
     letters.spines[:].set_visible(False)
     right.axvline(0.0, color="black", linestyle=":", linewidth=0.9)
     right.set(xlabel="relative gap to\nthe next best agent")
-    # From -1 to 1, and further where an interval is longer.
     right.set_xlim(min(-1.05, 1.05 * order["gap_low"].min()), max(1.05, 1.05 * order["gap_high"].max()))
     for axis in (letters, right):
         axis.tick_params(axis="y", length=0)

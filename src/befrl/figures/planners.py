@@ -6,8 +6,7 @@ from befrl.figures.support import style
 SCOPE = "component"
 SUBJECT = "planners"
 TABLES = {"medians": ("instance", "planner", "features", "repetitions", "value_error", "regret")}
-# Planners of one kind share a colour and differ in the marker.
-STYLES = {
+STYLES = {  # a colour for each kind of planner
     "rff-printed": (style.GREY, "x"),
     "rff": (style.BLUE, "o"),
     "rff-balanced": (style.BLUE, "s"),
@@ -19,7 +18,7 @@ STYLES = {
     "chebyshev": (style.GREEN, "D"),
     "jacobi-anger": (style.PURPLE, "D"),
 }
-# Names of the errors, and the limits between which they are drawn; medians beyond a limit are drawn at the limit.
+# Name of each error and the limits of its axis, at which medians beyond them are drawn.
 ERRORS = {"value_error": ("value error", (1e-13, 1e5)), "regret": ("regret per episode", (1e-5, 30))}
 
 
@@ -29,7 +28,7 @@ def draw(tables):
     handles = {}
     for line, table in zip(axes, tables, strict=True):
         for axis, (column, (name, (low, high))) in zip(line, ERRORS.items(), strict=True):
-            # The value error of exact planning is zero, which a logarithmic axis does not have.
+            # The value error of exact planning is 0, which a logarithmic axis cannot show.
             handles |= panel(axis, table["medians"], column, (low, high), exact=column != "value_error")
             axis.set(ylabel=name, ylim=(low / 2, high * 3), title=table["medians"]["instance"].iloc[0])
     for axis in axes[-1]:

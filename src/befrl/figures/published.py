@@ -8,7 +8,7 @@ TABLES = {"values": published.COLUMNS, "curves": published.COLUMNS}
 
 
 def drawn(curves):
-    """The curves to draw: of tuned agents the tuned one alone; the table has the others."""
+    """The curves to draw; of a tuned agent only the tuned one."""
     tuned = set(curves["algorithm"][curves["role"] == "tuned"])
     return curves[(curves["role"] == "tuned") | ~curves["algorithm"].isin(tuned)]
 
@@ -47,13 +47,12 @@ def draw(tables):
 
 
 def _authors(values, instance):
-    """The authors' numbers that can be drawn beside the curves: those of some episode."""
     named = values["authors"].notna() & values["episode"].notna()
     return values[named & (values["instance"] == instance)]
 
 
 def _farthest(values):
-    """The largest deviation of a curve from the authors' numbers, of each panel's kind: as the code and as the text."""
+    """The largest deviation from the authors' numbers, for their code and for their text."""
     drawn = values[values["deviation"].notna() & values["episode"].notna()]
     kinds = drawn["deviation"].abs().groupby(drawn["follows"].fillna(""), sort=False).max()
     words = [f"{share:.0%}{f' as the {follows}' if follows else ''}" for follows, share in kinds.items()]
@@ -65,8 +64,7 @@ def describe(tables):
     source = published.registry.module(values["source"].iloc[0])
     instances = set(curves["instance"])
     starred = any(len(_authors(values, instance)) for instance in instances)
-    # A single panel is too narrow for one line.
-    heading = (";\n" if len(instances) == 1 else "; ") + "stars: the authors' numbers"
+    heading = (";\n" if len(instances) == 1 else "; ") + "stars: the authors' numbers"  # a single panel is narrow
     last = values[values["told_from_uniform"].notna()].drop_duplicates(["instance", "variant"], keep="last")
     untold = last[last["told_from_uniform"] == "no"]
     names = ", ".join(f"{row.variant} on {row.instance}" for row in untold.itertuples())

@@ -12,10 +12,9 @@ TABLES = {
     "envelopes": (*SETTING, "value", "episodes", "seeds", "mean", "low", "high", "edge"),
     "slopes": (*SETTING, "slope", "low", "high", "edge", "claimed"),
 }
-# The curves against K fill two panels of each instance; one of BEF-RLSVI is in both.
-OURS, BOTH = "bef-rlsvi", "x=10"
+OURS, BOTH = "bef-rlsvi", "x=10"  # the curve in both panels against K
 NAMES = {"K": "episodes K", "d": "dimension d", "H": "horizon H"}
-# An agent has its colour in all its settings; a small x is mixed with white (> 0), a large x with black (< 0).
+# Settings of an agent share its colour; a small x is mixed with white (> 0), a large x with black (< 0).
 MARKERS = {"x=0": "v", "x=0.1": "^", "x=1": "o", "x=10": "s", "x=100": "D", "": "P"}
 MARKERS |= {"scale=1e-06": "<", "scale=1e-05": ">"}
 MIXED = {"x=0.1": 0.55, "x=1": 0.3, "x=100": -0.45, "scale=1e-06": -0.25, "scale=1e-05": -0.6}
@@ -36,13 +35,11 @@ def draw(tables):
             values = sorted(set(envelopes["value"]))
             axis.set_xticks(values, [str(value) for value in values])
             axis.set_xticks([], minor=True)
-            # Ticks 1, 2, 5, 10, ... as plain numbers, since the axis has about one decade.
-            axis.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
+            axis.yaxis.get_major_locator().set_params(subs=(1, 2, 5))  # the axis has about one decade
             axis.yaxis.set_major_formatter("{x:g}")
             axis.yaxis.set_minor_formatter("")
         low, high = axis.get_ylim()
-        # The legend has the room below the curves.
-        axis.set_ylim(low / (high / low) ** 0.75, high)
+        axis.set_ylim(low / (high / low) ** 0.75, high)  # room for the legend below
         axis.legend(loc="lower right", fontsize=5.8, handlelength=1.8, labelspacing=0.25, borderaxespad=0.2)
     return figure
 

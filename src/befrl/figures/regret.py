@@ -7,14 +7,12 @@ from befrl.figures.support import style
 SCOPE = "case"
 HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY, "curves": regret_columns.CURVES}
-# Agents that are drawn in every panel for comparison.
-REFERENCES = ("bef-rlsvi", "greedy", "random")
-# Curves of a panel, references included.
-MOST = 6
+REFERENCES = ("bef-rlsvi", "greedy", "random")  # drawn in every panel
+MOST = 6  # curves in a panel, references included
 
 
 def shown(summary, family):
-    """The rows to draw, worst first: of each agent that has a group its last variant, the tuned one, or its first."""
+    """The row to draw of each agent that has a group, worst first: its tuned variant (the last), or its first."""
     rows = summary[summary["group"].fillna("") != ""]
     rows = rows.drop_duplicates("agent", keep="last" if family == "tuned" else "first")
     return rows.sort_values("mean", ascending=False, kind="stable")
@@ -25,7 +23,7 @@ def panels(rows):
     references = rows["agent"].isin(REFERENCES)
     titles = {algorithm: title for title, members in style.GROUPS.items() for algorithm in members}
     titles = rows["algorithm"].map(titles).fillna("others")
-    # Agents in the order of STYLES, variants last, so that the panels of all cases look alike.
+    # The order of STYLES, variants last, makes the panels of all cases look alike.
     places = {agent: place for place, agent in enumerate(style.STYLES)}
     places = rows["agent"].map(places).fillna(len(places)).sort_values(kind="stable")
     found = {}
@@ -51,7 +49,6 @@ def draw_panels(summary, curves, rows, by_title):
     for axis, (title, part) in zip(axes, by_title.items(), strict=False):
         for row in part.itertuples():
             curve = curves[curves["variant"] == row.variant]
-            # The paper's algorithm is never hidden by a rival with the same regret.
             options = {"markersize": 3, "markevery": 0.2, "zorder": 3 if row.agent == "bef-rlsvi" else 2}
             options |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
             label = names[row.agent] + (" (zero)" if row.mean <= NO_REGRET else "")
@@ -65,7 +62,7 @@ def draw_panels(summary, curves, rows, by_title):
 
 
 def _edge(rows, curves):
-    """The sentences on what lies at or below the lower edge of the axis, if anything does."""
+    """The sentences on curves at or below the lower edge of the axis."""
     zero = rows["agent"][rows["mean"] <= NO_REGRET]
     drawn = curves.merge(rows[["variant", "agent"]][rows["mean"] > NO_REGRET], on="variant")
     late = dict.fromkeys(drawn["agent"][drawn["mean"] <= NO_REGRET])
@@ -78,6 +75,5 @@ def _edge(rows, curves):
 def describe(tables, family="tuned"):
     summary, curves = tables[0]["summary"], tables[0]["curves"]
     rows = shown(summary, family)
-    # A single panel is too narrow for a heading on one line.
-    values = {"between": ", " if len(panels(rows)) > 1 else "\n", "edge": _edge(rows, curves)}
+    values = {"between": ", " if len(panels(rows)) > 1 else "\n", "edge": _edge(rows, curves)}  # one panel is narrow
     return style.case(summary) | values | {"lines": style.line_styles(rows["role"])}

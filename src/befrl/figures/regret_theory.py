@@ -1,4 +1,4 @@
-"""Cumulative regret against the episode of every agent at the constants of its theory."""
+"""Cumulative regret against the episode of every agent with its theoretical constants."""
 
 from functools import partial
 

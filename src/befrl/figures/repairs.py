@@ -9,12 +9,10 @@ TABLES = {
     "hypotheses": ("instance", "H", "hypothesis", "needed", "holds", "claims", "meaning"),
     "answers": ("instance", "H", "proof", "printed"),
 }
-# Colour of a square by whether the proof needs the hypothesis.
-COLOURS = {True: style.VERMILION, False: style.BLUE}
+COLOURS = {True: style.VERMILION, False: style.BLUE}  # by whether the proof needs the hypothesis
 
 
 def draw(tables):
-    # The hypotheses and the answer of each instance and horizon.
     cases = [
         (table["hypotheses"][table["hypotheses"]["H"] == answer["H"]].set_index("hypothesis"), answer)
         for table in tables
@@ -40,12 +38,10 @@ def draw(tables):
 
 
 def _lines(rows):
-    """The heights of the hypotheses and, below a gap, of the two answers."""
     return [*range(len(rows)), len(rows) + 1, len(rows) + 2]
 
 
 def _numbers(claims):
-    """The claims in brackets; only the first three of many."""
     found = str(claims).split()
     return f"({', '.join(found[:3])}{', …' if len(found) > 3 else ''})"
 

@@ -61,8 +61,7 @@ def draw(tables):
     heads(words, ((0.0, "agent", "left"), (1.0, "printed rate", "left")))
     heads(words, ((1.95, "explore", "left"), (2.2, "plan", "left"), (2.45, "no clip", "left")), angle=30)
     regret.set(xscale="log", xlabel="regret after K episodes\n(right: failed seeds)")
-    # Room for the numbers at the right; powers of ten are ticks enough.
-    regret.set_xlim(floor, regret.get_xlim()[1] * 3.0)
+    regret.set_xlim(floor, regret.get_xlim()[1] * 3.0)  # room for numbers at the right
     regret.xaxis.set_minor_formatter("")
     letters.set(xlim=(0, 1), xlabel="shared letter:\nnot told apart")
     optimism.set(xlim=(0, 1), xticks=[0, 0.5, 1], xlabel="optimistic\nepisodes")
@@ -75,7 +74,7 @@ def draw(tables):
 
 
 def _letters(row, prefix):
-    """The letters of an agent, none if it is not compared; or that it ties everywhere."""
+    """The letters of an agent, empty if it is not compared; "tie" if it ties everywhere."""
     if prefix == "theory" and row.theory_tied > EVERYWHERE:
         return "tie"
     found = getattr(row, f"{prefix}_group")
@@ -95,14 +94,14 @@ def heads(axis, entries, angle=0):
 
 
 def bare(axis):
-    """Take ticks and frame off a panel of texts."""
+    """Remove ticks and frame of a text panel."""
     axis.set(xticks=[])
     axis.tick_params(axis="y", length=0)
     axis.spines[:].set_visible(False)
 
 
 def _rate(text):
-    """The printed bound in mathematical signs, without its alternative, for which there is no room."""
+    """The printed bound in mathematical signs, without its alternative, for lack of room."""
     text = text.split(", or")[0] if isinstance(text, str) else ""
     for word, sign in RATES.items():
         text = text.replace(word, sign)

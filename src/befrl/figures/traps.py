@@ -10,8 +10,7 @@ TABLES = {
     "never": (*SETTING, "x", "episodes", "never", "low", "high"),
     "points": (*SETTING, "episode", "regret", "low", "high"),
 }
-# The curves of regret: agent, setting and line style; ties are broken at random.
-CURVES = {
+CURVES = {  # agent and setting, with random ties: line style
     ("bef-rlsvi", "scale=1"): "solid",
     ("bef-rlsvi", "scale=0.0001"): "dashed",
     ("greedy", ""): "solid",
@@ -31,7 +30,6 @@ def draw(tables):
 
 
 def _shares(axis, table):
-    """One line for each setting: the share of seeds and its interval."""
     for line, row in enumerate(table.itertuples()):
         colour = style.colour(row.agent)
         axis.plot([row.low, row.high], [line, line], color=colour)
@@ -42,7 +40,6 @@ def _shares(axis, table):
 
 
 def _regrets(axis, shares, points):
-    """Mean regret against the number of episodes, for CURVES."""
     random, shares = (table[table["ties"] == "random"].fillna({"setting": ""}) for table in (points, shares))
     labels = {(row.agent, row.setting): _label(row) for row in shares.itertuples()}
     for (agent, setting), line in CURVES.items():
@@ -55,7 +52,7 @@ def _regrets(axis, shares, points):
 
 
 def _label(row):
-    """The agent, with x for BEF-RLSVI, or whatever differs from its usual setting."""
+    """The agent, with x for BEF-RLSVI, or with what differs from its usual setting."""
     setting = row.setting if isinstance(row.setting, str) else ""
     unusual = ["noise by step"] * ("noise=step" in setting) + ["ties first"] * (row.ties == "first")
     if row.x > 0 and not unusual:

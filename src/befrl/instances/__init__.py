@@ -24,13 +24,11 @@ PRESETS = {
     "riverswim-cho-8": ("riverswim", {"kernel": "cho", "states": 8, "horizon": 24}),
     **{f"riverswim-ayoub-{S}": ("riverswim", {"kernel": "ayoub", "states": S, "horizon": 4 * S}) for S in (3, 4, 5)},
 }
-# With the reward that the optimal values in the text of Ayoub et al. imply; their code has another.
-PRESETS |= {
+PRESETS |= {  # with the reward that the optimal values in the text of Ayoub et al. imply; their code has another
     f"{name}-text": (family, values | {"small": 0.05}) for name, (family, values) in PRESETS.items() if "ayoub" in name
 }
 
-# What theta* may differ by between processors, relative to its largest entry: measured are 3e-16.
-ROUNDING = 1e-10
+ROUNDING = 1e-10  # largest relative difference of theta* between processors; measured are 3e-16
 registry = Registry("instance", __name__, __path__, parts=("build", "Parameters"), reserved=PRESETS)
 
 
@@ -70,8 +68,7 @@ def build(family: str, values: dict, where: str | None = None):
 
 def with_constants(instance, where: str):
     """The instance with its constants computed; `where` names it if they cannot be."""
-    # The search for the constants is random; its seed is fixed, so that an instance is the same everywhere.
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # a fixed seed for the search: constants are the same everywhere
     with _naming(where):
         found = constants.compute(instance.model, instance.theta_p, instance.theta_r, rng)
     return instance.known_as(constants=found)
@@ -120,8 +117,7 @@ def save(path, name, instance, provenance: dict):
 def load(path):
     """Read the name and the instance from a file made by `save`; raise if the present code gives another theta*.
 
-    Other processors round differently when they solve for theta*. The stored one is used: all runs of a study have
-    the same MDP, to the bit, on all machines.
+    The stored theta* is used, since processors round differently: a study has the same MDP, to the bit, everywhere.
     """
     arrays, meta = storage.read_arrays(path, "instance")
     instance_facts.check(path, meta)

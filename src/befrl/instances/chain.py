@@ -1,14 +1,12 @@
 """A truncated-normal chain on [0, 1]: walk right against the drift to a large reward, or stay left for a small one.
 
-J bins and two actions, left (0) and right (1). The features are one-hot in (bin, action), A_i = e_i', p = 1,
-d = 2 J, B = 1; psi(s') = (s' - 1/2)/sigma with base measure N(1/2, sigma^2), so that
+J bins and two actions, left (0) and right (1); one-hot features in (bin, action), A_i = e_i', p = 1, d = 2 J, B = 1:
 
-    s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f_{bin,a} - 1/2)/sigma.
+    s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f - 1/2)/sigma,   f = centre - `left` or centre + `right`.
 
-Left aims at f = centre - 0.1, right at centre + 0.06. Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c
-at (last bin, right) and 0.5 elsewhere, which is also where the estimate of a bounded reward starts (theta = 0): a
-greedy agent has no reason to explore. The contrast c multiplies V* - V^pi of every policy and changes no transition.
-The first state is uniform on the first bin.
+Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c at (last bin, right) and 0.5 elsewhere, the estimate of
+a bounded reward at theta = 0: a greedy agent has no reason to explore. The contrast c multiplies V* - V^pi of every
+policy. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass

@@ -1,12 +1,9 @@
 """A walk on the circle with von Mises steps: p = 2, full-matrix A_i, smooth features.
 
-phi(s, a) = (periodic hats at K knots) x (action), q = 2 K, and M_theta is any 2 x q matrix, d = 2 q. Between two knots
-the natural parameter is a chord between kappa (cos m_k, sin m_k) and its neighbour, so that
-
-    s' ~ von Mises(U theta),   m_k = knot - back (action 0), knot + ahead (action 1),
-
-measured away from angle 0 and never past 0 or pi. Mean rewards are 0.6 for going back at angle 0, 0.95 for going ahead
-at angle pi and 1/2 at all other knots. The first state is uniform on a cell at angle 0.
+phi(s, a) = (periodic hats at K knots) x (action), q = 2 K, and M_theta is any 2 x q matrix, d = 2 q. The natural
+parameter is kappa (cos m_k, sin m_k) at knot k and linear in between, with m_k = knot - back (action 0) or knot + ahead
+(action 1), measured away from angle 0 and never past 0 or pi. Mean rewards are 0.6 for going back at angle 0, 0.95 for
+going ahead at angle pi and 1/2 at all other knots. The first state is uniform on a cell at angle 0.
 """
 
 from dataclasses import dataclass

@@ -3,9 +3,8 @@
     p(s'|s, a) ~ exp(-|s'|^1.7/1.7) exp(strength sin(4 s') (s + a)),   a in {-1, 1},   s_1 uniform on [-1, 1]
     r(s) = exp(-10 (s - pi/8)^2) + exp(-10 (s + 3 pi/8)^2),   H = 10
 
-psi(s') = (sin 4 s', ..., sin 4 w s') with w = `waves`, and phi(s, a) = (s + a, r(s)), so that the reward, which is
-known in the source, is linear in phi too. theta*_p is the published law on the first wave and zero elsewhere. Rewards
-are Gaussian around r(s). The box stands for all of R: the mass beyond it is 1e-10.
+psi(s') = (sin 4 s', ..., sin 4 w s'), w = `waves`; theta*_p is zero beyond the first wave. phi(s, a) = (s + a, r(s)),
+and rewards are Gaussian around r(s), which is known in the source. The mass beyond the box is 1e-10.
 """
 
 from dataclasses import dataclass

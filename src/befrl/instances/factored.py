@@ -1,12 +1,10 @@
 """A ring of n machines, each on or off: a factored MDP whose bits are independent given the present state.
 
-After the system administrator problem of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, and A_i = e_j f'
-selects one configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left neighbour,
-
-    P(bit j on) = 1/(1 + exp(-theta_{j, configuration})),   Z = sum_j log(1 + exp(v_j)),   d = 5 n.
-
-Action 0 does nothing, action j reboots machine j. Rewards are Gaussian with B = (1, ..., 1): the mean is the share of
-machines that are on minus `cost` for a reboot, a sum over bits. Every machine is on at the start.
+After the system administrator problem of Guestrin et al. (2003). psi(s') = s' in {0, 1}^n, p = n, d = 5 n, and A_i =
+e_j f' selects a configuration of what bit j depends on: whether it is rebooted and, if not, itself and its left
+neighbour. P(bit j on) = 1/(1 + exp(-theta_{j, configuration})). Action 0 does nothing, action j reboots machine j.
+Rewards are Gaussian, B = (1, ..., 1); their mean is the share of machines that are on minus `cost` for a reboot. Every
+machine is on at the start.
 """
 
 from dataclasses import dataclass
@@ -39,7 +37,6 @@ class Parameters:
 def build(parameters: Parameters) -> Instance:
     n = parameters.machines
     space, bits = FiniteSpace(2**n), (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    # Bit j has one parameter for each configuration, and U one entry in each row.
     d = n * CONFIGURATIONS
     U = np.eye(d)[np.arange(n) * CONFIGURATIONS + configurations(bits)]
     # A_i = e_j f', where f picks one of the configurations, has tr(A_i A_j') = 1 for i = j and 0 otherwise.

@@ -1,22 +1,16 @@
 """Two states, good and bad, with many arms of which one is better by eps: the family of the lower bounds.
 
-After Jaksch, Ortner and Auer (2010). psi(s') = 1[s' = good], p = 1, one-hot features, d = 2 A, B = 1:
+After Jaksch, Ortner and Auer (2010). psi(s') = 1[s' = good], p = 1, one-hot features, d = 2 A, B = 1. P(good | s, a) =
+1/(1 + exp(-theta_{s,a})) is `rate` in the bad state, rate + eps for its last arm, and 1 - `leave` in the good state.
+Rewards are Bernoulli: mean `background` in the bad state, `bonus` more for its first arm, and `top` in the good state.
+Episodes start in the bad state. With D_t = V*(good) - V*(bad) in the t steps after the present one, the last arm is
+optimal where eps D_t > bonus, and the first arm where eps D_t < bonus.
 
-    P(good | s, a) = 1/(1 + exp(-theta_{s,a})),
+An untried arm is estimated at theta = 0: mean reward 1/2 and P(good) = 1/2. With 1/2 for `background` and `rate`, the
+defaults, this prior neither helps nor harms; below 1/2 a greedy agent tries all arms. Because of the bonus only
+exploration finds the last arm. Without it all arms tie at the last step if rewards are known: random ties then explore.
 
-which is `rate` in the bad state for all arms but the last, rate + eps for the last, and 1 - `leave` in the good state
-for all arms. Rewards are Bernoulli: mean `background` in the bad state, `bonus` more for its first arm, and `top` in
-the good state. Episodes start in the bad state. With t steps to go after the present one, and D_t = V*(good) - V*(bad)
-in these, the last arm is optimal where eps D_t > bonus, and the first arm where eps D_t < bonus.
-
-Penalised estimates of an untried arm are those of theta = 0: mean reward 1/2 and P(good) = 1/2. With the defaults, 1/2
-for `background` and `rate`, an untried arm looks exactly like what all but two arms are, and the prior neither helps
-nor harms; below 1/2 a greedy agent tries all arms. The first arm is better by its bonus, so that only exploration finds
-the last arm, with known rewards too. Without a bonus all arms tie at the last step if rewards are known: with random
-ties each episode ends with one free step of exploration.
-
-Deviations: the source has bonus = 0, leave = rate, background = 0 and top = 1. Here all means are within (0, 1): a
-Bernoulli mean of 0 or 1 has no finite parameter.
+Deviations: the source has bonus = 0, leave = rate, background = 0, top = 1. Means of 0 and 1 have no finite parameter.
 """
 
 from dataclasses import dataclass

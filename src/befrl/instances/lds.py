@@ -1,12 +1,9 @@
 """A linear-Gaussian system with a few actions: s' = pull x + force(a) + N(0, sigma^2 I), x = s cut to [-bound, bound].
 
 In one dimension the forces are -1, 0, 1 times `force`; in two a push along either axis, or none. Full-matrix A_i on
-phi(s, a) = (x, x^2, one-hot(a)), which is bounded; psi(s') = s'/sigma with a Gaussian base measure, p = m, d = m q:
-
-    Z = |M phi|^2/2,   Cov psi = I,   KL = |(M - M') phi|^2/2,   maximum likelihood = ridge regression.
-
-Rewards are Gaussian with mean 1 - |x - goal|^2 minus `cost` for a push, which is linear in phi. The goal lies at the
-bound, so that staying there takes a push at every step. The first state is fixed, next to the origin.
+phi(s, a) = (x, x^2, one-hot(a)), which is bounded; psi(s') = s'/sigma with a Gaussian base measure, p = m, d = m q, so
+that maximum likelihood is ridge regression. Rewards are Gaussian with mean 1 - |x - goal|^2 minus `cost` for a push,
+linear in phi. The goal is at the bound, where staying takes a push at every step. The first state is near the origin.
 """
 
 from dataclasses import dataclass
@@ -20,8 +17,7 @@ from befrl.model.model import Model
 from befrl.model.rewards import gaussian
 from befrl.model.spaces import SmoothBox
 
-# Nodes per cell along each axis, by dimension; in two dimensions a cell has the square of that number.
-ORDER = {1: 5, 2: 3}
+ORDER = {1: 5, 2: 3}  # nodes per cell along each axis, by dimension
 # Width of the inner cells in standard deviations. Beyond the bound nothing varies: in two dimensions one cell suffices.
 WIDTH = {1: 0.8, 2: 0.7}
 TAIL = 8.0

@@ -2,12 +2,9 @@
 
 Lebesgue measure without a base measure, psi(s') = s', p = 1, rewards on [0, 1] with a density: equations (1) and (2) of
 the paper as printed, on a compact set of parameters. J bins and two actions, left (0) and right (1), one-hot features,
-d = 2 J, B = 1. The next state has density proportional to exp(c s') with the mean that the action aims at,
-
-    left: centre - `left`,   right: centre + `right`,   kept within [margin, 1 - margin],
-
-and c = theta_{bin,a} solves mean(c) = 1/(1 - e^-c) - 1/c. Mean rewards are 0.6 at (first bin, left), 0.95 at (last bin,
-right) and 0.5 elsewhere, as in `chain`. The first state is uniform on the first bin.
+d = 2 J, B = 1. The next state has density proportional to exp(c s'), c = theta_{bin,a}, with mean 1/(1 - e^-c) - 1/c,
+which is centre - `left` or centre + `right`, kept within [margin, 1 - margin]. Mean rewards are 0.6 at (first bin,
+left), 0.95 at (last bin, right) and 0.5 elsewhere, as in `chain`. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass

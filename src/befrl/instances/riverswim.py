@@ -1,14 +1,13 @@
 """RiverSwim as a softmax family: swim right against the current to the large reward, or float left to a small one.
 
-Features are one-hot in (state, action); psi(s') is the one-hot of s' with a reference state dropped, p = S - 1, so
-that theta holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support: the log base
-measure of (s, a) is 0 or -inf. theta* is the representative of least norm, as is the penalised estimate. With
-`leak` > 0 every next state keeps at least that share of uniform mass, and Cov psi is regular in every direction.
+Features are one-hot in (state, action); psi(s') is the one-hot of s' without a reference state, p = S - 1, and theta
+holds the log-odds of each next state, d = S (S - 1) A. Structural zeros are a known support: the log base measure is 0
+or -inf. theta*, like the penalised estimate, is the representative of least norm. With `leak` > 0 every next state has
+positive mass, and Cov psi is regular in every direction. Osband and Cho et al. print the same probabilities. The small
+reward is .005 in all three sources; the optimal values that Ayoub et al. print are those for .05.
 
-Rewards are deterministic in the sources. Here they are Gaussian with the same means, since means of exactly 0 and 1
-have no finite parameter in a bounded family; B = 1/sqrt(p). Osband's benchmark and Cho et al. print the same
-probabilities; their defaults differ in S and H only. The small reward, at state 1 left, is .005 in all three sources.
-The optimal values that Ayoub et al. print are those for .05 (presets `-text`).
+Deviations: rewards, deterministic in the sources, are Gaussian with the same means, since means of exactly 0 and 1 have
+no finite parameter in a bounded family; B = 1/sqrt(p).
 """
 
 from dataclasses import dataclass

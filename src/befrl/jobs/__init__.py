@@ -6,8 +6,7 @@ A module has these functions, whose arguments are a `Study` and names such as `i
     modules(study, ...)    the modules whose code decides the result; by default, the job's own and all that it imports
     make(study, ...)       do the work and write the files; those that play episodes also take `threads`
 
-`settings` raises if the study has no such job. A rule carries the hash `version` of the first two: a job runs again
-when something that it depends on has changed.
+`settings` raises if the study has no such job. A rule carries the hash `version`; when it changes, the job runs again.
 """
 
 from befrl.common.registry import Registry

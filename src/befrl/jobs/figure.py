@@ -5,7 +5,6 @@ from befrl.figures.support.captions import CAPTIONS
 
 
 def settings(study, figure):
-    """The figure's words, the styles of new agents where it shows agents, and whether it opens the report."""
     kind, shown = study.figure(figure)
     return [CAPTIONS[kind], study.styles(kind, shown), study.headline(kind, shown)]
 

@@ -5,12 +5,11 @@ from befrl.report import assemble
 
 
 def settings(study):
-    # The page explains columns.
-    return [study.hash, regret_columns.SUMMARY, regret_columns.TIMINGS]
+    return [study.hash, regret_columns.SUMMARY, regret_columns.TIMINGS]  # the page explains these columns
 
 
 def modules(study):
-    # The page shows what the modules of published experiments say of their sources.
+    # The page shows texts from the modules of the published experiments.
     return [__name__, *(published.registry.module_name(source) for source in study["published"])]
 
 

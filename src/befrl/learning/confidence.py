@@ -1,10 +1,9 @@
-"""The confidence set of the penalised likelihood (Chowdhury, Gopalan, Maillard 2021) and optimistic mean rewards.
+"""The confidence set |theta* - theta^|_H <= rho of the penalised likelihood, and optimistic mean rewards.
 
-    |theta* - theta^|_H <= rho = sqrt(2 beta_n),   beta_n = eta/2 B_A^2 + log(2 C_n/delta),
-    C_n = det(I + beta/eta A^-1 sum G),
+    rho = sqrt(2 beta_n),   beta_n = eta/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta/eta A^-1 sum G)
 
-with probability 1 - delta, to second order in theta* - theta^: eta weighs the penalty, beta is an upper bound on Cov
-psi and H the Hessian at the estimate.
+It holds with probability 1 - delta, to second order in theta* - theta^ (Chowdhury, Gopalan, Maillard 2021). H is the
+Hessian at the estimate theta^, eta the weight of the penalty and beta an upper bound on Cov psi.
 """
 
 import numpy as np
@@ -26,10 +25,7 @@ def radius(problem, counts, beta, eta, delta):
 
 
 def optimistic_rewards(problem, reward, counts, delta, multiple):
-    """min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})) with rho_r = multiple * radius, (n, N, A); in track K true means.
-
-    `reward` is the agent's `RewardLearner`.
-    """
+    """Mean rewards min(1, Z_r'(theta^_r . x + multiple rho |x|_{H_r^-1})), (n, N, A); in track K the true ones."""
     model = problem.model
     if reward.known:
         return model.mean_reward(reward.theta)

@@ -1,7 +1,5 @@
 """Sufficient statistics of all episodes on the anchors; their size does not grow with the number of episodes.
 
-    counts (n, N, A),   sum of psi(s') (n, N, A, p),   sum of r (n, N, A)
-
 Where features are smooth, a visit at s counts on the anchors x_j of its cell with their Lagrange weights l_j(s). Then
 sum_j l_j(s) f(x_j) equals f(s) up to the interpolation error, for every function f of the state in the likelihood.
 """
@@ -12,7 +10,7 @@ import numpy as np
 
 
 class Data:
-    """The statistics of n seeds."""
+    """The number of visits (n, N, A) and the sums of psi(s') (n, N, A, p) and r (n, N, A), for n seeds."""
 
     def __init__(self, model, n):
         self.model, self.n = model, n
@@ -29,11 +27,7 @@ class Data:
 
 
 class Visits:
-    """The visits of one episode: tables are read at them, and values at them summed onto anchors.
-
-    `where` (n, H) numbers the (seed, anchor, action) of each visit, and `weights` is None. Where cells have several
-    anchors both are (n, H, per_cell), with the Lagrange weights of the state.
-    """
+    """Visits of an episode: numbers `where` of (seed, anchor, action), (n, H), or (n, H, per_cell) with `weights`."""
 
     def __init__(self, model, trajectory):
         n, N, A, space = len(trajectory.actions), model.n_anchors, model.n_actions, model.space
@@ -43,8 +37,7 @@ class Visits:
         if space.per_cell > 1:
             self.where = self.where[..., None] + A * np.arange(space.per_cell)
             self.weights = space.interpolation(trajectory.states)
-        # Steps come first in the memory of a trajectory.
-        self._places = self.where.T.ravel()
+        self._places = self.where.T.ravel()  # steps come first in the memory of a trajectory
 
     def read(self, table):
         """The values of a table at the visits, (n, N, A, p) -> (n, H, p)."""

@@ -1,7 +1,4 @@
-"""The statistics, the estimates of both parameters and the design matrix of model-based agents.
-
-theta_p by the agent's estimator, theta_r by penalised maximum likelihood, Gbar = eta/alpha_p A + sum_sa N_sa U'U.
-"""
+"""The statistics, the estimates of theta_p and theta_r and the design matrix of model-based agents."""
 
 from dataclasses import dataclass
 
@@ -60,7 +57,7 @@ class Learner:
         return likelihood.transitions(self.model, self.data, self.eta, self.theta_p)[2]
 
     def design(self):
-        """Gbar, (n, blocks, m, m)."""
+        """Gbar = eta/alpha_p A + sum_sa N_sa U'U, (n, blocks, m, m)."""
         features = self.model.features
         return features.plus_trace(features.design(self.data.counts), self.eta / self.alpha_p)
 

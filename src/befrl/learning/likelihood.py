@@ -3,13 +3,11 @@
 With counts N_sa, sums S_sa of psi(s') and R_sa of r on the anchors, v_sa = U theta and c_sa = B . U theta,
 
     L_p(theta) = sum_sa [ N_sa Z(v_sa) - v_sa . S_sa ] + eta/2 |theta|_A^2
-    L_r(theta) = sum_sa [ N_sa Z_r(c_sa) - c_sa R_sa ]     + eta/2 |theta|_A^2.
+    L_r(theta) = sum_sa [ N_sa Z_r(c_sa) - c_sa R_sa ] + eta/2 |theta|_A^2.
 
-The penalty is the squared norm: with the norm itself, as printed, the score equations do not follow.
-
-Where features are smooth, counts are sums of Lagrange weights, some of them negative, and the loss need not be convex
-far from the data's parameters. The Hessian is then replaced by a positive definite one of the same size, so that
-Newton's method still descends and agents can draw from it.
+The penalty is the squared norm: with the norm itself, as printed, the score equations do not follow. Where features are
+smooth, some counts are negative (`data.py`), and the loss need not be convex. The Hessian is then replaced by a
+positive definite one of the same size, so that Newton's method still descends and agents can draw from it.
 """
 
 import numpy as np

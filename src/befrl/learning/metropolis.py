@@ -1,11 +1,9 @@
 """Metropolis steps that leave p_v(. | s, a) invariant without the partition function, and estimators that use them.
 
-    x -> y with probability min(1, exp( gamma [psi(y)' v + b(y) - psi(x)' v - b(x)] ))
-
-gamma < 1 flattens the law, down to the uniform law at gamma = 0. In a box each coordinate moves by +-span 64^-u with u
-uniform, so that some steps suit any width of the law, and is reflected at the walls or wraps around a circle. On finite
-spaces proposals are uniform on the support of (s,a). Shapes: natural (..., p), particles x (..., M), or (..., M, dim),
-and `place`, cell and action, (...,) each.
+A move from x to y is accepted with probability min(1, exp( gamma [psi(y)' v + b(y) - psi(x)' v - b(x)] )); gamma < 1
+flattens the law. In a box each coordinate moves by +-span 64^-u, u uniform, so that some steps suit any width of the
+law, and is reflected at the walls or wraps around a circle. On finite spaces proposals are uniform on the support of
+(s,a). Shapes: natural (..., p), x (..., M) or (..., M, dim), and `place`, cell and action, (...,) each.
 """
 
 from abc import abstractmethod
@@ -16,8 +14,7 @@ from befrl.learning.data import Visits
 from befrl.learning.estimators import base
 from befrl.numerics import linalg
 
-# The smallest moves are 64 times smaller than the box.
-RATIO = 64.0
+RATIO = 64.0  # of the largest to the smallest move
 
 
 def walk_for(family):
@@ -52,8 +49,7 @@ class FiniteWalk(Walk):
         super().__init__(family)
         allowed = np.isfinite(family.log_base)
         self._count = allowed.sum(-1)
-        # The states of the support come first.
-        self._states = np.argsort(~allowed, axis=-1, kind="stable")
+        self._states = np.argsort(~allowed, axis=-1, kind="stable")  # those of the support first
 
     def _entry(self, place):
         """The indices of (s,a) in the tables, (..., 1) each; a base measure shared by all (s,a) has one entry."""
@@ -76,7 +72,6 @@ class BoxWalk(Walk):
     def __init__(self, family):
         super().__init__(family)
         space = family.space
-        # In one dimension these are numbers, like the states.
         self.low, self.span = (self._states(part) for part in (space.low, space.high - space.low))
         self.periodic = getattr(space, "periodic", False)
 
@@ -90,8 +85,7 @@ class BoxWalk(Walk):
         return self.low + self.span * self._states(u)
 
     def propose(self, x, place, u):
-        # One uniform gives both the sign and the size, which is at most the span.
-        sign = self._states(u) - 0.5
+        sign = self._states(u) - 0.5  # one uniform gives both the sign and the size
         size = np.exp(-2.0 * np.log(RATIO) * np.abs(sign))
         at = (x - self.low) / self.span + np.copysign(size, sign)
         at = at - np.floor(at) if self.periodic else 1.0 - np.abs(1.0 - np.abs(at))
@@ -103,8 +97,7 @@ class ParticleEstimator(base.Estimator):
 
         theta <- theta + (eta A + sum over all visits so far of U' C U)^-1 sum_h U' (psi(s_{h+1}) - E psi).
 
-    As in `online-newton`, the penalty is the initial sum, and old visits keep the C of the theta of their time. Steps
-    are limited (`base.TrustRegion`). Data seen before theta settles are partly lost, an error of order 1/n^2 in KL.
+    Old visits keep the C of the theta of their time, as in `online-newton`: an error of order 1/n^2 in KL.
     """
 
     def __init__(self, model, n, eta, uniforms):

@@ -1,7 +1,6 @@
 """A table (n, N, A, G) of all next states, summed onto the nodes of their space; its size does not grow with the data.
 
-A state between nodes counts on the nodes of its panel with its Lagrange weights, so that sums of smooth functions of s'
-are sums over the nodes up to the interpolation error. On finite spaces the entries are counts.
+A state between nodes counts on the nodes of its panel with its Lagrange weights, as states do in `data.py`.
 """
 
 import numpy as np
@@ -10,8 +9,7 @@ from befrl.common.errors import Refused
 from befrl.learning.estimators.base import base_moments
 from befrl.model.spaces import lagrange
 
-# Largest numbers of entries for one seed, 8 MB, and of products of psi on the nodes, which all seeds share, 128 MB.
-LARGEST, LARGEST_PRODUCTS = 1 << 20, 1 << 24
+LARGEST, LARGEST_PRODUCTS = 1 << 20, 1 << 24  # entries per seed (8 MB), and products of psi for all seeds (128 MB)
 
 
 class NodeTable:
@@ -75,7 +73,6 @@ def node_weights(space, s):
     if space.per_cell > 1:
         count, weights = space.per_cell, space.interpolation(s)
     else:
-        # Features are constant on the panel; its nodes are for next states only.
         count = space.nodes_per_cell
         weights = lagrange(2.0 * (s * space.n_cells - cell) - 1.0, count)
     return cell[..., None] * count + np.arange(count), weights

@@ -1,4 +1,4 @@
-"""Penalised maximum likelihood of the reward's parameter."""
+"""Penalised maximum likelihood of theta_r."""
 
 import numpy as np
 
@@ -7,10 +7,7 @@ from befrl.numerics import linalg, newton
 
 
 class RewardLearner:
-    """The estimate `theta` (n, d) and the `hessian` (n, blocks, m, m) of its loss with the penalty eta/2 |theta|_A^2.
-
-    In track K the reward is `known`: theta is the true parameter and there is no Hessian.
-    """
+    """The estimate `theta` (n, d) and the `hessian` (n, blocks, m, m) of its loss; if `known`, the true theta."""
 
     def __init__(self, problem, eta):
         model, n = problem.model, problem.n

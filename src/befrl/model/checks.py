@@ -1,7 +1,4 @@
-"""Checks of an MDP when it is built: an error is one sentence that names the part, such as phi, psi or the first state.
-
-They are cheap beside the work that follows: functions are tried on a few states, and laws at a few (s, a).
-"""
+"""Checks of an MDP when it is built, on a few states and (s, a); errors name the part, such as phi."""
 
 import numpy as np
 
@@ -13,10 +10,8 @@ from befrl.model.spaces import check_whole
 
 # Uniform numbers at which first states are tried and, for each dimension, next states: fewer in several dimensions.
 STARTS, POINTS, LEAST, FEWER = 10_000, 400, 10, 4
-# How far the share of these that fall into a cell may be from its probability, beyond the error of the grid.
-SHARE = 0.01
-# The (s, a) at which laws are tried.
-PLACES = 4
+SHARE = 0.01  # largest error of the share of draws in a cell, beyond the error of the grid
+PLACES = 4  # the (s, a) at which laws are tried
 # The step of the finite differences of Z and E psi, in units of 1/range(psi), and their largest error, of range(psi).
 STEP, SLOPE = 1e-3, 1e-5
 
@@ -45,10 +40,7 @@ def call(name, function, x):
 
 
 def check_pointwise(name, function, states, table):
-    """Raise unless a function of the state takes any leading axes and depends on the state alone.
-
-    `table` (G, ...) holds its values on the states (G, ...); some of them are computed again, in two rows of three.
-    """
+    """Raise unless a function, with values `table` on the states, keeps leading axes and depends on the state alone."""
     some = np.linspace(0, len(states) - 1, 6).astype(int).reshape(2, 3)
     again = call(name, function, states[some])
     if again.shape != table[some].shape:
@@ -126,7 +118,6 @@ def _check_shapes(instance):
 
 
 def _check_start(instance):
-    """Check that `start` is a function of u alone, and that its law is that of `start_masses`."""
     masses = instance.start_masses
     if np.any(masses < 0) or abs(masses.sum() - 1) > 1e-9:
         raise InputError(f"start_masses sum to {masses.sum():g}, they must be a law on the states")
@@ -138,7 +129,6 @@ def _check_start(instance):
 
 
 def _check_phi(instance):
-    """Check that phi is given, depends on the state alone and agrees with the features on the anchors."""
     model, anchors = instance.model, instance.model.space.nodes
     if model.phi is None:
         raise InputError("its features vary within cells, so that Model needs phi, a function of the states")
@@ -155,7 +145,6 @@ def _check_phi(instance):
 
 
 def _check_domain(instance):
-    """Check that Z is finite at theta*, and that the law does not leave a box that stands for all of R^m."""
     model, space = instance.model, instance.model.space
     with np.errstate(all="ignore"):
         Z = model.family.log_partition(model.features.natural(instance.theta_p[None]))[0]
@@ -169,7 +158,6 @@ def _check_domain(instance):
 
 
 def _check_rewards(instance):
-    """Check that mean rewards are neither 0 nor 1 if rewards lie between, and that the law's methods agree."""
     reward, R = instance.model.reward, instance.R
     _check_each(instance, "the mean reward R of theta* is not finite", np.isfinite(R))
     inside = (R > 0) & (R < 1) if reward.bounded else np.ones(R.shape, dtype=bool)
@@ -228,7 +216,6 @@ def _sampler(model, natural):
 
 
 def _check_moments(one, v, where):
-    """Check that E psi is the gradient of Z and Cov psi that of E psi, by central differences along each axis."""
     unit = np.ptp(one.psi, axis=0)
     unit[unit == 0] = 1.0
     steps = STEP * np.concatenate([np.diag(1 / unit), -np.diag(1 / unit)])
@@ -250,7 +237,6 @@ def _grid(dim):
 
 
 def _check_states(name, space, s, u):
-    """Raise unless s are states of a space, one for each of the uniforms u."""
     n = len(u)
     shape = (n,) if space.dim == 1 else (n, space.dim)
     if np.shape(s) != shape:
@@ -265,7 +251,6 @@ def _check_states(name, space, s, u):
 
 
 def _check_same(name, again, before):
-    """Raise unless the values for the same input are the same up to rounding."""
     if not np.allclose(again, before, rtol=1e-9, atol=1e-12, equal_nan=True):
         rule = "it must depend on its argument alone, entry by entry, and not on random numbers or on the other entries"
         raise InputError(f"{name} gives other values when it is asked again: {rule}")

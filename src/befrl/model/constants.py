@@ -1,17 +1,11 @@
-"""The constants of Assumption 1 and Theorem 1, on a stated compact set.
-
-Over all of R^d the infima of the variances are zero for every bounded family. They are taken on the compact set
-
-    Theta = { theta : |v| <= radius for every (s,a) },   v = U(s,a) theta,   radius = the largest such norm at theta*,
-
-and likewise for rewards, with theta_r . x_r.
+"""The constants of Assumption 1 and Theorem 1, on a compact set: over R^d the infima are zero for bounded families.
 
     alpha_p = inf lambda_min( W' Cov_v[psi] W ),   beta_p = sup lambda_max( Cov_v[psi] ),   |v| <= radius_p
     alpha_r = |B|^2 inf Var_c(r),                    beta_r = |B|^2 sup Var_c(r),               |c| <= radius_r
     B_A = max(|theta_p|_A, |theta_r|_A),             B_phi_A = sup |A^-1 G_{s,a}|
 
-W is an orthonormal basis of the directions in which psi varies on the support of (s,a): with structural zeros no law
-depends on the others, and no data can identify them.
+v = U(s,a) theta_p, c = theta_r . x_r, and each radius is the largest norm at theta* over all (s,a). W is an orthonormal
+basis of the directions in which psi varies on the support of (s,a): with structural zeros no law depends on the others.
 
 Deviations: the paper's alpha_r, lambda_min(B B') inf Var, is zero for every p >= 2. Here it is the constant along B,
 the only direction on which rewards depend and in which theta*_r and its estimate lie.
@@ -44,7 +38,6 @@ def compute(model, theta_p, theta_r, rng):
         if not np.isfinite(value) or value < 0:
             raise InputError(f"the instance's constant {name} is {value}: check its features, B and parameters")
     for alpha, beta in (("alpha_p", "beta_p"), ("alpha_r", "beta_r")):
-        # If alpha is zero up to rounding, every bound that divides by it is void.
         if found[alpha] <= 1e-10 * found[beta]:
             what = f"{alpha} = {found[alpha]:.3g} is zero to rounding beside {beta} = {found[beta]:.3g}"
             cure = "choose laws that are less extreme (or a B that is not zero)"
@@ -53,11 +46,7 @@ def compute(model, theta_p, theta_r, rng):
 
 
 def supremum(model, of):
-    """The supremum over states of a function of features; of(features) is the maximum over the states of `features`.
-
-    Where features vary within cells, the search starts from the best few anchors and corners, where piecewise linear
-    features have their extremes, and continues on ever smaller grids around the best point so far.
-    """
+    """The supremum of a function over all states; of(features) is its maximum over the states of `features`."""
     if not model.smooth:
         return float(of(model.features))
     space = model.space
@@ -71,6 +60,7 @@ def supremum(model, of):
     width = np.array([np.diff(edges).max() for edges in space.edges])
     grid = np.stack([g.ravel() for g in np.meshgrid(*[np.linspace(-1, 1, 5)] * space.dim)], axis=-1)
     best = values.max()
+    # Ever smaller grids around the best anchors and corners, where piecewise linear features have their extremes.
     for start in points[np.argsort(values)[-3:]]:
         for reach in 0.5 ** np.arange(20):
             around = np.clip(start + reach * width * grid, space.low, space.high)

@@ -1,10 +1,8 @@
 """The feature matrices U(s,a) = [A_1 phi(s,a), ..., A_d phi(s,a)], p x d, stored by blocks.
 
-theta is cut into blocks of m numbers and each (anchor, action) touches one block, through a p x m matrix. One-hot
-features have one block per (anchor, action) and U = I there; dense ones a single block, m = d. Where every p x q matrix
-is some M_theta, `kronecker_features.py` does the same with less.
-
-Shapes: N anchors, A actions, n seeds; vectors of R^d are (n, d), symmetric d x d matrices (n, blocks, m, m).
+theta is cut into blocks of m numbers, and each (anchor, action) uses one of them, through a p x m matrix. One-hot
+features have one block per (anchor, action), with U = I; dense ones a single block, m = d. Shapes: N anchors, A
+actions, n seeds; vectors of R^d are (n, d), symmetric d x d matrices (n, blocks, m, m).
 """
 
 from functools import cached_property
@@ -24,17 +22,12 @@ class SingularDesign(InputError):
 
 
 class Features:
-    """U in blocks.
-
-    U      (N, A, p, m)    the p x m matrix of each (anchor, action) within its block
-    block  (N, A)          the block of each (anchor, action)
-    trace  (blocks, m, m)  the matrix bold A = (tr A_i A_j') restricted to each block
-    """
+    """U (N, A, p, m), the block (N, A) that each (anchor, action) uses, and trace (blocks, m, m): bold A by block."""
 
     def __init__(self, U, block, trace):
         self.U = np.asarray(U, dtype=float)
         self.block = np.asarray(block)
-        self.trace = np.asarray(trace, dtype=float)
+        self.trace = np.asarray(trace, dtype=float)  # bold A = (tr A_i A_j')
         if self.U.ndim != 4 or self.trace.shape[1:] != (self.U.shape[-1],) * 2 or self.block.shape != self.U.shape[:2]:
             needed = "(states, actions, p, m), (states, actions) and (blocks, m, m)"
             shapes = f"{self.U.shape}, {self.block.shape} and {self.trace.shape}"
@@ -45,8 +38,7 @@ class Features:
         self._one_block_each = np.array_equal(self.block.ravel(), np.arange(self.n_blocks))
         self._identity = self.p == self.m and bool(np.all(self.U == np.eye(self.p)))
         self._unit_trace = bool(np.all(self.trace == np.eye(self.m)))
-        # One-hot with bold A = I, so that designs are diagonal.
-        self._orthonormal = self._identity and self._one_block_each and self._unit_trace
+        self._orthonormal = self._identity and self._one_block_each and self._unit_trace  # designs are diagonal
 
     @classmethod
     def one_hot(cls, n_anchors, n_actions, p):
@@ -195,7 +187,6 @@ def table_of(phi):
 
 
 def _matrices(A):
-    """The A_i as an array (d, p, q); raise at the first whose shape differs from that of A_1."""
     for i, matrix in enumerate(A):
         if np.ndim(matrix) != 2 or np.shape(matrix) != np.shape(A[0]):
             raise WrongShape(f"A_{i + 1} has shape {np.shape(matrix)}, it must be a matrix of the shape of A_1")
@@ -203,7 +194,6 @@ def _matrices(A):
 
 
 def _check_independent(trace):
-    """Raise if the A_i are linearly dependent, and name one that the others span."""
     for block, values in enumerate(trace):
         if not np.all(np.isfinite(values)):
             return

@@ -1,4 +1,4 @@
-"""An MDP of the family: a model with its true parameters, horizon and law of the first state."""
+"""MDPs of the family, with their optimal policies and values."""
 
 import copy
 from dataclasses import dataclass, field
@@ -14,25 +14,18 @@ from befrl.numerics import bellman
 
 @dataclass(frozen=True)
 class Instance:
-    """A model with its true parameters, horizon and law of the first state.
-
-    theta_p, theta_r         (d,) each
-    start, start_masses      `start(u)` maps uniforms (n,) to first states; their law on anchors, (N,)
-    family_name, parameters  how to build the instance again; `instances.build` fills them in
-    name                     the instance's name in a study, which keys its random streams; by default family_name
-    constants                those of Assumption 1 and Theorem 1, on the compact set of `constants.py`
-    """
+    """A model with its true parameters, horizon and law of the first state."""
 
     model: Model
     horizon: int
-    theta_p: np.ndarray
-    theta_r: np.ndarray
-    start: object
-    start_masses: np.ndarray
-    family_name: str = "unnamed"
+    theta_p: np.ndarray  # (d,)
+    theta_r: np.ndarray  # (d,)
+    start: object  # maps uniforms (n,) to first states
+    start_masses: np.ndarray  # the law of the first state on anchors, (N,)
+    family_name: str = "unnamed"  # how to build the instance again, with `parameters`; `instances.build` sets both
     parameters: dict = field(default_factory=dict)
-    constants: dict = field(default_factory=dict)
-    name: str = ""
+    constants: dict = field(default_factory=dict)  # of Assumption 1 and Theorem 1 (`constants.py`)
+    name: str = ""  # the name in a study, which keys the random streams; by default family_name
 
     def __post_init__(self):
         if not self.name:
@@ -61,8 +54,7 @@ class Instance:
         """Factors (N, A, r) and (r, N) of the true kernel, equal to it up to rounding; r is small for smooth laws."""
         N, A = self.P.shape[:2]
         left, sizes, right = np.linalg.svd(self.P.reshape(N * A, N), full_matrices=False)
-        # Singular values below this share of the largest are rounding errors.
-        rank = np.count_nonzero(sizes > 1e-15 * sizes[0])
+        rank = np.count_nonzero(sizes > 1e-15 * sizes[0])  # the others are rounding errors
         return (left[:, :rank] * sizes[:rank]).reshape(N, A, rank), right[:rank]
 
     @cached_property
@@ -116,7 +108,6 @@ class Instance:
         return self.optimal_value - self._value(self.optimal_policy)
 
     def _value(self, policy):
-        """V_1 of a policy, (H, cells) or (H, cells, A), averaged over the first state."""
         return float(self.start_masses @ bellman.evaluate(policy[None, None], self.R, self.P)[0, 0])
 
     @cached_property
@@ -134,6 +125,5 @@ class Instance:
         """The smallest positive gap V*_h(s) - Q*_h(s, a) over the reachable (h, s)."""
         Q, V = self.optimum
         gaps = (V[:-1, :, None] - Q)[self.reachable]
-        # Below 1e-12 a difference is rounding, not a gap.
-        positive = gaps[gaps > 1e-12]
+        positive = gaps[gaps > 1e-12]  # smaller ones are rounding errors
         return float(positive.min()) if positive.size else 0.0

@@ -1,7 +1,6 @@
 """Features with all p x q unit matrices A_i = e_r e_j': M_theta is any p x q matrix, d = p q and U = I_p (x) phi'.
 
-The methods are those of `Features`. Here bold A = I, and the design is block diagonal with p equal q x q blocks; a
-Hessian is block diagonal too if the components of psi are uncorrelated.
+The methods are those of `Features`. Here bold A = I, and the design is block diagonal with p equal q x q blocks.
 """
 
 from functools import cached_property

@@ -12,18 +12,13 @@ from befrl.model.kronecker_features import KroneckerFeatures
 
 @dataclass(eq=False)
 class Model:
-    """Kernels and mean rewards on the anchors as functions of theta.
+    """Kernels and mean rewards on the anchors as functions of theta; `smooth` if features vary within cells."""
 
-    features  U on the anchors;   family  next-state laws;   reward  reward law;   B (p,)  the reward's vector
-    phi       maps states (n,), or (n, dim), to features (n, A, q); needed where features vary within cells
-    smooth    whether features vary within cells
-    """
-
-    features: object
-    family: object
-    reward: object
-    B: np.ndarray
-    phi: object = None
+    features: object  # U on the anchors
+    family: object  # next-state laws
+    reward: object  # reward law
+    B: np.ndarray  # the reward's vector, (p,)
+    phi: object = None  # maps states (n,), or (n, dim), to features (n, A, q); needed if `smooth`
 
     def __post_init__(self):
         self.space = self.family.space
@@ -48,11 +43,7 @@ class Model:
 
     @cached_property
     def coarse(self):
-        """The same model on fewer anchors, and the anchor there of each anchor here, (N,); for smooth features.
-
-        Cells in which phi is one constant become one, if the family's masses of cells are exact whatever their width.
-        Laws, mean rewards and values of optimal policies are the same on both.
-        """
+        """An equivalent smooth model with cells merged where phi is constant, and the anchor there of each anchor."""
         if not self.family.exact_cells:
             return self, np.arange(self.n_anchors)
         box, anchor = self.space.merged(self.phi(self.space.nodes))

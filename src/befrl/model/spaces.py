@@ -1,14 +1,11 @@
 """State spaces: anchors, cells, quadrature nodes and weights.
 
-Functions of the present state (features, values, statistics) live on *anchors*; a policy is constant on *cells*;
-integrals over the next state are weighted sums over *nodes*. The anchors of cell c are c * per_cell, ...,
-(c + 1) * per_cell - 1, and `node_anchor` gives the anchor whose value holds at a node.
-
-- Finite space: each state is a cell, an anchor and a node with weight 1.
-- Binned interval: features are constant on a bin, so that it has one anchor; its nodes are Gauss-Legendre.
-- Smooth box: features vary within a cell. Its Gauss-Legendre nodes are its anchors, and functions of the state are
-  interpolated between them (Lagrange). Values of policies jump at the edges of cells only, so that quadrature and
-  interpolation are spectrally accurate.
+Functions of the present state live on *anchors*; a policy is constant on *cells*; integrals over the next state are
+weighted sums over *nodes*. The anchors of cell c are c * per_cell, ..., (c + 1) * per_cell - 1, and `node_anchor` gives
+the anchor whose value holds at a node. In a finite space each state is a cell, an anchor and a node with weight 1. A
+bin on which features are constant has one anchor. In a smooth box all nodes are anchors, with Lagrange interpolation
+within cells; values of policies jump at the edges of cells only, so that quadrature and interpolation are spectrally
+accurate.
 """
 
 from functools import cache, cached_property, reduce
@@ -37,11 +34,9 @@ class ConstantCells:
         return self.n_cells
 
     def cell_means(self, values):
-        """Averages over the anchors of each cell, (..., N, A) -> (..., cells, A)."""
         return values
 
     def on_anchors(self, values):
-        """Values of cells on their anchors, (..., cells) -> (..., N)."""
         return values
 
 
@@ -98,8 +93,8 @@ def legendre_rule(edges, count):
 class SmoothBox:
     """A box cut into cells by `edges`, one increasing array per dimension, with `order` nodes per cell and dimension.
 
-    States are numbers in one dimension and vectors (..., dim) in more. With `unbounded` the box stands for all of R^dim
-    and must be so large that the mass outside is negligible; with `periodic` its two ends are the same point.
+    States are numbers, or vectors (..., dim) if dim > 1. An `unbounded` box stands for R^dim and must be so large that the
+    mass outside is negligible; the two ends of a `periodic` one are the same point.
     """
 
     discrete = False
@@ -158,10 +153,7 @@ class SmoothBox:
         return np.repeat(((cells == 0) | (cells == last)).any(0), self.per_cell)
 
     def merged(self, table):
-        """The box without the cuts between panels in which a table (N, ...) on the anchors has one and the same value.
-
-        Returns the box and, for each anchor of this box, the anchor of the merged one that has its value, (N,).
-        """
+        """The box with cells merged where a table (N, ...) is constant, and the anchor there of each anchor, (N,)."""
         grid = table.reshape(self.shape + (self.order,) * self.dim + (-1,))
         edges, panels = [], []
         for axis, cuts in enumerate(self.edges):
@@ -201,24 +193,17 @@ class SmoothBox:
             t = 2.0 * (x - edges[panel]) / (edges[panel + 1] - edges[panel]) - 1.0
             weights.append(lagrange(t, self.order))
         product = reduce(lambda a, b: (a[..., :, None] * b[..., None, :]).reshape(*a.shape[:-1], -1), weights)
-        # numpy gives a single point an axis of its own.
-        return product.reshape(*s.shape[:-1], -1)
+        return product.reshape(*s.shape[:-1], -1)  # numpy gives a single point an axis of its own
 
 
 @cache
 def lagrange_coefficients(order):
-    """Legendre coefficients (nodes, degrees) of the Lagrange polynomials of the `order` Gauss-Legendre nodes.
-
-    l_j(t) = w_j sum_k (k + 1/2) P_k(x_j) P_k(t): discrete orthogonality, exact for these nodes.
-    """
+    """The Lagrange polynomials l_j = w_j sum_k (k + 1/2) P_k(x_j) P_k as Legendre coefficients, (nodes, degrees)."""
     x, w = np.polynomial.legendre.leggauss(order)
     return w[:, None] * np.polynomial.legendre.legvander(x, order - 1) * (np.arange(order) + 0.5)
 
 
 def lagrange(t, order):
-    """The Lagrange polynomials at t in [-1, 1], (..., order).
-
-    Each t has its own sum: in a matrix product its bits would depend on the number of points.
-    """
+    """The Lagrange polynomials at t, (..., order); in a matrix product bits would depend on the number of points."""
     basis = np.polynomial.legendre.legvander(t, order - 1)
     return (basis[..., None, :] * lagrange_coefficients(order)).sum(-1)

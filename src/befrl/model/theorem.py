@@ -3,8 +3,7 @@
     gamma_i  = d log(1 + beta_i B_phi_A H K/eta),   radius_i = beta^i(K, delta) = eta/2 B_A^2 + gamma_i + log(1/delta)
     X        = H sqrt(beta_p radius_p/(alpha_p alpha_r)) + sqrt(beta_r radius_r min(1, alpha_p/alpha_r))/(2 alpha_r)
 
-Constants are numbers or arrays of one shape: alpha_p, beta_p, alpha_r, beta_r, B_A and B_phi_A as in `constants.py`.
-The terms also need eta, delta, A (the largest eigenvalue of bold A) and c, the theorem's universal constant.
+Constants are those of `constants.py`; the terms also need eta, delta, A (largest eigenvalue of bold A) and a universal c.
 """
 
 import math
@@ -43,13 +42,9 @@ def theorem_x(constants, d, H, K, eta, delta, known_reward):
 def terms(z):
     """The terms by statement and name, for z = constants, d, H, K, each a number or an array (n,).
 
-    theorem     Theorem 1; its N and n are read as HK
-    lemma       the lemmas on the transition, the reward and the learning error
-    estimation  the lemma on the estimation error, which joins the first two
-    proof       the last lines of the transition lemma's proof
-    repaired    Theorem 1, made to agree with the lemmas
-
-    All have the smallest x_k that the theorem allows (C52), or z["x"], and the same gamma_K (C28).
+    theorem: Theorem 1, with N and n read as HK. lemma: the lemmas on transition, reward and learning error. estimation:
+    the lemma that joins the first two. proof: the last lines of the transition lemma's proof. repaired: Theorem 1, made
+    to agree with the lemmas. All have the smallest x_k allowed (C52), or z["x"], and the same gamma_K (C28).
     """
     d, H, K, eta, delta = z["d"], z["H"], z["K"], z["eta"], z["delta"]
     gamma = {i: information(z, i, d, H, K, eta) for i in "pr"}

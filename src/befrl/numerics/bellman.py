@@ -1,20 +1,14 @@
-"""Dynamic programming on anchors.
+"""Dynamic programming on anchors: Q_h = R + P V_{h+1}, V_h = max_a Q_h, V_{H+1} = 0, P(next anchor | anchor, action).
 
-    Q_h = R + P V_{h+1},   V_h = max_a Q_h,   V_{H+1} = 0,   P(next anchor | anchor, action)
-
-Products are taken seed by seed (sums over next states in their order, or stacked matmul), never across seeds: a seed's
-bits do not depend on its group.
+Products are taken seed by seed, never across seeds: a seed's bits do not depend on its group.
 """
 
 import numpy as np
 
-# Up to this many states, rows come last in memory (Fortran order) and every operation runs over all of them at once.
-# With more states a product of matrices for each row is faster. The number of rows must not decide: bits would differ.
+# Up to this many states, Fortran order (rows last) is faster. The number of rows must not decide: bits would differ.
 FEW = 12
-# The size of the tables of a group of rows in `evaluate`, in numbers: a quarter of a megabyte.
-GROUP = 1 << 15
-# Actions whose values differ by less than this relative amount count as equal: rounding is not a preference.
-TIE = 1e-12
+GROUP = 1 << 15  # numbers in the tables of a group of rows in `evaluate`, which fit into the processor's cache
+TIE = 1e-12  # actions whose values differ by less than this relative amount count as equal
 
 
 def largest(Q):
@@ -28,7 +22,6 @@ def largest(Q):
 def greedy(Q):
     """The argmax over the last axis; among actions that are equal up to rounding, the smallest."""
     best = Q[..., 0]
-    # Until the end arrays keep the memory order of Q.
     action = np.zeros_like(best, dtype=np.int8)
     for a in range(1, Q.shape[-1]):
         bar = np.abs(best)
@@ -65,11 +58,7 @@ def ordered(table):
 
 
 def recursion(step, horizon, shape, value=largest, out=None):
-    """The backward recursion Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0.
-
-    With shape = (n, S, A), `step` maps V (n, S) to (n, S, A). Returns Q (n, H, S, A) and V (n, H + 1, S), written to
-    `out` if that is given.
-    """
+    """Q (n, H, S, A), V (n, H + 1, S) of Q_h = step(h, V_{h+1}), V_h = value(Q_h), V_{H+1} = 0; shape = (n, S, A)."""
     found = out or tables(horizon, shape)
     Q, V = (table.swapaxes(0, 1) for table in found)
     for h in reversed(range(horizon)):
@@ -89,10 +78,7 @@ def expectation(P):
 
 
 def previous_backup(P, last, step, value=largest):
-    """Q_h = step(P V_{h+1}), V_h = value(Q_h) with the V of the last plan (H + 1, n, S): all steps h at once.
-
-    `step` maps the expectations (H, n, S, A) to Q. Returns Q (n, H, S, A) and V (n, H + 1, S), with V_{H+1} = 0.
-    """
+    """Q (n, H, S, A), V (n, H + 1, S): Q_h = step(P V_{h+1}) with V of the last plan (H + 1, n, S), all h at once."""
     n, S, A, _ = P.shape
     horizon = len(last) - 1
     if S <= FEW:
@@ -129,8 +115,7 @@ def backward_induction(R, P, horizon):
 def evaluate(policies, R, P):
     """The values V_1 (n, C, N) of C policies of each row under one model, R (N, A) and P (N, A, N).
 
-    Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A). P may also be a pair of factors
-    (N, A, r) and (r, N). Rows are taken in groups whose tables fit into the processor's cache.
+    Policies are actions (n, C, H, cells) or probabilities (n, C, H, cells, A); P may be factors (N, A, r) and (r, N).
     """
     n, C = policies.shape[:2]
     N, A = R.shape

@@ -3,8 +3,7 @@
     y = x - tau^2/2 H^-1 grad loss(x) + tau v H^-1/2 z,   z ~ N(0, I)
     accepted with probability min(1, exp( (loss(x) - loss(y))/v^2 ) q(x|y)/q(y|x) )
 
-where q is the density of the proposal. The steps leave exp(-loss/v^2) invariant for every positive definite H. With the
-Hessian at the minimum all directions have about the same width v, and tau = STEP d^-1/6 is the usual scaling.
+Here q is the proposal density, tau = STEP d^-1/6, and H any positive definite matrix, ideally the Hessian at the mode.
 """
 
 import numpy as np
@@ -15,10 +14,7 @@ STEP = 1.2
 
 
 def mala(loss, x, hessian, v, steps, normals, uniforms):
-    """x (n, d) after `steps` steps; loss(x) -> value (n,), gradient (n, d), ...; hessian (n, blocks, m, m), v (n,).
-
-    Rows with v = 0 stay where they are.
-    """
+    """x (n, d) after `steps` steps, with v (n,); loss(x) -> value (n,), gradient (n, d), ...; rows with v = 0 stay."""
     factor = linalg.cholesky(hessian)
     tau = STEP * x.shape[1] ** (-1 / 6)
 

@@ -53,7 +53,6 @@ def _above(tail):
 
 
 def _polynomial(coefficients, x):
-    """Horner's rule, highest power first."""
     found = coefficients[0] * x
     for c in coefficients[1:-1]:
         found += c

@@ -1,26 +1,19 @@
-"""Damped Newton's method for n strictly convex problems in lock step, each with its own step length and end.
-
-A trial point that does not lower its objective enough halves the step of that row alone. A row whose Newton decrement
-is small takes one last step and stays there, whatever the others do.
-"""
+"""Damped Newton's method for n strictly convex problems in lock step, each with its own step length and end."""
 
 import numpy as np
 
 from befrl.common.errors import NotConverged
 from befrl.numerics import linalg
 
-# The squared Newton decrement at which the last step is taken; the error after it is of this order.
-DECREMENT = 1e-9
-# Generous: with a tiny penalty and nearly separable data a round moves by about one unit of log-odds.
-ROUNDS = 1000
+DECREMENT = 1e-9  # squared Newton decrement at which the last step is taken; the error after it is of this order
+ROUNDS = 1000  # with a tiny penalty and nearly separable data a round moves by about one unit of log-odds
 SLOPE = 1e-4
 
 
 def minimise(evaluate, theta):
-    """Minimise each row's objective from `theta` (n, d).
+    """Minimise each row's objective from `theta` (n, d); return theta and the Hessians before the last step.
 
     evaluate(theta, rows) -> value (k,), gradient (k, d), hessian (k, blocks, m, m) for theta (k, d) of the k `rows`.
-    Returns theta and the last Hessians evaluated, which are those at the minimum up to the last step.
     """
     found, everyone = np.empty_like(theta), np.arange(len(theta))
     # The arrays below have one entry for each of the `rows` that still move.
@@ -28,8 +21,7 @@ def minimise(evaluate, theta):
     value, gradient, hessians = evaluate(theta, rows)
     direction, decrement = step(gradient, hessians)
     for _ in range(ROUNDS):
-        # A NaN or a maximum never counts as converged.
-        moving = ~(np.abs(decrement) <= DECREMENT)
+        moving = ~(np.abs(decrement) <= DECREMENT)  # a NaN or a maximum never counts as converged
         if not moving.all():
             found[rows] = theta - direction
             if not moving.any():

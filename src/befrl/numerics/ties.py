@@ -1,10 +1,8 @@
 """Greedy actions, and the choice among actions whose values are equal up to rounding.
 
-Values at a cap, untried actions and symmetric starts tie exactly, and any fixed order of the actions is a hidden prior.
-Among m equal actions each is therefore chosen with probability 1/m, anew for every (step, cell) of every plan.
-
-The choice is a hash of the row's key, the number of the plan and the place in the table (the finaliser of SplitMix64;
-Steele, Lea, Flood 2014). Nothing is drawn where nothing ties, and a row's choices do not depend on the rows beside it.
+Where values tie, any fixed order of the actions is a hidden prior. Each of m equal actions is therefore chosen with
+probability 1/m, anew for every (step, cell) of every plan, by a hash of the row's key, the plan's number and the place
+in the table (the finaliser of SplitMix64; Steele, Lea, Flood 2014), so that rows do not affect each other.
 """
 
 import numpy as np
@@ -34,7 +32,6 @@ class RandomTies:
         self.share = np.zeros(len(self._keys))
 
     def greedy(self, Q):
-        """The greedy actions, (n, ..., A) -> (n, ...)."""
         action, equal, tied = _compared(Q)
         self._plans += 1
         tied = tied.reshape(len(tied), -1)
@@ -61,8 +58,7 @@ def _compared(Q):
     found, tied, action = equal[0], np.zeros_like(equal[0]), np.zeros_like(equal[0], dtype=np.int8)
     for a, good in enumerate(equal[1:], start=1):
         tied |= found & good
-        # good and not found
-        action += (good > found).view(np.int8) * np.int8(a)
+        action += (good > found).view(np.int8) * np.int8(a)  # good and not found
         found = found | good
     return np.ascontiguousarray(action), equal, np.ascontiguousarray(tied)
 

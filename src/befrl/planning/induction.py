@@ -1,18 +1,15 @@
-"""Backward induction in a model, with tables that are no larger than needed.
+"""Backward induction in a model: Q (n, H, N, A) and V (n, H + 1, N) from R (n, N, A) and theta (n, d).
 
-Where features vary within cells, two things save time. Cells with equal features are planned as one (`Model.coarse`),
-so that R must be a function of the features. And rows are taken in groups whose tables fit into the processor's cache.
-Each row is computed by itself, so that its bits do not depend on the groups.
-
-Shapes: R (n, N, A), theta (n, d); all return Q (n, H, N, A) and V (n, H + 1, N).
+Where features vary within cells, cells with equal features are planned as one (`Model.coarse`), so that R must be a
+function of the features, and rows are taken in groups whose tables fit into the processor's cache. Each row is computed
+by itself, so that its bits do not depend on the groups.
 """
 
 import numpy as np
 
 from befrl.numerics import bellman
 
-# The size of the tables of a group of rows, in numbers: half a megabyte.
-GROUP = 1 << 16
+GROUP = 1 << 16  # numbers in the tables of a group of rows: half a megabyte
 
 
 def backward_induction(model, R, theta_p, horizon):

@@ -1,7 +1,6 @@
-"""Optimistic planning over an ellipsoid of models: relaxations of one intractable maximum.
+"""Optimistic planning over an ellipsoid of models: relaxations of the intractable argmax_pi max_theta V_theta,1(s_1).
 
-Optimism asks for argmax_pi max_theta V_theta,1(s_1) over |theta - theta^|_M <= rho. With the covariance of psi and
-V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
+Over |theta - theta^|_M <= rho, with Cov(psi, V_{h+1}) under theta^ and the spread U M^-1 U' of each (s,a),
 
     local     b_h = rho | U' Cov(psi, V_{h+1}) |_{M^-1}: the linearised maximum at each (s,a,h) separately
     pinsker   b_h = (H-h) sqrt(KLmax/2),  KLmax = rho^2/2 lambda_max(U M^-1 U' Cov psi): by total variation
@@ -9,9 +8,8 @@ V_{h+1} under theta^, and the spread U M^-1 U' of each (s,a),
     gradient  projected ascent on F; by the envelope theorem, with mu_h the occupancy of the best policy,
               grad F = sum_h sum_s mu_h(s) U(s, pi_h(s))' Cov_theta(psi, V_{h+1})
 
-The first two add a bonus and clip Q_h to [0, H-h+1]: one plan, and an upper bound to first and second order. The last
-two plan in many models of the ellipsoid and give lower bounds. Shapes: theta (n, d), M (n, blocks, m, m), rho (n,),
-R (n, N, A), start (n, N); all return Q (n, H, N, A) and V_1 (n, N).
+The first two add a bonus and clip Q_h to [0, H-h+1]: upper bounds to first and second order. The last two give lower
+bounds. Shapes: theta (n, d), M (n, blocks, m, m), rho (n,), R (n, N, A), start (n, N), Q (n, H, N, A), V_1 (n, N).
 """
 
 import itertools
@@ -57,10 +55,9 @@ class Region:
 
 def _length(spread, rho):
     """The map from the p components (n, N, A) of v to rho |U'v|_{M^-1}, for spread = U M^-1 U' (n, N, A, p, p)."""
-    # By components, since numpy is slow on short axes; the matrices are symmetric.
+    # By components, since numpy is slow on short axes, and with rows last in memory, as in the recursion.
     spread = np.square(rho)[:, None, None, None, None] * spread
     pairs = list(itertools.combinations_with_replacement(range(spread.shape[-1]), 2))
-    # Rows come last in memory, as they do in the recursion for few states.
     weights = [np.asfortranarray(spread[..., i, j] * (1 + (i < j))) for i, j in pairs]
 
     def length(v):
@@ -75,10 +72,7 @@ def _length(spread, rho):
 
 
 def covariance_rows(P, partial):
-    """The rows (n, N A p, N) of the linear map V -> Cov(psi, V), from P and E[psi 1(next anchor)].
-
-    Cov(psi, V) = sum over next anchors of V (E[psi 1(anchor)] - P(anchor) E psi).
-    """
+    """The map V -> Cov(psi, V) = sum_x V(x) (E[psi 1(x)] - P(x) E psi), x the next anchor, as rows (n, N A p, N)."""
     contrast = partial - P[..., None] * partial.sum(-2)[..., None, :]
     return np.swapaxes(contrast, -1, -2).reshape(len(P), -1, P.shape[-1])
 
@@ -101,11 +95,10 @@ def local(region, R, horizon):
 
 
 def _local_smooth(region, R, horizon):
-    """`local` by groups of rows, where each next anchor is a node and E V and Cov(psi, V) are sums over the nodes."""
+    """`local` by groups of rows, with E V and Cov(psi, V) as sums over the nodes; the bonus is that of `_length`."""
 
     def step_of(model, R, rows):
         moments = model.family.value_moments(induction.by_action(model, region.centre[rows]))
-        # As in `_length`.
         spread = model.features.spread(region.matrix[rows]).transpose(3, 4, 0, 2, 1)
         spread = np.square(region.rho[rows, None, None]) * spread
         pairs = list(itertools.combinations_with_replacement(range(len(spread)), 2))
@@ -128,8 +121,7 @@ def pinsker(region, R, horizon):
     natural = features.natural(region.centre)
     P = region.model.family.kernel(natural)
     cov = region.model.family.moments(natural)[2]
-    # The eigenvalues of spread Cov are those of Cov^1/2 spread Cov^1/2.
-    values, vectors = np.linalg.eigh(cov)
+    values, vectors = np.linalg.eigh(cov)  # spread Cov has the eigenvalues of Cov^1/2 spread Cov^1/2
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
     top = np.linalg.eigvalsh(np.swapaxes(root, -1, -2) @ features.spread(region.matrix) @ root)[..., -1]
     distance = bellman.ordered(0.5 * region.rho[:, None, None] * np.sqrt(np.maximum(top, 0.0)))
@@ -173,15 +165,14 @@ def value_and_slope(model, theta, R, horizon, start):
     P, partial = model.family.kernel_and_partial_means(model.features.natural(theta))
     n, N, A = R.shape
     Q, V = bellman.backward_induction(R, P, horizon)
-    # Rows come last in memory, as they do in the recursion.
-    mu = np.ascontiguousarray(start.T)
+    mu = np.ascontiguousarray(start.T)  # rows come last in memory, as they do in the recursion
     played = bellman.greedy(Q).transpose(1, 2, 0)[:, None] == np.arange(A)[:, None, None]
     visits = np.empty((horizon, A, N, n))
     forward = bellman.expectation(P.transpose(0, 3, 2, 1).reshape(n, N, 1, A * N))
     for h in range(horizon):
         np.multiply(mu, played[h], out=visits[h])
         mu = forward(visits[h].reshape(A * N, n).T)[..., 0].T
-    # Occupancy-weighted values of the next step: sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
+    # sum_h mu_h(s, a) V_{h+1}, a function of the next anchor.
     visits = np.ascontiguousarray(visits.transpose(3, 2, 1, 0)).reshape(n, N * A, horizon)
     ahead = (visits @ np.ascontiguousarray(V[:, 1:])).reshape(P.shape)
     covariance = np.vecdot(ahead[..., None, :], partial.swapaxes(-1, -2))

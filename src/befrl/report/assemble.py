@@ -7,7 +7,6 @@ from befrl.common import instance_facts, storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import provenance
 
-# What the page shows of a figure.
 FIGURE = dict.fromkeys(("name", "title", "caption", "command", "section"), str)
 FIGURE |= {"headline": bool, "measured": bool, "seeds": int | float | None}
 
@@ -34,7 +33,6 @@ def write(study, out):
 
 
 def _instances(layout, names):
-    """The facts about each instance, with the answer to whether exploration matters there."""
     path, found = layout.instances(), []
     rows = {str(row["name"]): row for row in tidy.read(path, instance_table.COLUMNS).to_dict("records")}
     for name in names:
@@ -46,7 +44,6 @@ def _instances(layout, names):
 
 
 def _published(layout, source):
-    """The tables of a source's experiments, and what the source is."""
     module = published.registry.module(source)
     paths = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
     about = {"source": source, "about": module.ABOUT, "citation": module.CITATION}
@@ -63,7 +60,7 @@ def _figure(layout, name):
 
 
 def _stages(costs, records):
-    """Wall-clock time of the stages that take most of it, summed over their jobs."""
+    """Wall-clock time of the longest stages, summed over their jobs."""
     jobs = sum(int(cost["batches"].sum()) for cost in costs)
     seconds = sum(float(cost["wall_seconds"].sum()) for cost in costs)
     claimed = sum(claim.get("seconds", 0.0) for claim in records)

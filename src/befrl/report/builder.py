@@ -23,13 +23,12 @@ IN_MILLISECONDS = ("seconds_per_episode", "estimating", "planning", "acting")
 COSTS = (*IN_MILLISECONDS, "exponent_k", "wall_seconds")
 TRACKS = {"K": "known rewards (track K)", "U": "unknown rewards (track U)"}
 FILTERS = ("number", "percent", "between", "count", "duration", "symbol", "record", "mathematics", "paragraphs")
-# What the page shows of figures and instances, with the values of what they lack.
+# What the page shows of figures and instances, with default values.
 FIGURE = {"caption": "", "command": "", "section": "", "headline": False, "measured": False, "seeds": None}
 INSTANCE = dict.fromkeys(("family", "horizon", "d", "n_cells", "n_actions", "optimal_value", "uniform_value", "gap"))
 INSTANCE |= {"parameters": {}, "constants": {}, "exploration": {}}
 THEOREM = "C62"
-# The parts of the section on Theorem 1 with the names of their figures, in order; further figures come last.
-PARTS = {
+PARTS = {  # parts of the section on Theorem 1: their figures; further ones come last
     "What its proof rests on": ("claims-map",),
     "What it promises": ("bound", "noise-forms"),
     "What its proof needs, measured": ("coverage-regions", "bad-rounds", "optimism", "optimism-episodes"),
@@ -54,9 +53,8 @@ def build(
 ) -> str:
     """The page as text; the same inputs give the same bytes.
 
-    Measured seconds stand in the section on cost alone: `costs`, `stages`, figures that are `measured`, and the
-    `timings` of published experiments. In the summaries `failed` and `optimistic` are shares between 0 and 1. The
-    section of an empty input says so; unknown keys and columns are ignored.
+    Measured seconds are in the section on cost alone: `costs`, `stages`, figures that are `measured`, and `timings` of
+    published experiments. `failed` and `optimistic` are shares. Inputs may be empty. Unknown keys are ignored.
     """
     anchors = Anchors()
     tables = regret_tables(summaries, anchors)
@@ -67,7 +65,7 @@ def build(
     script = (HERE / "page.js").read_text(encoding="utf-8")
     return template().render(
         script=Markup(script),
-        # By this hash a browser knows the page's own script and runs no other.
+        # By this hash a browser runs the page's own script and no other.
         script_hash=Markup("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
         toy=bool(config.get("toy")),
@@ -120,7 +118,6 @@ def overview(instances, tables) -> dict:
     """Numbers of agents, instances, seeds and episodes."""
     rows = [row for table in tables for row in table["rows"]]
     return {
-        # The instances that agents ran on; studies of components use further ones.
         "instances": len({table["instance"] for table in tables}) or len(instances),
         "agents": list(dict.fromkeys(row["agent"] for row in rows)),
         "tracks": list(dict.fromkeys(table["track"] for table in tables)),

@@ -1,4 +1,4 @@
-"""The section on the claims: the ledger by part of the paper, with what rests on what."""
+"""The section on the claims: the ledger by part of the paper, with the claims that each one uses."""
 
 from befrl.claims.toolbox.ledger import standing
 from befrl.claims.toolbox.registry import UNTRIED, VERDICTS, paper
@@ -44,7 +44,6 @@ def counts(entries, key, first=()) -> dict[str, int]:
 
 
 def _entry(claim, verdicts, anchors):
-    """A claim with every key, the kind of its grade, and what its proof rests on."""
     id = claim["id"]
     place = paper().get(id, {})
     rests = standing(id, verdicts) if place else {}

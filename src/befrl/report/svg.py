@@ -1,8 +1,7 @@
 """Preparing an SVG drawing to be inlined in a page with others.
 
-In one page all ids share one name space and every <style> applies to all elements. So ids and references to them get
-the drawing's own prefix, and style rules are confined to the drawing. Only the elements, attributes and properties that
-matplotlib writes are kept, none of which can load or run anything.
+Ids and <style> rules are global in a page, so ids and references get the drawing's own prefix and rules are confined to
+it. Only elements, attributes and properties that matplotlib writes are kept: none of these can load or run anything.
 """
 
 import re
@@ -16,8 +15,7 @@ ELEMENTS = set(
     "svg g defs use path rect circle image text tspan style title clipPath pattern mask linearGradient radialGradient "
     "stop".split()
 )
-# Besides ids and references.
-ATTRIBUTES = set(
+ATTRIBUTES = set(  # besides ids and references
     "d x y x1 x2 y1 y2 r cx cy fx fy dx dy width height transform viewBox version type class offset role aria-label "
     "xml:space patternUnits patternTransform gradientUnits gradientTransform preserveAspectRatio".split()
 )
@@ -32,10 +30,9 @@ HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
 
 def inline(text: str, title: str, scope: str, source: str) -> str:
-    """The SVG as an element for HTML, named `title` for screen readers.
+    """The SVG as an element for HTML, named `title` for screen readers; `source` names the figure in errors.
 
-    scope   id of the element that the caller puts around it; inner ids become `scope__id`
-    source  name of the figure, for the message if the text is not SVG
+    `scope` is the id of the element that the caller puts around it; inner ids become `scope__id`.
     """
     if "<!ENTITY" in text:
         raise InputError(f"figure '{source}' is not SVG that befrl wrote: it declares entities")
@@ -51,7 +48,7 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
     for old_title in root.findall("title"):
         root.remove(old_title)
     root.attrib |= {"role": "img", "aria-label": title}
-    # With a viewBox a narrow window scales the drawing instead of cropping it; user units are px: 3 pt are 4 px.
+    # With a viewBox, narrow windows scale the drawing instead of cropping it. User units are px; 3 pt are 4 px.
     sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
     if "viewBox" not in root.attrib and all(sizes):
         width, height = (float(size[1]) * (4 / 3 if size[2] == "pt" else 1) for size in sizes)
@@ -67,7 +64,7 @@ def width(text: str) -> float:
 
 
 def _clean(element, scope, seen):
-    """Remove what is not SVG, such as an editor's notes, and the namespace of the rest, as HTML spells it."""
+    """Remove elements that are not SVG, such as an editor's notes, and the namespace of the rest, as in HTML."""
     element.tag = element.tag.removeprefix(SVG)
     element.attrib = _attributes(element.attrib, scope, seen)
     if element.tag == "style":

@@ -34,8 +34,7 @@ def number(value, digits: int = 3) -> str:
         text = "∞" if value > 0 else "-∞"
     else:
         text = f"{value:.{digits - 1}e}"
-        # the exponent after rounding, so that 9.999 is 10.0 and not 10.00
-        exponent = int(text.split("e")[1])
+        exponent = int(text.split("e")[1])  # after rounding, so that 9.999 is 10.0 and not 10.00
         if -3 <= exponent <= 8:
             text = f"{value:,.{max(0, digits - 1 - exponent)}f}"
     return text.replace("-", "−", 1) if text.startswith("-") else text

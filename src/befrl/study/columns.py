@@ -1,7 +1,4 @@
-"""The columns of every table of a study: their meanings and units, and the command that makes the table.
-
-The tables themselves are plain CSV, which everything opens; `results/columns.csv` explains them.
-"""
+"""The columns of every table of a study: their meanings and units, and the command that makes the table."""
 
 from dataclasses import dataclass
 
@@ -20,7 +17,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Table:
-    """What a table has: its path with wildcards, {column: meaning} and the command that makes it."""
+    """A table: its path with wildcards, {column: meaning} and the command that makes it."""
 
     path: str
     columns: dict[str, str]

@@ -1,7 +1,4 @@
-"""Read a study's config and check all of it before any work starts.
-
-The first mistake raises an `InputError` that names the key and its allowed values.
-"""
+"""Read a study's config and check all of it before any work starts."""
 
 import functools
 import json
@@ -22,10 +19,8 @@ from befrl.study.schema import Config, Included
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
 
-# The folder of the files that a config may include.
-INCLUDED = Path(__file__).parents[3] / "config"
-# Folders of the project that no study may write to.
-OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")
+INCLUDED = Path(__file__).parents[3] / "config"  # files that a config may include
+OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")  # no study may write here
 
 
 def load(path) -> Study:
@@ -34,20 +29,18 @@ def load(path) -> Study:
 
 
 def of_workflow(config, configfiles, named) -> Study:
-    """The study of a config that Snakemake has read from `configfiles`, of which the user has named some or none."""
+    """The study of a config that Snakemake has read from `configfiles`; the user gave those in `named`."""
     for path in configfiles:
-        # Snakemake accepts a key that is given twice.
-        read_yaml(path)
+        read_yaml(path)  # Snakemake accepts a key that is given twice
     for source in plugin_variable.read():
         plugins.load(source)
     return check(config, Path(configfiles[-1]).parent if configfiles else ".", map(os.path.relpath, named))
 
 
 def check(config, home=".", configfiles=()) -> Study:
-    """Check a config and fill in its defaults; the first mistake raises an `InputError` that names the key.
+    """Check a config, fill in its defaults and load its plug-ins, whose paths are relative to `home`.
 
-    Plug-ins are looked up in `home`, the folder of the config, and loaded. `configfiles` are the paths that the user
-    has given to Snakemake.
+    The first mistake raises an `InputError` that names the key. `configfiles` are those that the user gave Snakemake.
     """
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(Config.model_fields)}")
@@ -96,10 +89,7 @@ def check(config, home=".", configfiles=()) -> Study:
 
 @contextmanager
 def within(where, known=None):
-    """Start the messages of input errors with the key that holds the wrong value, unless they start with `known`.
-
-    Parameters that exclude each other are reported by their algorithm or family, which does not know the key.
-    """
+    """Start the messages of input errors with the key that holds the wrong value, unless they start with `known`."""
     try:
         yield
     except InputError as error:
@@ -107,10 +97,7 @@ def within(where, known=None):
 
 
 def _with_included(config, folder):
-    """Add the agents and groups of the included files; the config's own entries take precedence.
-
-    The plug-ins of an included file are loaded from where the file names them.
-    """
+    """Load the plug-ins of the included files, and add their agents and groups; the config's own take precedence."""
     files = config.get("include", [])
     for name in files if isinstance(files, list) else []:
         if Path(str(name)).name != name:
@@ -149,7 +136,6 @@ def _with_groups(config):
 
 
 def _check_experiment(config, module, where, experiment, names):
-    """Check that a published experiment runs on instances of the study, and on the track of its source."""
     if experiment not in module.EXPERIMENTS:
         raise InputError(f"{where}: {unknown('experiment', experiment, module.EXPERIMENTS)}")
     for name in names:
@@ -176,12 +162,11 @@ def _check_output(output):
 
 @functools.cache
 def _model(family, values):
-    """The model of an instance, built once for all agents."""
     return instances.rebuild(*instances.resolve(family, json.loads(values)), {}).model
 
 
 def _check_pairing(config, name, agent):
-    """Refuse an agent, estimator or planner that cannot work on the instance."""
+    """Raise if an agent, its estimator or its planner cannot work on the instance."""
     entry, given = config["agents"][agent], config["instances"][name]
     model = _model(given["family"], json.dumps(given["set"]))
     with within(f"study.{name}.agents: agent '{agent}': "):
@@ -189,10 +174,7 @@ def _check_pairing(config, name, agent):
 
 
 def _plain(value, where="config"):
-    """A copy with text as keys and finite numbers as values, the whole ones as integers.
-
-    YAML reads some names as numbers, and `3` and `3.0` must be the same value.
-    """
+    """A copy with text as keys (YAML reads some names as numbers) and with 3.0 as 3 (they must have the same hash)."""
     if isinstance(value, dict):
         names = [str(key) for key in value]
         if len(set(names)) < len(names):

@@ -1,10 +1,8 @@
 """The provenance of a result: versions, and a hash of exactly the code and packages that the result depends on.
 
-The hash of a module covers its syntax tree (comments, docstrings and layout do not count), the syntax tree of every
-befrl module that it imports, directly or indirectly, and the locked version of every package that any of them imports,
-with that package's dependencies. A plug-in counts like a module of befrl, and so do the modules of its own folder or
-package that it imports. Rules carry the hash as a parameter: editing a module, or locking another version of a package,
-reruns the jobs that use it and no others.
+The hash of a module covers its syntax tree without docstrings, that of every module of befrl or of the same plug-in
+that it imports, directly or indirectly, and the locked versions of all packages that these import, with their
+dependencies. Rules carry the hash as a parameter, so a change reruns only the jobs that depend on it.
 """
 
 import ast
@@ -21,12 +19,10 @@ from pathlib import Path
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
 OWN = __name__.split(".")[0]
 LOCK = Path(__file__).parents[3] / "requirements.lock"
-# Packages whose name in the lock is not the name of the import.
-DISTRIBUTIONS = {"yaml": "pyyaml"}
+DISTRIBUTIONS = {"yaml": "pyyaml"}  # {name of the import: other name in the lock file}
 # Data files with texts for many results; the settings of a job hold the entries that it uses.
 SHARED_TEXTS = ("captions.yaml", "columns.csv")
-# The fields of a node of a syntax tree that contain statements, or clauses with statements.
-BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of syntax nodes that contain statements
 
 
 def versions() -> dict[str, str]:
@@ -62,7 +58,7 @@ def _is_module(name: str) -> bool:
 
 
 def _statements(tree):
-    """The module and all statements in it. Expressions, which are most of a tree, contain none."""
+    """The module and all statements in it; expressions, which are most of a tree, contain none and are skipped."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()

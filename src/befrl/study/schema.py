@@ -1,7 +1,4 @@
-"""The schema of a config: every key with its default, its range and its meaning.
-
-`config/schema.json`, for editors, and the table of `config/README.md` are made from it (`make schema`).
-"""
+"""The schema of a config, from which `make schema` makes `config/schema.json` and the table of `config/README.md`."""
 
 from typing import Annotated, Any, Literal
 
@@ -23,7 +20,7 @@ def whole(low: int, high: int) -> Any:
 
 
 def distinct(items, least: int = 0) -> Any:
-    """The type of lists of different items, at least so many."""
+    """The type of lists of at least `least` different items."""
     options = Field(min_length=least or None, json_schema_extra={"uniqueItems": True})
     return Annotated[list[items], AfterValidator(_distinct), options]
 
@@ -36,7 +33,7 @@ def some(items, most: int | None = None) -> Any:
 # Names of instances and agents are parts of file names.
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$")]
 Account = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_,.-]+$")]
-# Whole numbers stay whole.
+# Integers are not converted to float.
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 Positive = Annotated[int | float, Field(gt=0), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})]
 Range = Number | Annotated[list[Positive], Field(min_length=2, max_length=2)]

@@ -54,7 +54,6 @@ def _of_names(sub: dict):
 
 
 def _sentence(error, schema) -> str:
-    """What is wrong with a config: the key, its value, and what is allowed."""
     path, parent, sub = [], {}, schema
     for key in error["loc"]:
         below = _below(sub, key)
@@ -83,14 +82,12 @@ def _dotted(path) -> str:
 
 
 def _allowed(sub: dict) -> str:
-    """What a key allows, as the end of a sentence."""
     if "enum" in sub:
         return f"choose {' or '.join(sub['enum'])}"
     return f"it must be {_kind(sub)}"
 
 
 def _kind(sub: dict) -> str:
-    """The kind of value that a part of the schema allows."""
     sub = _resolved(sub)
     if "anyOf" in sub:
         return " or ".join(map(_kind, sub["anyOf"]))
@@ -117,7 +114,6 @@ def _kind(sub: dict) -> str:
 
 
 def _count(sub, things):
-    """How many things a list or a mapping has."""
     least, most = (sub.get(f"{end}{things}") for end in ("min", "max"))
     number = "one" if least == 1 else least
     return f"{number} " if least and least == most else f"{number} or more " if least else ""

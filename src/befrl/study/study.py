@@ -1,9 +1,8 @@
 """A study: its cases, agents, batches of seeds and figures.
 
-A *case* is an (instance, track). An agent has a *variant* at the values that the config gives it (by default, the
-theory's), and more if it is tuned or swept (`experiment/settings.py`). Seeds from `tuning.EVALUATION` on give the
-results that are shown, those before them serve to tune. A *batch* is a range of seeds that one job runs, named like
-`1000-1199`.
+A *case* is an (instance, track). An agent has a *variant* with the config's values (by default, the theoretical
+constants), and more if it is tuned or swept (`experiment/settings.py`). Seeds from `tuning.EVALUATION` on are
+evaluation seeds, those before are for tuning. A *batch* is a range of seeds that one job runs, such as `1000-1199`.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -121,8 +120,7 @@ class Study:
         """The cases in which the experiments of a published source are repeated."""
         if source not in self["published"]:
             raise unknown("published source", source, self["published"])
-        # Imported here, as below: most jobs need neither pandas nor all claims.
-        from befrl.analysis import published
+        from befrl.analysis import published  # here and below: most jobs need neither pandas nor all claims
 
         track = published.registry.module(source).TRACK
         return [(instance, track) for names in self["published"][source].values() for instance in names]
@@ -139,7 +137,7 @@ class Study:
         return self.figures[name]
 
     def headline(self, kind: str, shown: list) -> bool:
-        """Whether a figure opens the report: one of a case does on the instances that say so."""
+        """Whether a figure opens the report; a figure of a case does so only on instances with `headline`."""
         of_case = figures.scope(kind) == "case"
         return figures.headline(kind) and (not of_case or self["study"][shown[0][0]]["headline"])
 
@@ -181,6 +179,6 @@ class Study:
 
 @cache
 def _batches(total: int, size: int) -> dict:
-    """The batches of some evaluation seeds; a dictionary, since every job looks its own up among thousands."""
+    """The batches of evaluation seeds, as a dictionary for fast look-up: each job finds its own among thousands."""
     cuts = [*range(EVALUATION, EVALUATION + total, size), EVALUATION + total]
     return dict.fromkeys(seeds.batch(range(a, b)) for a, b in pairwise(cuts))

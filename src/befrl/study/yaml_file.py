@@ -1,8 +1,4 @@
-"""Read a YAML file strictly: text in UTF-8, every key once, and neither too deep nor too large.
-
-YAML lets a short text stand for an endless value (a list that contains itself) or for one that fills the memory (lists
-of references to lists of references). So its parts are counted before anything is built.
-"""
+"""Read a YAML file strictly: text in UTF-8, every key once, and neither too deep nor too large."""
 
 import yaml
 
@@ -23,8 +19,7 @@ def read_yaml(path):
             raise ValueError(f"it has more than {BYTES} bytes")
         text = content.decode()
         if str(path).endswith(".json"):
-            # JSON is YAML but for tabs, which it has between values alone.
-            text = text.replace("\t", " ")
+            text = text.replace("\t", " ")  # not allowed in YAML; JSON has tabs only between values
         _check_size(text)
         return yaml.load(text, Loader=Strict)
     except FileNotFoundError:
@@ -39,10 +34,10 @@ def read_yaml(path):
 
 
 class Strict(yaml.SafeLoader):
-    """A loader that refuses a key that is given twice, where YAML's own takes the last."""
+    """A loader that rejects duplicate keys, of which YAML's own takes the last."""
 
     def construct_mapping(self, node, deep=False):
-        # Before `<<` is replaced by the entries that it stands for, which the mapping's own may override.
+        # Checked before `<<` is replaced by its entries, which the mapping's own may override.
         seen = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             name = str(key.value if key.tag == MERGE else self.construct_object(key, deep=True))
@@ -56,10 +51,9 @@ class Strict(yaml.SafeLoader):
 def _check_size(text):
     """Raise if a text stands for too many values, for too deep ones, or for one that contains itself.
 
-    Each open list or mapping has an entry [anchor, values so far] on the stack; a reference counts as much as what it
-    stands for.
+    References make this possible in a short text, so values are counted before they are built.
     """
-    stack, sizes = [[None, 0]], {}
+    stack, sizes = [[None, 0]], {}  # [anchor, values so far] of each open list or mapping; values by anchor
     for event in yaml.parse(text):
         size = 0
         if isinstance(event, yaml.CollectionStartEvent):

@@ -20,10 +20,10 @@ def learned(problem, episodes=4, seeds=(0, 1), track="U", **values):
     return agent.regression, agent, random_episodes(problem, seeds, episodes)
 
 
-@pytest.mark.parametrize(
-    ("name", "track", "presentation", "share"),
-    cover(["chain", "riverswim", "dense", "waves", "lds"], "UK", PRESENTATIONS, SHARES),
-)
+COVER = cover(["chain", "riverswim", "dense", "waves", "lds"], "UK", PRESENTATIONS, SHARES)
+
+
+@pytest.mark.parametrize(("name", "track", "presentation", "share"), COVER)
 def test_mean_and_width_are_those_of_the_whole_history(name, track, presentation, share):
     problem = light(name, horizon=5)
     regression, agent, history = learned(problem, track=track, presentation=presentation, share=share, lam=0.7)
@@ -33,8 +33,7 @@ def test_mean_and_width_are_those_of_the_whole_history(name, track, presentation
         for i in range(2):
             Lambda, w = regress(agent, history, i, h, V[i])
             _, X = features(agent, i)
-            known = 0.0 if track == "U" else regression.R
-            assert np.allclose(mean[i], known + X @ w, rtol=0, atol=1e-9)
+            assert np.allclose(mean[i], X @ w + (0.0 if track == "U" else regression.R), rtol=0, atol=1e-9)
             widths = np.sqrt(np.einsum("xad,de,xae->xa", X, np.linalg.inv(Lambda), X))
             assert np.allclose(width[i], widths, rtol=0, atol=1e-9)
 
@@ -50,13 +49,13 @@ def test_states_in_two_dimensions():
 @pytest.mark.parametrize(("presentation", "share", "name"), cover(PRESENTATIONS, SHARES, ["chain", "waves"]))
 def test_noise_has_the_inverse_of_lambda_for_covariance(name, presentation, share):
     """Weights xi with x'xi the noise: L'xi is standard normal (5 standard errors, 20,000 draws)."""
-    problem = light(name, horizon=3)
-    regression, agent, history = learned(problem, seeds=(0,), presentation=presentation, share=share)
-    _, X = features(agent, 0)
+    regression, agent, history = learned(light(name, horizon=3), seeds=(0,), presentation=presentation, share=share)
+    X = features(agent, 0)[1]
     Lambda, _ = regress(agent, history, 0, 1, np.zeros(len(X)))
+    X = X.reshape(-1, X.shape[-1])
     draws = np.concatenate([regression.noise(1) for _ in range(20_000)]).reshape(20_000, -1)
-    xi = draws @ np.linalg.pinv(X.reshape(-1, X.shape[-1])).T
-    assert np.allclose(xi @ X.reshape(-1, X.shape[-1]).T, draws)
+    xi = draws @ np.linalg.pinv(X).T
+    assert np.allclose(xi @ X.T, draws)
     assert_standard_normal(xi @ np.linalg.cholesky(Lambda))
 
 
@@ -69,8 +68,7 @@ def test_the_largest_of_many_draws_has_the_law_of_a_maximum(presentation, member
     for cell, a in ((0, 0), (0, 1), (5, 1)):
         assert stats.kstest(stats.norm.cdf(draws[:, cell, a]) ** members, "uniform").pvalue > 1e-6
     if presentation == "one-hot":
-        correlation = np.corrcoef(draws.reshape(5000, -1).T) - np.eye(16)
-        assert np.abs(correlation).max() < 5 / np.sqrt(5000)
+        assert np.abs(np.corrcoef(draws.reshape(5000, -1).T) - np.eye(16)).max() < 5 / np.sqrt(5000)
 
 
 @pytest.mark.parametrize("name", ["waves", "circle", "chain"])
@@ -82,9 +80,8 @@ def test_random_features_have_norm_one_and_approximate_the_gaussian_kernel(name)
     model = problem.model
     phi = model.phi(model.space.nodes).reshape(len(X), -1) if model.smooth else np.eye(len(X))
     squares = np.square(phi[:, None] - phi).sum(-1)
-    kernel = np.exp(-squares / (2 * 0.7**2 * squares.mean()))
     # A mean of 1024 cosines: at most 5 standard errors.
-    assert np.abs(X @ X.T - kernel).max() < 5 * np.sqrt(0.5 / 1024)
+    assert np.abs(X @ X.T - np.exp(-squares / (2 * 0.7**2 * squares.mean()))).max() < 5 * np.sqrt(0.5 / 1024)
 
 
 @pytest.mark.parametrize("lam", [1e-6, 1.0, 1e6])
@@ -107,10 +104,9 @@ def test_counts_are_the_visits_of_the_history_by_cell(name, share):
     for i in range(2):
         visits, rewards = np.zeros((5, C, A, C)), np.zeros((5, C, A))
         for t in history:
-            following = problem.model.space.cell(t.next_states[i])
-            for h in range(5):
-                visits[h, t.cells[i, h], t.actions[i, h], following[h]] += 1
-                rewards[h, t.cells[i, h], t.actions[i, h]] += t.rewards[i, h]
+            places = np.arange(5), t.cells[i], t.actions[i]  # each step has its own
+            visits[*places, problem.model.space.cell(t.next_states[i])] += 1
+            rewards[places] += t.rewards[i]
         if share == "steps":
             visits, rewards = visits.sum(0, keepdims=True), rewards.sum(0, keepdims=True)
         assert np.array_equal(counts.following[i], visits)
@@ -120,8 +116,7 @@ def test_counts_are_the_visits_of_the_history_by_cell(name, share):
 
 def test_known_rewards_of_cells_are_means_over_their_states():
     problem = light("lds")
-    regression, _, _ = learned(problem, track="K", episodes=1)
-    points, weights = np.polynomial.legendre.leggauss(20)
+    (regression, _, _), (points, weights) = learned(problem, 1, track="K"), np.polynomial.legendre.leggauss(20)
     for cell in (0, 7, 20):
         low, high = problem.model.space.edges[0][cell : cell + 2]
         R, _ = problem.first_step(low + (high - low) * (points + 1) / 2)

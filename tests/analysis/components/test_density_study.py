@@ -9,8 +9,6 @@ from befrl.analysis.components import densities
 from helpers import ROOT, FineLaws, full, instance, matrices_at, random_episodes, samples
 
 SETTINGS = {"circle": {"knots": 4, "kappa": 3.0}, "chain": {"bins": 4}, "custom-sin": {}, "literal": {"bins": 4}}
-CONTINUOUS = [*SETTINGS, "lds"]
-FINITE = ["riverswim", "jao", "factored"]
 
 
 def problem(family, **values):
@@ -24,29 +22,28 @@ def curves(family, transitions=200, **values):
     return found, [part for _, part in table.groupby("curve")]
 
 
-@pytest.mark.parametrize("family", [*CONTINUOUS, "lds-2d"])
+@pytest.mark.parametrize("family", [*SETTINGS, "lds", "lds-2d"])
 def test_a_density_has_mass_one(family):
     _, parts = curves("lds", dimension=2) if family == "lds-2d" else curves(family)
     assert len(parts) == 3
+    # The trapezoid's error is of order h^2, h being 1/240 of the box. In two dimensions what is shown of the box ends
+    # 2.7 standard deviations from the outermost mean.
+    one = pytest.approx(1.0, abs=4e-3 if family == "lds-2d" else 2e-3)
     for part in parts:
         assert set(part["kind"]) == {"density"}
         for p in (part["true"], part["estimated"]):
-            # The trapezoid's error is of order h^2, h being 1/240 of the box. In two dimensions what is shown of the
-            # box ends 2.7 standard deviations from the outermost mean.
-            assert np.all(p >= 0)
-            assert np.trapezoid(p, part["next"]) == pytest.approx(1.0, abs=4e-3 if family == "lds-2d" else 2e-3)
+            assert np.all(p >= 0) and np.trapezoid(p, part["next"]) == one
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_the_linear_system_has_normal_densities(dimension):
     """s' = pull x + force(a) + N(0, sigma^2), of which the first coordinate is shown."""
     found, parts = curves("lds", dimension=dimension)
-    given = found.parameters
-    forces = [-given["force"], 0.0, given["force"]] if dimension == 1 else [0.0, given["force"], 0.0]
+    pull, force, bound, sigma = (found.parameters[key] for key in ("pull", "force", "bound", "sigma"))
+    forces = [-force, 0.0, force] if dimension == 1 else [0.0, force, 0.0]
     for part in parts:
-        x = np.clip(part["state"].iloc[0], -given["bound"], given["bound"])
-        mean = given["pull"] * x + forces[part["action"].iloc[0]]
-        assert np.allclose(part["true"], stats.norm.pdf(part["next"], mean, given["sigma"]), rtol=1e-9, atol=1e-12)
+        mean = pull * np.clip(part["state"].iloc[0], -bound, bound) + forces[part["action"].iloc[0]]
+        assert np.allclose(part["true"], stats.norm.pdf(part["next"], mean, sigma), rtol=1e-9, atol=1e-12)
 
 
 def test_the_chain_has_truncated_normal_densities_true_and_estimated():
@@ -55,17 +52,14 @@ def test_the_chain_has_truncated_normal_densities_true_and_estimated():
     sigma = found.parameters["sigma"]
     for part in parts:
         state, action = part["state"].iloc[0], part["action"].iloc[0]
+        aim = state + (-found.parameters["left"], found.parameters["right"])[action]
         # theta = (aim - 1/2)/sigma for one-hot (cell, action).
-        aims = {
-            "true": state + (-found.parameters["left"], found.parameters["right"])[action],
-            "estimated": 0.5 + sigma * theta[2 * int(4 * state) + action],
-        }
-        for column, aim in aims.items():
+        for column, aim in (("true", aim), ("estimated", 0.5 + sigma * theta[2 * int(4 * state) + action])):
             law = stats.truncnorm((0 - aim) / sigma, (1 - aim) / sigma, loc=aim, scale=sigma)
             assert np.allclose(part[column], law.pdf(part["next"]), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("family", FINITE)
+@pytest.mark.parametrize("family", ["riverswim", "jao", "factored"])
 def test_probabilities_are_those_of_the_kernel(family):
     found, parts = curves(family)
     for part in parts:
@@ -81,8 +75,7 @@ def test_probabilities_are_those_of_the_kernel(family):
 @pytest.mark.parametrize("family", ["chain", "riverswim", "lds", "circle"])
 def test_the_estimate_solves_the_likelihood_equation(family):
     """sum over the transitions of random play of U'(psi - E_theta psi) = A theta, by sums over nodes of its own."""
-    found = problem(family)
-    episodes = 25
+    found, episodes = problem(family), 25
     data, theta = densities.estimate("test", found, ROOT, episodes)
     states, actions, _, following = samples(random_episodes(found, [0], episodes), 0)
     assert data.counts.sum() == pytest.approx(len(states)) and len(states) == episodes * found.horizon
@@ -107,9 +100,8 @@ def test_the_most_visited_pair_of_each_third_of_the_visited_anchors_is_shown():
     # Visited anchors 1, 2 | 4, 5 | 6; anchors 0, 3 and 7 are not.
     counts[1], counts[2], counts[4], counts[5], counts[6] = (5, 1), (0, 6), (2, 2), (3, 9), (0.5, 0.25)
     assert densities.places(counts) == [(2, 1), (5, 1), (6, 0)]
-    assert densities.places(counts[:5]) == [(1, 0), (2, 1), (4, 0)]
-    assert densities.places(counts[:3]) == [(1, 0), (2, 1)]
-    assert densities.places(counts[:2]) == [(1, 0)]
+    for anchors, shown in ((5, [(1, 0), (2, 1), (4, 0)]), (3, [(1, 0), (2, 1)]), (2, [(1, 0)])):
+        assert densities.places(counts[:anchors]) == shown
 
 
 @pytest.mark.parametrize("family", ["chain", "lds", "riverswim"])
@@ -121,7 +113,6 @@ def test_pairs_that_are_shown_were_visited(family):
         here = found.model.space.cell(part["state"].iloc[:1].to_numpy().astype(states.dtype))[0]
         visits = ((cells == here) & (actions == part["action"].iloc[0])).sum()
         assert visits > 0
-        if not found.model.smooth:
-            assert part["visits"].iloc[0] == visits
-    # Different places, in order.
-    assert [part["state"].iloc[0] for part in parts] == sorted({part["state"].iloc[0] for part in parts})
+        assert found.model.smooth or part["visits"].iloc[0] == visits
+    shown = [part["state"].iloc[0] for part in parts]
+    assert shown == sorted(set(shown))

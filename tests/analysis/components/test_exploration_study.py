@@ -44,8 +44,7 @@ def test_every_point_of_the_grids_is_tried_on_the_tuning_seeds(tried):
     # All agents have as many chances.
     assert len({len(values) for _, values in exploration.GRIDS.values()}) == 1
     for row in tried:
-        assert (row["seeds"], row["episodes"]) == (TUNING, EPISODES)
-        assert row["low"] <= row["mean"] <= row["high"]
+        assert (row["seeds"], row["episodes"]) == (TUNING, EPISODES) and row["low"] <= row["mean"] <= row["high"]
     for row in tried[::5]:
         assert row["mean"] == pytest.approx(by_hand(row["agent"], {row["parameter"]: row["value"]}, range(11)).mean())
 
@@ -55,11 +54,11 @@ def test_the_best_point_is_compared_with_greedy_on_held_out_seeds(tried, shown):
     # The least mean is the least by far: on these seeds the choice does not depend on rounding.
     assert sorted(row["mean"] for row in tried)[1] > chosen["mean"] + 0.1
     assert list(shown) == ["greedy", "best", "random", "difference"]
-    setting = [chosen[key] for key in ("agent", "parameter", "value")]
-    for role in ("best", "difference"):
-        assert [shown[role][key] for key in ("agent", "parameter", "value")] == setting
+    for row in (shown["best"], shown["difference"]):
+        assert all(row[key] == chosen[key] for key in ("agent", "parameter", "value"))
     others = range(TUNING, TUNING + EVALUATION)
-    greedy, best = by_hand("greedy", {}, others), by_hand(setting[0], {setting[1]: setting[2]}, others)
+    greedy = by_hand("greedy", {}, others)
+    best = by_hand(chosen["agent"], {chosen["parameter"]: chosen["value"]}, others)
     # The same seeds for tuning would have given another number.
     assert abs(best.mean() - chosen["mean"]) > 0.01
     assert all(row["seeds"] == EVALUATION for row in shown.values())
@@ -69,32 +68,27 @@ def test_the_best_point_is_compared_with_greedy_on_held_out_seeds(tried, shown):
         assert (shown[role]["low"], shown[role]["high"]) == pytest.approx(mean_interval(values, 0.95, least=least))
 
 
-def test_the_regret_of_random_play_is_exact(shown):
-    """Its policy does not learn, so its regret is the same in every episode; here the first state's cell is too."""
+def test_shares_are_regrets_in_units_of_that_of_random_play_which_is_exact(tables, shown):
+    # Random play does not learn: its regret is the same in every episode; here the first state's cell is too.
     random = shown["random"]
     assert by_hand("random", {}, range(3)) == pytest.approx(np.full(3, random["mean"]))
     assert random["low"] == pytest.approx(random["mean"]) == random["high"]
-
-
-def test_shares_are_regrets_in_units_of_that_of_random_play(tables, shown):
     assert [row["role"] for row in tables["shares"]] == ["greedy", "best"]
     for row in tables["shares"]:
         own = shown[row["role"]]
         assert (row["agent"], row["seeds"], row["episodes"]) == (own["agent"], EVALUATION, EPISODES)
         for share, regret in (("share", "mean"), ("low", "low"), ("high", "high")):
-            assert row[share] * shown["random"]["mean"] == pytest.approx(own[regret])
+            assert row[share] * random["mean"] == pytest.approx(own[regret])
         assert row["matters"] == (shown["difference"]["low"] > 0)
 
 
 def test_exploration_matters_where_the_interval_lies_above_zero(tmp_path, tables, shown):
-    """From a table as the workflow reads it."""
-    columns, path = components.tables("exploration")["points"], tmp_path / "table.csv"
+    columns, path, best = components.tables("exploration")["points"], tmp_path / "table.csv", shown["best"]
     for low, matters in ((1e-9, True), (2.0, True), (0.0, False), (-1e-9, False), (-7.0, False)):
         table = pd.DataFrame(tables["points"])
         table.loc[table["role"] == "difference", "low"] = low
         path.write_text(tidy.text(table, columns))
         answer = exploration.answer(tidy.read(path, columns))
-        best = shown["best"]
         assert (answer["episodes"], answer["seeds"], answer["low"]) == (EPISODES, EVALUATION, low)
         for role in ("greedy", "best", "random"):
             assert answer[role] == pytest.approx(shown[role]["mean"], rel=1e-9)

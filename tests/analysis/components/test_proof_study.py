@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -27,11 +27,14 @@ def tables():
     return proof.study("jao-3", problem(), ROOT, EPISODES, SEEDS)
 
 
+def spec_of(eta, multiples):
+    values = [{"eta": eta, "scale": multiple} for multiple in multiples]
+    return RunSpec.of(problem(), "jao-3", "bef-rlsvi", values, EPISODES, range(SEEDS), root_seed=ROOT)
+
+
 def test_optimism_is_that_of_the_loop(tables):
     """The loop logs the gap of the perturbed value; a block is what lies between two marks."""
-    values = [{"eta": proof.DEFAULT, "scale": multiple} for multiple in proof.MULTIPLES]
-    spec = RunSpec.of(problem(), "jao-3", "bef-rlsvi", values, EPISODES, range(SEEDS), root_seed=ROOT)
-    hits = (loop.run(spec)["optimism"] >= 0).reshape(len(values), SEEDS, EPISODES)
+    hits = (loop.run(spec_of(proof.DEFAULT, proof.MULTIPLES))["optimism"] >= 0).reshape(-1, SEEDS, EPISODES)
     for i, multiple in enumerate(proof.MULTIPLES):
         rows = [row for row in tables["optimism"] if row["multiple"] == multiple]
         assert rows[0]["first"] == 1 and rows[-1]["k"] == EPISODES
@@ -45,22 +48,20 @@ def test_optimism_is_that_of_the_loop(tables):
 def test_played_bad_rounds_are_those_of_the_norms_and_imagined_ones_keep_their_bound(tables):
     """The bounds of the played ones are C_d and C45b."""
     eta = proof.SMALL * bad_rounds.harmless_eta(problem())
-    values = [{"eta": eta, "scale": multiple} for multiple in proof.BAD_MULTIPLES]
-    spec = RunSpec.of(problem(), "jao-3", "bef-rlsvi", values, EPISODES, range(SEEDS), root_seed=ROOT)
+    spec = spec_of(eta, proof.BAD_MULTIPLES)
     bad = np.empty((spec.rows, EPISODES))
     for k, (agent, _, trajectory) in enumerate(play(spec)):
-        features, constants = problem().model.features, problem().constants
         # One-hot features with p = 1: the squared norm is 1/(eta/alpha_r + visits).
-        norms = 1 / (eta / constants["alpha_r"] + agent.learner.data.counts)
+        norms = 1 / (eta / problem().constants["alpha_r"] + agent.learner.data.counts)
         visited = norms[np.arange(spec.rows)[:, None], trajectory.cells, trajectory.actions]
         bad[:, k] = (visited >= 1.0).any(1)
-    counts = bad.cumsum(1).reshape(len(values), SEEDS, EPISODES)
+    counts = bad.cumsum(1).reshape(-1, SEEDS, EPISODES)
     for i, multiple in enumerate(proof.BAD_MULTIPLES):
         rows = [r for r in tables["bad_rounds"] if r["multiple"] == multiple and r["rounds"] == "played"]
         for row in rows:
-            assert row["mean"] == pytest.approx(counts[i][:, row["k"] - 1].mean())
-            assert row["most"] == counts[i][:, row["k"] - 1].max()
-    limit = 3 * features.d / math.log(2) * math.log(1 + 1 / (proof.SMALL * math.log(2)))
+            count = counts[i][:, row["k"] - 1]
+            assert (row["mean"], row["most"]) == (pytest.approx(count.mean()), count.max())
+    limit = 3 * problem().model.d / math.log(2) * math.log(1 + 1 / (proof.SMALL * math.log(2)))
     assert rows[0]["printed"] == pytest.approx(limit) == pytest.approx(rows[0]["corrected"])
     assert rows[-1]["mean"] > 1
     # The corrected bound of the imagined ones holds in each episode, for the same first state and the same policy.
@@ -73,8 +74,7 @@ def test_the_scale_of_the_matrices_changes_the_printed_limit_alone():
     one = instance("dense", horizon=4)
     twice = replace(one.model, features=Features.dense(one.parameters["phi"], 2 * one.parameters["A"]))
     halves = {"theta_p": one.theta_p / 2, "theta_r": one.theta_r / 2}
-    constants = compute(twice, *halves.values(), np.random.default_rng(0))
-    two = replace(one, model=twice, **halves, constants=constants)
+    two = replace(one, model=twice, **halves, constants=compute(twice, *halves.values(), np.random.default_rng(0)))
     np.testing.assert_allclose(two.P, one.P)
     (printed, corrected), (printed_twice, corrected_twice) = proof.limits(one, 0.2), proof.limits(two, 0.2)
     assert corrected_twice == pytest.approx(corrected)
@@ -86,8 +86,7 @@ def test_the_scale_of_the_matrices_changes_the_printed_limit_alone():
 def test_before_the_first_episode_distances_and_radii_have_a_closed_form(eta):
     """The estimate is 0 and Gbar = eta/alpha A: the ratio is |theta|_A sqrt(eta/(B_A^2 + log(2/delta))/2), printed."""
     one = instance("dense", horizon=4)
-    spec = RunSpec.of(one, "dense", "bef-rlsvi", [{"eta": eta}], 1, range(2), root_seed=ROOT)
-    agent, _, _ = next(play(spec))
+    agent, _, _ = next(play(RunSpec.of(one, "dense", "bef-rlsvi", [{"eta": eta}], 1, range(2), root_seed=ROOT)))
     found, delta, square = proof.ratios(one, agent.learner, 0.1), 0.1, one.constants["B_A"] ** 2
     for parameter, theta in (("transitions", one.theta_p), ("rewards", one.theta_r)):
         size = one.model.features.trace_norm(theta) ** 2
@@ -134,9 +133,8 @@ def test_shares_that_are_covered_fall_and_a_large_penalty_breaks_the_printed_reg
         groups.setdefault((row["eta"], row["parameter"], row["radius"]), []).append(row)
         assert row["low"] <= row["covered"] <= row["high"] and (row["largest"] <= 1) == (row["covered"] == 1)
         assert row["missed_inside"] <= 1 - row["covered"]
-    for rows in groups.values():
-        assert all(later["covered"] <= row["covered"] for row, later in pairwise(rows))
-        assert all(later["left"] >= row["left"] for row, later in pairwise(rows))
+    for row, later in chain.from_iterable(map(pairwise, groups.values())):
+        assert later["covered"] <= row["covered"] and later["left"] >= row["left"]
     larger = "rewards" if problem().constants["radius_r"] > problem().constants["radius_p"] else "transitions"
-    assert groups[proof.LARGE, larger, "printed"][0]["covered"] == 0
-    assert groups[proof.LARGE, larger, "corrected"][0]["covered"] == 1
+    for radius, covered in (("printed", 0), ("corrected", 1)):
+        assert groups[proof.LARGE, larger, radius][0]["covered"] == covered

@@ -60,7 +60,6 @@ def test_regret_in_d_and_H_is_that_of_more_arms_and_of_slower_states(tables):
 
 
 def test_the_span_of_the_optimal_values_grows_as_the_horizon():
-    """So that the slope in H is that of instances as hard as those of lower bounds."""
     base = instance("jao", horizon=20)
     made = [instances.build("jao", rates._parameters(base, 0.3, {"horizon": H})) for H in (20, 200, 400)]
     assert made[0].parameters == base.parameters
@@ -69,8 +68,7 @@ def test_the_span_of_the_optimal_values_grows_as_the_horizon():
 
 
 def test_every_setting_has_an_envelope_and_a_slope(tables):
-    listed = {"K": rates.IN_EPISODES, "d": rates.IN_SIZE, "H": rates.IN_SIZE}
-    for varied, settings in listed.items():
+    for varied, settings in (("K", rates.IN_EPISODES), ("d", rates.IN_SIZE), ("H", rates.IN_SIZE)):
         slopes = rows(tables, "slopes", varied=varied)
         assert [row["agent"] for row in slopes] == [agent for agent, values in settings.items() for _ in values]
         assert {row["claimed"] for row in slopes} == {0.5 if varied == "K" else 1.5}
@@ -84,8 +82,7 @@ def test_every_setting_has_an_envelope_and_a_slope(tables):
             for each in found:
                 by_gap = means[each["value"]]
                 assert by_gap[each["eps"]] == max(by_gap.values())
-                names = {EPS[0]: "large", EPS[1]: "none", EPS[2]: "small"}
-                assert each["edge"] == names[each["eps"]]
+                assert each["edge"] == ("large", "none", "small")[list(EPS).index(each["eps"])]
 
 
 def test_the_slope_in_K_is_that_of_the_last_decade(tables):
@@ -111,15 +108,12 @@ def test_wrong_settings_are_rejected_by_name():
     with pytest.raises(Refused, match=r"instance 'ring' is of family 'circle', .* choose one of family jao, chain"):
         rates.study("ring", instance("circle", knots=4, kappa=4.0), 0, 4, SEEDS, 3, **SETTINGS)
     good = {"episodes": 4, "seeds": 4, "gaps": 3, "sizes": [2, 3], "horizons": [4, 8], "short": 2}
+    several = "a slope needs two values"
     for key, value, words in (
-        ("episodes", 1, "it must be at least 2"),
-        ("seeds", 3, "it must be at least 4"),
-        ("gaps", 2, "it must be at least 3"),
-        ("sizes", [3, 1], "it must be at least 2"),
-        ("horizons", [4, 2], "it must be at least 4"),
-        ("sizes", [3, 3], "a slope needs two values"),
-        ("horizons", [4], "a slope needs two values"),
-    ):
+        ("episodes", 1, "it must be at least 2"), ("seeds", 3, "it must be at least 4"),
+        ("gaps", 2, "it must be at least 3"), ("sizes", [3, 1], "it must be at least 2"),
+        ("horizons", [4, 2], "it must be at least 4"), ("sizes", [3, 3], several), ("horizons", [4], several),
+    ):  # fmt: skip
         with pytest.raises(InputError) as raised:
             rates.study("two", problem(), 0, **good | {key: value})
         assert str(raised.value) == f"component study 'rates': {key} = {value} is not allowed: {words}"

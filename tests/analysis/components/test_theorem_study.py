@@ -24,43 +24,43 @@ def tables(chain):
     return theorem.study("chain-3", chain, 0, decades=4, episodes=EPISODES)
 
 
+@pytest.fixture(scope="module")
 def facts(tables):
     return {row["quantity"]: row["value"] for row in tables["facts"]}
 
 
 def test_the_bound_is_the_sum_of_its_terms_and_compared_with_the_trivial_one(chain, tables):
     """The trivial bound is H K times the span of the mean rewards."""
-    span = chain.R.max() - chain.R.min()
+    span = np.ptp(chain.R)
     assert 0 < chain.optimal_value - chain.uniform_value <= 4 * span
     for K in (1.0, 100.0, 10_000.0):
         rows = {row["term"]: row for row in tables["bound"] if row["K"] == K}
         assert set(rows) == {*TERMS, "all"}
         assert rows["all"]["value"] == pytest.approx(sum(rows[term]["value"] for term in TERMS), rel=1e-12)
-        assert all(row["ratio"] == pytest.approx(row["value"] / row["trivial"]) for row in rows.values())
-        assert all(row["trivial"] == pytest.approx(4 * K * span) for row in rows.values())
+        for row in rows.values():
+            assert (row["ratio"], row["trivial"]) == pytest.approx((row["value"] / row["trivial"], 4 * K * span))
 
 
 @pytest.mark.parametrize("which", ["trivial", "random"])
-def test_the_bound_is_first_below_the_other_at_the_first_K(chain, tables, which):
-    found, z = facts(tables), theorem.settings(chain)
+def test_the_bound_is_first_below_the_other_at_the_first_K(chain, facts, which):
     slope = 4 * np.ptp(chain.R) if which == "trivial" else chain.optimal_value - chain.uniform_value
-    first = found[f"first K, {which}"]
+    z, first = theorem.settings(chain), facts[f"first K, {which}"]
     before, at = (sum(terms(z | {"K": K})["theorem"].values()) / K for K in (first - 1, first))
     assert at < slope * (1 + 1e-12) and before >= slope * (1 - 1e-12) and before - at < 1e-3 * slope
-    assert found["first K, random"] > found["first K, trivial"] > 1e6
-    shares = [found[f"share, {term}"] for term in TERMS]
+    assert facts["first K, random"] > facts["first K, trivial"] > 1e6
+    shares = [facts[f"share, {term}"] for term in TERMS]
     assert min(shares) > 0 and sum(shares) == pytest.approx(1.0, rel=1e-12)
 
 
-def test_x_is_the_one_that_the_agent_uses(chain, tables):
+def test_x_is_the_one_that_the_agent_uses(chain, facts):
+    x = facts["x, theorem"]
     spec = RunSpec.of(chain, "chain-3", "bef-rlsvi", [{}], EPISODES, range(1), root_seed=0)
-    assert facts(tables)["x, theorem"] == pytest.approx(float(make_agent(spec).x[0]), rel=1e-12)
-    assert facts(tables)["x, lemma"] == pytest.approx(math.sqrt(facts(tables)["x, theorem"]), rel=1e-12)
+    assert (x, facts["x, lemma"]) == pytest.approx((float(make_agent(spec).x[0]), math.sqrt(x)), rel=1e-12)
 
 
 def test_bounded_laws_satisfy_assumption_1_on_compact_sets_only(chain, tables):
     transitions, rewards = tables["assumption"]
-    assert [row["met_on"] for row in (transitions, rewards)] == ["compact set", "compact set"]
+    assert transitions["met_on"] == rewards["met_on"] == "compact set"
     assert 0 < transitions["alpha_wider"] < transitions["alpha"] < transitions["beta"]
     far = 1 / (1 + math.exp(theorem.WIDER * rewards["radius"]))
     assert rewards["alpha_wider"] == pytest.approx(far * (1 - far), rel=1e-6)  # Bernoulli, B = 1

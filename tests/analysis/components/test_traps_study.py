@@ -20,10 +20,8 @@ def test_a_regret_below_the_gap_means_that_the_best_first_action_was_taken(name,
     problem = instance(name, reward=law)
     C, A = problem.model.n_cells, problem.model.n_actions
     gap = traps.first_gap(problem)
-    if A**C < 1000:
-        then = np.array(list(itertools.product(range(A), repeat=C)))
-    else:
-        then = np.random.default_rng(3).integers(A, size=(300, C))
+    all_then = itertools.product(range(A), repeat=C)
+    then = np.array(list(all_then)) if A**C < 1000 else np.random.default_rng(3).integers(A, size=(300, C))
     for first in range(A):
         policies = np.stack([np.full_like(then, first), then], axis=1)[None]
         V = bellman.evaluate(policies, problem.R, problem.P)[0] @ problem.start_masses

@@ -1,9 +1,8 @@
 """The tabular view of an instance: a finite MDP on its cells, the counts of visits, and the base class of its agents.
 
 All states of a cell are identified, which is exact where features are constant on cells. Laws do not depend on the step
-h. Agents may use this (`share: steps`, one table for all steps) or not (`share: none`, one table for each step).
-
-Shapes: n seeds, T = H tables or T = 1, C cells, A actions.
+h: `share: steps` has one table for all steps, `share: none` one for each. Shapes: n seeds, T = H tables or T = 1, C
+cells, A actions.
 """
 
 import math
@@ -79,7 +78,6 @@ class Counts:
 
 
 def _add(table, places, values):
-    """Add values to a table at places (H, n), of which some may be the same."""
     where = sum(place * (stride // table.itemsize) for place, stride in zip(places, table.strides, strict=True))
     np.add.at(table.base, where.ravel(), values)
 

@@ -1,13 +1,10 @@
 """The online estimator of the MNL model, with one step for each transition, and the agents of Cho et al. with eq. 5, 6.
 
-With l_t = -log P_theta(s_{t+1} | s_t, a_t) the negative log-likelihood of transition t, a step is
-
     theta_{t+1} = argmin over |theta|_A <= L_theta of  |theta - theta_t|^2_M/(2 eta) + theta' grad l_t(theta_t)
     M = B_t + eta hess l_t(theta_t),   B_{t+1} = B_t + hess l_t(theta_{t+1}),   B_1 = lam A          (eq. 5 and 6)
     M = B_{t+1} = B_t + kappa/2 sum_s' f_t f_t',   eta = 1,   if kappa is given                      (eq. 2 and 3)
 
-Shapes: theta (n, blocks, q), matrix B (n, blocks, q, q), in the coordinates of `mnl.py`. Rows come last in memory, and
-a step changes one block of each row.
+with l_t = -log P_theta(s_{t+1} | s_t, a_t). A step changes one block. Shapes as in `mnl.py`, rows last in memory.
 """
 
 from dataclasses import dataclass
@@ -53,8 +50,7 @@ class OnlineEstimator:
     def project(self, metric, block):
         """Project theta on |theta|_A <= L_theta in the norm of the matrix, which is `metric` in the blocks (n,).
 
-        The projection x solves (M + mu I) x = M theta with |x| = L_theta. Newton's method on 1/L - 1/|x| as a function
-        of mu starts at mu = 0 and approaches the root from one side.
+        x solves (M + mu I) x = M theta, |x| = L_theta: Newton's method on 1/L - 1/|x| from mu = 0 stays on one side.
         """
         L = self.reachable.L_theta
         # Projected points lie on the edge of the ball up to rounding.
@@ -118,11 +114,9 @@ class MirrorAgent(MnlAgent):
         Gamma^A  = (3 log(U t) + L_f L_theta) (5/4 lam + 4 log(H sqrt(1 + 2t)/delta)) + 2                 (Lemma 14)
         Gamma^B  = sqrt 6 (2 alpha/3) d log(1 + 2 t L_f^2/(d lam))                                        (Lemma 15)
 
-    `scale` multiplies beta; a second-order bonus then scales with its square.
-
-    **Deviations.** The theory's lam and eta (Lemma 12) leave theta near 0 for long; the authors tuned theirs and do not
-    print them. The H in Gamma^A is the paper's union bound over its H parameters, kept for one. Eq. 53 ends in an
-    unspecified constant; beta is the line before it.
+    `scale` multiplies beta. **Deviations.** The theory's lam and eta (Lemma 12) leave theta near 0 for long; the
+    authors tuned theirs and do not print them. The H in Gamma^A is the paper's union bound over its H parameters, kept
+    for one. Eq. 53 ends in an unspecified constant; beta is the line before it.
     """
 
     def __init__(self, problem, parameters):

@@ -1,23 +1,19 @@
 """The multinomial logistic (MNL) model of a finite family, and the base class of the MNL agents.
 
-On the states S_sa that (s,a) can reach, with s'_0 the first of them,
+    P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0))
 
-    P(s' | s, a) = exp( f(s,a,s')' theta + b(s'|s,a) ) / sum over S_sa,   f(s,a,s') = U(s,a)'(psi(s') - psi(s'_0)).
-
-This is the family itself, since f differs from U'psi by a term that cancels. Coordinates: theta = E x on each block,
-with E'A E = I, and f stands for E'f, so that A = I. Where each (s,a) has its own block, E spans A^-1 f alone: online
-estimates start at zero and never leave this span, and q = R - 1. f touches one block: matrices are (n, blocks, q, q).
-
-Shapes: N anchors, A actions, R the largest number of reachable states. Entries beyond the reachable states of (s,a)
-have f = 0 and probability 0. norms and probabilities (n, N, A, R).
+on the states S_sa that (s,a) can reach, s'_0 the first of them. This is the family itself, since f differs from U'psi
+by a term that cancels. Coordinates: theta = E x on each block, with E'A E = I, and f stands for E'f, so that A = I.
+Where each (s,a) has its own block, E spans A^-1 f alone and q = R - 1: online estimates start at zero and never leave
+this span. Shapes: N anchors, A actions, R the largest number of reachable states; theta (n, blocks, q), matrices (n,
+blocks, q, q), norms and probabilities (n, N, A, R), with f = 0 and probability 0 beyond the reachable states of (s,a).
 
 **Deviations** of all MNL agents. The papers have a parameter for each stage h; here one serves all, since transitions
-do not depend on h, and t counts all transitions. Norms |theta|_A and penalties lam A, with the bold A of this project,
-agree with the papers' where A = I, on one-hot features; elsewhere they are the papers' for A^1/2 theta. The papers have
-no base measure b; here it is known. The choice of s'_0 does not affect laws, fbar or Hessians, but |f|, fhat and L_f,
-hence bonuses and noise; the papers only require that one feature be zero. L_theta is max(|theta*_p|_A, |theta*_r|_A),
-where the papers require some known bound; online estimates are projected on that ball at every `scale`. In track U
-rewards are optimistic (`planned_rewards.py`). Rewards outside [0, 1] violate the papers' assumption; the clip is kept.
+do not depend on h, and t counts all transitions. Norms |theta|_A and penalties lam A, with this project's bold A, are
+the papers' for A^1/2 theta; A = I on one-hot features. The papers have no base measure b; here it is known. The papers
+only require that one feature be zero: the choice of s'_0 changes |f|, fhat and L_f, hence bonuses and noise, but not
+laws, fbar or Hessians. L_theta is max(|theta*_p|_A, |theta*_r|_A), in the papers some known bound; online estimates are
+projected on that ball at every `scale`.
 """
 
 import numpy as np
@@ -99,10 +95,7 @@ class Reachable:
         return least
 
     def turned(self, matrix):
-        """The q components of L^-1 f with L L' = matrix, (q, n, N A, R).
-
-        The norm of f in matrix^-1 is that of L^-1 f, and f . xi = L^-1 f . z for xi = L^-T z.
-        """
+        """L^-1 f with L L' = matrix, (q, n, N A, R): |L^-1 f| = |f|_{matrix^-1}, f . xi = L^-1 f . z if xi = L^-T z."""
         inverse = linalg.entries(linalg.inverse(linalg.cholesky(matrix)))
         if not self.own_blocks:
             inverse = inverse[..., self.block]
@@ -121,7 +114,7 @@ class Reachable:
         return z if self.own_blocks else z[..., self.block[at]]
 
     def largest(self, vectors, stream, members, steps, at):
-        """The sum over r of the maximum over `members` draws of L^-1 f_r . z, at each step: (n, steps, N A).
+        """The sum over r of the largest of `members` draws of L^-1 f_r . z, at each step, (n, steps, N A).
 
         `vectors` (R', q, n, N A) has the components of each L^-1 f_r. Other (s,a) than those of `at` get 0.
         """
@@ -179,9 +172,9 @@ class MnlAgent(BaseAgent):
         return self.problem.model.kernel(self.reachable.whole(self.estimator.theta))
 
     def plan_with(self, bonus, kernel, low=-np.inf, clip_values=False):
-        """The plan with Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h.
+        """The plan with Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; `clip_values` clips V instead.
 
-        The bonus is (H, n, N, A), or (n, N, A) for all steps. With `clip_values` V is clipped instead of Q.
+        The bonus is (H, n, N, A), or (n, N, A) for all steps.
         """
         H, means = self.problem.horizon, self.rewards.means()
         bonus = np.broadcast_to(bellman.ordered(bonus), (H, *means.shape))

@@ -1,9 +1,9 @@
-"""Mean rewards for the agents whose papers assume a known reward.
+"""Mean rewards for the agents whose papers assume a known reward in [0, 1]; their clips are kept for other rewards.
 
-In track K these are the true means. In track U they are the optimistic means of `learning/confidence.py`, an extension
-that none of these papers print. The penalty has weight eta = 1, and transitions and rewards each use delta, without a
-union bound. The radius rho_r is multiplied by `reward_scale` or, if it is not given, by the agent's `scale`: transition
-radii that are useful at 1e-4 of the theory's would leave no optimism about rewards, whose theory is tighter.
+In track K these are the true means, in track U the optimistic means of `learning/confidence.py`, an extension of the
+papers. The penalty has weight eta = 1; transitions and rewards each use delta, without a union bound. `reward_scale`,
+by default the agent's `scale`, multiplies the radius rho_r: transition radii that are useful at 1e-4 of the theory's
+would leave no optimism about rewards, whose theory is tighter.
 """
 
 from dataclasses import dataclass

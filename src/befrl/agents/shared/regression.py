@@ -1,28 +1,24 @@
 """Least-squares value iteration: the ridge regression of the linear agents, on sufficient statistics.
 
-With features x(s,a) in R^D, for each step h,
-
     Lambda_h = lam I + sum x x',   W_h = sum x e(s')',   b_h = sum x r
     w_h(V)   = Lambda_h^-1 sum x (r + V(s')) = Lambda_h^-1 (b_h + W_h V)      for every V
 
-where e(s')' V evaluates a function V on the points at s'. A plan costs the same at episode 10 and at episode 100,000.
-In track K the targets are V(s') only, and the true mean reward is added to the prediction.
-
-Two presentations of an instance (`presentation`), both with |x| <= 1:
+for features x(s,a) in R^D, |x| <= 1, where e(s')' V is V at s': the cost of a plan does not grow with the episodes. In
+track K the targets are V(s') only, and the true mean reward is added to the prediction. Shapes: n seeds, T = H
+regressions or T = 1 (`share: steps`), S points, A actions. Two choices of x (`presentation`):
 
 - `one-hot`: x(s,a) = e_(cell, action), D = C A, points are cells. Exact where features are constant on cells.
-- `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2), omega_i ~ N(0, I/l^2),
-  i <= D/2, |x| = 1, points are anchors: a random approximation of the Gaussian kernel between the phi(s,a), with new
-  omega for each seed. l is `bandwidth` times the root mean square distance of two of them. Where features are constant
-  on cells phi is the one-hot vector of the (cell, action): D >= C A then spans all functions, and fewer do not. V at s'
-  is interpolated between the anchors of its cell.
+- `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2), omega_i ~ N(0, I/l^2), i
+  <= D/2, new for each seed; points are anchors. This approximates the Gaussian kernel between the phi(s,a); l is
+  `bandwidth` times the root mean square distance of two of them. Where features are constant on cells phi is the
+  one-hot vector of the (cell, action), and only D >= C A spans all functions. V at s' is interpolated between the
+  anchors of its cell.
 
-**Deviations** of all linear agents. Actions maximise the mean of Q over the anchors of the cell, where the papers
-maximise Q at the visited state. The theory's constants are the papers' for `share: none`. With `share: steps` they are
-kept, though targets then depend on the data of other steps of the same episode.
+Both classes have `mean(h, V)`, `width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0.
 
-Shapes: n seeds, T = H regressions or T = 1 (`share: steps`), S points, A actions. Regressions have `mean(h, V)`,
-`width(h)` and `noise(h)`, all (n, S, A), with h counted from 0.
+**Deviations** of all linear agents. Actions maximise the mean of Q over the anchors of the cell; in the papers, Q at
+the visited state. The theory's constants are the papers' for `share: none`. They are kept in track K, and with `share:
+steps`, though targets then depend on other steps of the same episode. Clips and defaults assume rewards in [0, 1].
 """
 
 from dataclasses import dataclass
@@ -106,10 +102,7 @@ class OneHot:
         return self.scales(h)[1]
 
     def noise(self, h, members=None):
-        """x' xi, xi ~ N(0, Lambda^-1), or the maximum over `members` (n,) independent draws of it, by Phi^M.
-
-        The components of xi are independent and each point depends on one of them.
-        """
+        """x' xi, xi ~ N(0, Lambda^-1) with independent components, or the maximum of `members` (n,) draws, by Phi^M."""
         if members is None:
             z = self.problem.normals.take(self.D)
         else:
@@ -122,10 +115,9 @@ class OneHot:
 class RandomFeatures:
     """Random Fourier features X (n, N A, D) on the anchors.
 
-    Each table keeps F (D, D) with F F' = Lambda^-1, |x|^2_{Lambda^-1} of the rows of X, W' (N, D) and b (D).
-
-    Potter's square-root update: with u = F'x, (Lambda + x x')^-1 = F (I - u u'/(1 + u'u)) F', and the matrix between
-    has the root I - g u u', g = 1/(s (s + 1)), s = sqrt(1 + u'u). A sample costs D^2, without any factorisation.
+    Each table keeps F (D, D) with F F' = Lambda^-1, |x|^2_{Lambda^-1} of the rows of X, W' (N, D) and b (D). Potter's
+    square-root update of F costs D^2: with u = F'x, (Lambda + x x')^-1 = F (I - u u'/(1 + u'u)) F', and the matrix
+    between has the root I - g u u', g = 1/(s (s + 1)), s = sqrt(1 + u'u).
     """
 
     def __init__(self, problem, parameters):
@@ -148,7 +140,6 @@ class RandomFeatures:
         self.b = np.zeros((n, self.tables, D))
 
     def _waves(self, phi):
-        """The features x of phi (..., q), (n, ..., D)."""
         angles = phi @ self.omega
         return np.concatenate([np.cos(angles), np.sin(angles)], axis=-1) * np.sqrt(2.0 / self.D)
 

@@ -1,6 +1,4 @@
-"""Studies of single components, that is of instances, estimators, planners and the cost of agents: one file each.
-
-A study's module has
+"""Component studies (of instances, estimators, planners and the cost of agents): one file each. A module has:
 
     uses()    names of the modules of agents, estimators and planners that it runs
     study(name, instance, root_seed, ...) -> {name of a table: rows}, with measured seconds under "timings"

@@ -1,8 +1,6 @@
-"""Laws of the next state, true and estimated from random play, at three (s,a).
+"""Laws of the next state at three (s,a), true and estimated from random play by penalised maximum likelihood.
 
-Of the first, the middle and the last third of the visited anchors the most visited (anchor, action) is shown. Finite
-states have probabilities, others a density, in two dimensions that of the first coordinate. The estimate is the
-penalised maximum likelihood of one seed.
+Finite states have probabilities, others a density, in two dimensions that of the first coordinate.
 """
 
 import numpy as np
@@ -33,8 +31,7 @@ def study(name, instance, root_seed, transitions: int):
             "kind": "probability" if space.discrete else "density",
             "transitions": episodes * instance.horizon,
             "curve": curve,
-            # The state of a bin is its centre.
-            "state": float(space.nodes[space.node_anchor == anchor].mean(0).ravel()[0]),
+            "state": float(space.nodes[space.node_anchor == anchor].mean(0).ravel()[0]),  # the centre of a bin
             "action": action,
             "visits": float(data.counts[0, anchor, action]),
         }

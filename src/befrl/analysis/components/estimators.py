@@ -1,10 +1,9 @@
-"""Error and cost of every estimator against the number of transitions, on the same data for all.
+"""Error and cost of every applicable estimator against the number of transitions, on the same data for all.
 
     kl      KL(p_theta*, p_theta^), averaged over (anchor, action) with the visiting frequencies of all the data
     error   |theta^ - theta*|
 
-Data come from the uniformly random policy, whose visits depend on no estimate. Repetitions are seeds in lock step.
-Estimators that do not apply to the instance are left out.
+Data come from uniformly random play, which depends on no estimate. Repetitions are seeds in lock step.
 """
 
 import time
@@ -20,12 +19,9 @@ from befrl.experiment.episodes import random_play
 from befrl.learning import estimators
 from befrl.learning.data import Data
 
-# Steps of an episode, instead of the instance's own: estimators are updated once per episode.
-HORIZON = 100
-# Weight of the penalty: at the agents' default of 1 the penalty causes most of the error where parameters are large.
-ETA = 0.01
-# Number of updates up to a checkpoint whose median is its time.
-TIMED = 9
+HORIZON = 100  # steps of an episode, instead of the instance's own: there is one update per episode
+ETA = 0.01  # with the agents' default of 1 the penalty causes most of the error where parameters are large
+TIMED = 9  # updates up to a checkpoint whose median is its time
 KEYS = ("instance", "estimator", "transitions")
 
 

@@ -1,8 +1,7 @@
 """Whether exploration matters on an instance: greedy against the best tuned agent.
 
-Where typical rewards lie below what theta = 0 predicts, at which all estimators start, greedy explores by itself. The
-point of GRIDS with the least mean regret on the tuning seeds runs beside greedy on the evaluation seeds; exploration
-matters if the paired interval of the difference in regret lies above zero.
+It matters if the paired interval of the difference in regret, over the evaluation seeds, is above zero. The best point
+of GRIDS is chosen on the tuning seeds. Greedy explores by itself where theta = 0, its start, overestimates rewards.
 """
 
 import numpy as np
@@ -18,8 +17,7 @@ GRIDS = {
     "exp-psrl": ("scale", (0.3, 1.0, 2.0, 4.0)),
 }
 LEVEL = 0.95
-# Rows in lock step. They are few because a smooth instance in two dimensions takes tens of MB per row.
-LOCKSTEP = 40
+LOCKSTEP = 40  # rows; few, because a smooth instance in two dimensions takes tens of MB per row
 
 
 def uses():

@@ -1,12 +1,10 @@
-"""Error and cost of every planner against its number of features.
-
-Every planner plans once in the true model, with theta* and the true mean rewards, so that all error is the planner's:
+"""Error and cost of every planner against its number of features, for one plan in the true model.
 
     value error  max_s |V_1(s) - V*_1(s)|          V of the plan, V* of the exact planner
-    regret       V*_1(s_1) - V^pi_1(s_1)           pi the cells' greedy policy of the plan, evaluated in the true model
+    regret       V*_1(s_1) - V^pi_1(s_1)           pi the plan's greedy policy on cells; averaged over s_1
 
-averaged over s_1. Repetitions differ in the planner's random numbers alone. Where features vary within cells, the exact
-planner has a regret too, because its policy is constant on cells.
+Repetitions differ in the planner's random numbers alone. Where features vary within cells, the exact planner has a
+regret too, because its policy is constant on cells.
 """
 
 import time
@@ -19,10 +17,8 @@ from befrl.common.streams import PLANNER, Stream
 from befrl.numerics import bellman
 from befrl.planning import planners
 
-# Repetitions that plan together; more would save no time and take more memory.
-TOGETHER = 10
-# Least number of plans that are timed.
-TIMED = 3
+TOGETHER = 10  # repetitions that plan together; more would take more memory and save no time
+TIMED = 3  # least number of plans that are timed
 KEYS = ("instance", "planner", "features")
 
 
@@ -44,10 +40,7 @@ def allowed(instance) -> list[str]:
 
 
 def study(name, instance, root_seed, features: list, repetitions: int):
-    """Errors of each planner that applies, number of features and repetition, their medians, and seconds of a plan.
-
-    `exact` comes first, without a number of features.
-    """
+    """Errors by planner (`exact` first), number of features and repetition, their medians, and seconds of a plan."""
     others = [planner for planner in allowed(instance) if planner != "exact"]
     points, timings = [], []
     for planner, count in [("exact", None), *((planner, count) for planner in others for count in features)]:
@@ -67,8 +60,7 @@ def _measure(instance, name, count, repetitions, root):
     for seeds in groups:
         planner = _planner(name, instance, count, root, seeds)
         R, theta = (np.repeat(part[None], len(seeds), axis=0) for part in (instance.R, instance.theta_p))
-        # The quotient is rounded up, so that all groups plan equally often.
-        for _ in range(-(-TIMED // len(groups))):
+        for _ in range(-(-TIMED // len(groups))):  # rounded up, so that all groups plan equally often
             start = time.process_time()
             Q, V = planner.plan(R, theta, instance.horizon)
             seconds.append((time.process_time() - start) / len(seeds))

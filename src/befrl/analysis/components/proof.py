@@ -4,8 +4,7 @@
     regions      distance of the estimates from the truth against the radii of the confidence regions
     optimism     how often the perturbed value of the first state is at least V*, against Phi(-1)
 
-With a large eta no round is bad, so bad rounds are counted with a small one; the printed radius is too small for large
-ones, so regions are tried with a large one too.
+Only a small eta has bad rounds; the printed radius is too small for a large eta, which is tried for the regions.
 """
 
 import math
@@ -24,10 +23,8 @@ from befrl.numerics import linalg
 ALGORITHM = "bef-rlsvi"
 LEVEL, DELTA = 0.95, 0.05
 OPTIMISTIC = 0.5 * math.erfc(1 / math.sqrt(2))  # Phi(-1)
-# Multiples of Theorem 1's x_k: for optimism, and for bad rounds.
-MULTIPLES, BAD_MULTIPLES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8), (1.0, 1e-6)
-# eta: small, as a share of the one above which no round is bad; the default; and large.
-SMALL, DEFAULT, LARGE = 0.1, 1.0, 10.0
+MULTIPLES, BAD_MULTIPLES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8), (1.0, 1e-6)  # of x_k, for optimism and for bad rounds
+SMALL, DEFAULT, LARGE = 0.1, 1.0, 10.0  # eta; SMALL is a share of the eta above which no round is bad
 MARKS = 14  # episodes of the tables, evenly spaced on a logarithmic axis
 LOCKSTEP = 400
 
@@ -52,7 +49,6 @@ def study(name, instance, root_seed, episodes: int, seeds: int):
     marks = np.unique(np.geomspace(1, episodes, MARKS).round().astype(int)).tolist()
 
     def rows(function, chosen, *given):
-        """The rows that a function makes from the log of each of the chosen settings."""
         found = []
         for setting in chosen:
             labels = dict(zip(RUN, (name, *setting, episodes, seeds), strict=True))
@@ -88,7 +84,7 @@ def _measure(spec, count):
 
 
 def ratios(instance, learner, delta):
-    """Distance over radius of the confidence regions, {(parameter, radius): (n,)}; the truth is inside up to 1.
+    """Distance over radius of the confidence regions, {(parameter, radius): (n,)}; up to 1 the truth is inside.
 
     With Gbar = eta/alpha A + sum G and D = det(I + beta/eta A^-1 sum G), which bounds C_{A,k} (Appendix C),
 
@@ -96,7 +92,7 @@ def ratios(instance, learner, delta):
         corrected   |theta^ - theta*|^2_Gbar <= 2/alpha (eta/2 B_A^2 + log(1/delta) + log(D)/2)
 
     The corrected radius is the smallest one that the ledger confirms (C23, C24, C26, C27). For rewards the correction
-    also replaces G by x x' with x_i = B' A_i phi, and alpha_r by inf Var: rewards see nothing else of theta_r.
+    also replaces G by x x' with x_i = B' A_i phi, and alpha_r by inf Var: rewards depend on nothing else of theta_r.
     """
     model, constants, found = instance.model, instance.constants, {}
     counts, eta, bound = learner.data.counts, learner.eta, constants["B_A"] ** 2
@@ -124,10 +120,7 @@ def outside(instance, learner):
 
 
 def limits(instance, eta):
-    """C_d = 3d/log 2 log(1 + alpha_r |A|^2 B_phi_A^2/(eta log 2)), and its correction by C45b.
-
-    The correction has min(d, p) B_phi_A for |A|^2 B_phi_A^2.
-    """
+    """C_d = 3d/log 2 log(1 + alpha_r z/(eta log 2)): z = |A|^2 B_phi_A^2, corrected (C45b) min(d, p) B_phi_A."""
     model, bound, log2 = instance.model, instance.constants["B_phi_A"], math.log(2)
     size = np.linalg.norm(model.features.trace, 2, axis=(-2, -1)).max()
     factors = (size * bound) ** 2, min(model.d, model.features.p) * bound
@@ -135,7 +128,6 @@ def limits(instance, eta):
 
 
 def _bad_rounds(log, marks, printed, corrected):
-    """Rows of the table of bad rounds, with both limits of the played ones."""
     imagined_limit = (2 * log["chance"] + 2 * np.minimum(log["KL"], 1.0)).cumsum(1).mean(0)
     for rounds, limit in (("played", np.full_like(imagined_limit, corrected)), ("imagined", imagined_limit)):
         counts = log[rounds].cumsum(1)
@@ -146,7 +138,6 @@ def _bad_rounds(log, marks, printed, corrected):
 
 
 def _regions(log, marks):
-    """Rows of the table of confidence regions."""
     for parameter in PARAMETERS:
         left = log[parameter] > 0.0
         ever_left = np.logical_or.accumulate(left, axis=1)
@@ -174,7 +165,7 @@ def _regions(log, marks):
 
 
 def _optimism(log, marks):
-    """Rows of the table of optimism: the episodes from one mark, excluded, to the next make a block."""
+    """Rows of the table of optimism; a block has the episodes after one mark up to the next."""
     first = 1
     for k in marks:
         shares = (log["gap"][:, first - 1 : k] >= 0.0).mean(1)

@@ -1,21 +1,17 @@
-"""Growth of regret with K, H and d: the envelope over instances with smaller and smaller gaps.
+"""Growth of regret with K, H and d: the envelope E(K) = max_eps R(K, eps) over a geometric grid of gaps eps.
 
-On one instance regret is logarithmic in K, which says nothing about a minimax rate. The envelope does:
-
-    E(K) = max_eps R(K, eps),   eps on a geometric grid.
-
-If the gap eps is found out after c/eps^2 episodes, R = min(eps K, c/eps) up to logarithms: then E = sqrt(c K), and the
-slope of log E against log K is 1/2. An algorithm that fails at some gap has slope 1, with the maximum at the largest
-gap, and one with logarithmic regret at all gaps together would have slope 0. E holds only where the maximum is inside
-the grid: `envelope.py` fits the slope there, and removes the bias of a maximum.
+On one instance regret is logarithmic in K, which says nothing about a minimax rate. If a gap eps is detected after
+c/eps^2 episodes, R = min(eps K, c/eps) up to logarithms and E = sqrt(c K): the slope of log E against log K is 1/2. It
+is 1, with the maximum at the largest gap, if an algorithm fails at some gap, and 0 if regret is logarithmic uniformly
+in eps. `envelope.py` fits the slope where the maximum is inside the grid, and removes the bias of a maximum.
 
     jao     eps is the instance's own; the bonus of the first arm is proportional to it
     chain   eps is the contrast of the rewards, which multiplies all gaps
 
-The slopes in d and H are those of the envelope after `short` episodes, on jao alone. d grows with the number of arms.
-With H the probabilities `rate`, `leave` and eps fall as 1/H, so that the span of V* grows as H, as it does in lower
-bounds. The paper's bound is sqrt(d^3 H^3 K), for the worst instance: a smaller slope on one family does not contradict
-it. `x = 0` is greedy. The logarithm of K in x_k and in the bonus of UCBVI is that of the whole run at every k.
+Slopes in d (arms) and H are those after `short` episodes, on jao alone. With H, `rate`, `leave` and eps fall as 1/H, so
+that the span of V* grows as H, as in lower bounds. The paper's bound sqrt(d^3 H^3 K) is for the worst instance, so a
+smaller slope on one family does not contradict it. `x = 0` is greedy. log K in x_k and in the bonus of UCBVI is that of
+the whole run at every k.
 """
 
 import numpy as np
@@ -29,8 +25,7 @@ from befrl.experiment import runs
 from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
 
-# The settings whose growth with K is studied, and those whose growth with d and H is.
-IN_EPISODES = {
+IN_EPISODES = {  # settings for the growth with K; IN_SIZE has those for d and H
     "bef-rlsvi": [{"x": 0.0}, {"x": 0.1}, {"x": 1.0}, {"x": 10.0}, {"x": 100.0}, {}],
     "exp-ucrl": [{"scale": 0.1}, {}],
     "exp-psrl": [{}],
@@ -38,11 +33,9 @@ IN_EPISODES = {
 }
 IN_SIZE = {"bef-rlsvi": [{"x": 1.0}, {"x": 10.0}, {"scale": 1e-6}, {"scale": 1e-5}], "exp-psrl": [{}]}
 CLAIMED = {"K": 0.5, "d": 1.5, "H": 1.5}
-# The largest gap of each family, and the ratio of neighbouring gaps.
-LARGEST = {"jao": 0.45, "chain": 1.0}
-RATIO = 1.8
-# Numbers of episodes in a decade at which the envelope is drawn; there are two decades.
-MARKS = 10
+LARGEST = {"jao": 0.45, "chain": 1.0}  # largest gap of each family
+RATIO = 1.8  # of adjacent gaps
+MARKS = 10  # points of the envelope in each of two decades
 LEVEL = 0.95
 LOCKSTEP = 480
 
@@ -81,14 +74,12 @@ def study(name, instance, root_seed, episodes: int, seeds: int, gaps: int, sizes
 
     marks = np.unique(np.geomspace(max(1, episodes / 100), episodes, 2 * MARKS + 1).round().astype(int))
     add("K", marks, marks >= round(episodes / 10), episodes, regrets(IN_EPISODES, {}, episodes, marks))
-    # What differs from the parameters of the instance, by value of d and by value of H.
     sized = {"d": {2 * A: {"arms": A} for A in sizes}, "H": {H: {"horizon": H} for H in horizons}}
     ran = {}
     for varied, changes in sized.items() if instance.family_name == "jao" else ():
         parts = []
         for change in changes.values():
-            # The instance itself may be among the sizes and among the horizons: it is run once.
-            key = tuple((instance.parameters | change).values())
+            key = tuple((instance.parameters | change).values())  # the instance may be in both lists: run it once
             ran[key] = ran.get(key) or regrets(IN_SIZE, change, short, np.array([short]))
             parts.append(ran[key])
         joined = {setting: np.concatenate([part[setting] for part in parts], axis=2) for setting in parts[0]}
@@ -117,7 +108,6 @@ def _check(name, instance, settings):
 
 
 def _parameters(instance, eps, change):
-    """The parameters of the instance with another gap, and with a change of its arms or its horizon."""
     own = instance.parameters | change
     if instance.family_name == "chain":
         return own | {"contrast": eps}

@@ -1,8 +1,4 @@
-"""Which extra hypotheses of the proof of Theorem 1 an instance satisfies, at its own horizon and at others.
-
-For each step of the proof that fails as printed, `proof_steps.csv` has the weakest hypothesis known under which it
-holds. Nothing is estimated here: every hypothesis is computed from the instance.
-"""
+"""Which extra hypotheses of the proof of Theorem 1 (`hypotheses.py`) hold on an instance, also at other horizons."""
 
 from befrl import agents, instances
 from befrl.analysis import hypotheses

@@ -1,12 +1,10 @@
-"""Growth of the cost of an episode with the dimension d and the horizon H, for every algorithm.
-
-The instance's family is built again with each size, and with each horizon, its other parameters unchanged. There every
-algorithm that applies plays with its default parameters and with its VARIANTS, reward unknown, and
+"""Growth of the cost of an episode with the dimension d and the horizon H, for every algorithm that applies.
 
     seconds ~ d^a  at the instance's H,     seconds ~ H^b  at the instance's d,
 
-with a and b by least squares of the logarithms. At small sizes they are below the exponents of the operations, since
-every step has a fixed cost. Seconds are the median over the last half of the episodes.
+by least squares of the logarithms, with default parameters and with VARIANTS, reward unknown. Seconds are the median
+over the last half of the episodes. At small sizes a and b are below the exponents of the operations, since every step
+has a fixed cost.
 """
 
 import numpy as np
@@ -18,10 +16,8 @@ from befrl.experiment import loop, settings
 from befrl.experiment.run_file import SECONDS
 from befrl.experiment.spec import RunSpec
 
-# The parameter of each family that its dimension grows with.
-SIZE = {"chain": "bins", "riverswim": "states"}
-# Parameters with another kind of plan than the defaults.
-VARIANTS = {
+SIZE = {"chain": "bins", "riverswim": "states"}  # the parameter that d grows with
+VARIANTS = {  # parameters with another kind of plan than the defaults
     "exp-ucrl": [{"relaxation": "gradient"}, {"relaxation": "sample"}, {"relaxation": "pinsker"}],
     "smrl": [{"bonus": "local"}],
     **{name: [{"share": "steps"}] for name in ("lsvi-phe", "lsvi-ucb", "opt-rlsvi", "rlsvi")},
@@ -49,7 +45,7 @@ def applies(model, algorithm, values) -> bool:
 
 
 def study(name, instance, root_seed, sizes: list, horizons: list, episodes: int, seeds: int):
-    """Plans and seconds of each problem and each setting that is not refused there, and the settings' exponents."""
+    """Plans and seconds of every applicable setting on every problem, and the exponents of each setting."""
     family = instance.family_name
     if family not in SIZE:
         raise Refused(
@@ -60,8 +56,7 @@ def study(name, instance, root_seed, sizes: list, horizons: list, episodes: int,
     points, found = [], {}
     for varied, change in changes:
         problem = instances.build(family, instance.parameters | change)
-        # The instance itself may be among the sizes and among the horizons: it is measured once.
-        key = repr(sorted(problem.parameters.items()))
+        key = repr(sorted(problem.parameters.items()))  # the instance may be in both lists: measure it once
         if key not in found:
             found[key] = _points(name, problem, root_seed, episodes, seeds)
         points += [{"instance": name, "role": "point", "varied": varied, **point} for point in found[key]]
@@ -71,7 +66,6 @@ def study(name, instance, root_seed, sizes: list, horizons: list, episodes: int,
 
 
 def _points(name, problem, root_seed, episodes, seeds):
-    """Plans and seconds of all settings on one problem."""
     names = agents.registry.names()
     wanted = [(algorithm, values) for algorithm in names for values in [{}, *VARIANTS.get(algorithm, [])]]
     late, points = slice(episodes // 2, None), []
@@ -93,7 +87,6 @@ def _points(name, problem, root_seed, episodes, seeds):
 
 
 def _exponents(points):
-    """The exponents in d and in H of each setting."""
     groups = {}
     for point in points:
         groups.setdefault((point["algorithm"], point["setting"], point["varied"]), []).append(point)
@@ -104,6 +97,5 @@ def _exponents(points):
 
 
 def _power(points, varied):
-    """The power of d, or of H, with which seconds grow; None if there is only one value of it."""
     x, y = (np.log([point[key] for point in points]) for key in (varied, "seconds"))
     return float(np.polyfit(x, y, 1)[0]) if len(set(x)) > 1 else None

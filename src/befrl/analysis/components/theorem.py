@@ -1,11 +1,9 @@
 """Theorem 1 in numbers: its bound against the trivial one, its noise scale, and its Assumption 1, on an instance.
 
-The regret of K episodes is at most H K times the span of the true mean rewards: the bound of Theorem 1 is vacuous until
-it is below that. It is also compared with the regret of uniformly random play, K (V* - V^uniform). The constants are
-the instance's, on the compact set of `befrl.model.constants`; eta and delta are BEF-RLSVI's defaults.
-
-Assumption 1 asks for one alpha > 0 for all parameters. Here alpha is computed again on a compact set with ten times the
-radius: it stays the same for Gaussian laws, and falls towards 0 for bounded ones.
+The bound is vacuous until it is below the trivial one, H K times the span of the true mean rewards. It is also compared
+with the regret of uniformly random play, K (V* - V^uniform). Constants are the instance's, on the compact set of
+`befrl.model.constants`; eta and delta are BEF-RLSVI's defaults. Assumption 1 asks for one alpha > 0 for all parameters:
+with ten times the radius alpha stays the same for Gaussian laws, and falls towards 0 for bounded ones.
 """
 
 import math
@@ -61,7 +59,7 @@ def study(name, instance, root_seed, decades: int, episodes: int):
 
 
 def settings(instance):
-    """What the formulas of `befrl.model.theorem` need, but for K."""
+    """The arguments of the formulas of `befrl.model.theorem`, except K."""
     given = agents.parameters("bef-rlsvi", {})
     return {
         **{key: instance.constants[key] for key in ("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A")},
@@ -75,7 +73,6 @@ def settings(instance):
 
 
 def _assumption(instance, root_seed):
-    """Alpha and beta of both laws on the compact set, and alpha on a wider one."""
     model, found = instance.model, instance.constants
     rng = np.random.default_rng(root_seed)
     sizes, wider = (model.n_anchors, model.n_actions), WIDER * found["radius_p"]

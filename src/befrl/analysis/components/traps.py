@@ -1,12 +1,12 @@
-"""Whether an agent ever takes the best first action, and how its regret grows: for instances that are traps.
+"""Whether an agent ever takes the best first action of a trap, and how its regret grows.
 
 In a trap (`instances/trap_one.py`, `trap_two.py`) the best first action looks bad until it is tried, and noise on the
-reward's parameter does not change that. A policy whose first action is not the best loses at least
+reward's parameter does not change that. The regret of an episode is at least
 
-    gap = min over the first states s and the actions a that are not optimal of V*_1(s) - Q*_1(s, a),
+    gap = min V*_1(s) - Q*_1(s, a)  over first states s and actions a that are not optimal
 
-and in the traps one whose first action is the best loses less, whatever it does later. So a seed has never tried the
-best first action if no episode's regret is below the gap.
+if its first action is not optimal, and in the traps smaller otherwise. So a seed has never tried the best first action
+if no episode's regret is below the gap.
 """
 
 import numpy as np
@@ -19,24 +19,20 @@ from befrl.experiment.spec import RunSpec
 from befrl.model.theorem import theorem_x
 
 SCALES = (1e-6, 1e-4, 1e-2, 1.0, 1e2)
-# Algorithm, how ties are broken, and settings that run in lock step.
-RUNS = (
+RUNS = (  # algorithm, how ties are broken, settings that run in lock step
     ("bef-rlsvi", "random", [{"scale": scale} for scale in SCALES]),
     ("bef-rlsvi", "first", [{"scale": 1.0}]),
     ("bef-rlsvi", "random", [{"scale": 1.0, "noise": "step"}]),
     ("greedy", "random", [{}]),
     ("greedy", "first", [{}]),
-    # The second with a wide prior.
-    ("exp-psrl", "random", [{}, {"eta": 0.1}]),
+    ("exp-psrl", "random", [{}, {"eta": 0.1}]),  # the second has a wide prior
     ("exp-ucrl", "random", [{}]),
     ("rlsvi", "random", [{"sigma": 1.0}]),
 )
 LEVEL = 0.95
 LOCKSTEP = 300
-# Points of a curve of mean regret.
-POINTS = 40
-# A regret below the gap by less than this share is rounding.
-ROUNDING = 1e-9
+POINTS = 40  # of a curve of mean regret
+ROUNDING = 1e-9  # relative, in comparisons with the gap
 
 
 def uses():
@@ -83,7 +79,6 @@ def _curve(regret):
 
 
 def _summary(regret, gap):
-    """The share of seeds (seeds, K) that never tried the best first action, and the growth of the mean regret."""
     n, K = regret.shape
     count = int(never_tried(regret, gap).sum())
     low, high = clopper_pearson(count, n, LEVEL)

@@ -1,6 +1,4 @@
-"""Published experiments run again: the authors' numbers beside ours, one file for each source.
-
-A source's module has
+"""Published experiments run again: the authors' numbers beside ours, one file for each source. A module has:
 
     ABOUT         a title line and a text for the report: what was run, and how it deviates from the source
     CITATION      where the authors' numbers are printed, how they were read, and how many runs are behind them
@@ -10,10 +8,8 @@ A source's module has
     curves(experiment, rerun) -> rows, by `curves_of`
     timings(experiment, rerun) -> rows like those of `values` for measured seconds, if the source has such numbers
 
-The config's `published` names the instances of each experiment; they are instances of the study like all others. Where
-the authors' code and text differ, each is an experiment of its own.
-
-Every experiment is compared with the exact value of uniformly random play (`told_from_uniform`).
+The config's `published` names the instances of each experiment. Where the authors' code and text differ, each is an
+experiment of its own. All are compared with the exact value of uniformly random play (`told_from_uniform`).
 """
 
 from dataclasses import dataclass
@@ -29,8 +25,7 @@ from befrl.common.registry import Registry
 registry = Registry("published source", __name__, __path__)
 
 COLUMNS = columns.TABLES["published"]
-# Roles of configurations that are evaluated to show how much tuning an agent needs.
-LOST = ("median", "worst")
+LOST = ("median", "worst")  # roles that show how much tuning an agent needs
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
 UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 UNIFORM = {"algorithm": "random", "variant": "uniform play", "role": "baseline"}
@@ -49,7 +44,7 @@ class Rerun:
     timings: pd.DataFrame
 
     def variants(self, *roles):
-        """Rows of the summary with these roles; without any, of all but the median and the worst configuration."""
+        """Rows of the summary with these roles; without any, of all but LOST."""
         rows = self.summary[self.summary["role"].isin(roles) if roles else ~self.summary["role"].isin(LOST)]
         return [row for _, row in rows.iterrows()]
 
@@ -118,23 +113,18 @@ def tables(source, reruns) -> dict[str, list[dict]]:
 
 
 def curves_of(rerun, shown, *roles):
-    """The points of a rerun's curves: "return" (per episode), "regret" or "reward" (both cumulative).
-
-    Of the variants with these roles; without any, with all roles but LOST; and of uniform play.
-    """
+    """Points of the curves of "return", or of cumulative "regret" or "reward", of variants and of uniform play."""
     drawn = [(of(row), rerun.curve(row["variant"])) for row in rerun.variants(*roles)]
     if drawn:
-        # Uniform play has no interval since it is exact.
         k = drawn[0][1]["episode"]
-        regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(k))
+        regret = dict.fromkeys(("mean", "low", "high"), rerun.uniform_regret(k))  # exact, without an interval
         value = dict.fromkeys(("return", "return_low", "return_high"), rerun.uniform_value)
         drawn.append((UNIFORM, pd.DataFrame({"episode": k, **regret, **value})))
     for names, curve in drawn:
         ends = ("return", "return_low", "return_high") if shown == "return" else ("mean", "low", "high")
         k, *numbers = (curve[name].to_numpy() for name in ("episode", *ends))
         if shown == "reward":
-            # More regret is less reward, so the ends of the interval swap.
-            mean, low, high = numbers
+            mean, low, high = numbers  # more regret is less reward: the ends swap
             numbers = [k * rerun.optimal_value - regret for regret in (mean, high, low)]
         for episode, ours, low, high in zip(k, *numbers, strict=True):
             point = {"episode": episode, "ours": ours, "low": low, "high": high}

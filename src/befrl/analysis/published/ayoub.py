@@ -31,9 +31,8 @@ EXPERIMENTS = {
 EPISODES = 50_000
 AT = (10_000, 20_000, 30_000, 40_000, 50_000)
 
-# By numbers of states and steps.
-OPTIMAL = {(3, 12): 5.72, (4, 16): 5.66, (5, 20): 5.6}
-# Of 5 states and 20 steps, at the episodes AT. One pixel is 1,900. Where curves cover each other there is none.
+OPTIMAL = {(3, 12): 5.72, (4, 16): 5.66, (5, 20): 5.6}  # by numbers of states and steps
+# For 5 states and 20 steps, at the episodes AT. One pixel is 1,900. None where curves cover each other.
 REGRET = {
     "ucrl-vtr": (4.56e4, 7.18e4, 8.72e4, 9.67e4, 1.023e5),
     "uc-matrixrl": (None, 1.097e5, 1.624e5, 2.138e5, 2.606e5),

@@ -27,15 +27,12 @@ EXPERIMENTS = {
     "returns": "return per episode, and the order in which the algorithms reach the optimum",
     "runtime": "seconds of the first 1,000 episodes",
 }
-# Episodes of the authors' comparison of runtimes.
-FIRST = 1_000
+FIRST = 1_000  # episodes of the authors' comparison of runtimes
 SECONDS = {"rrl-mnl": 20.3, "ucrl-mnl": 4302.3, "orrl-mnl": 76.2, "ucrl-mnl-plus": 70.1}
 ONLINE = "rrl-mnl"
 ORDER = {"orrl-mnl": 1, "ucrl-mnl-plus": 1, "rrl-mnl": 3, "ucrl-mnl": 4}
-# Runs behind the order; for the seconds the number is not stated.
-RUNS = 10
-# A curve has reached the optimum when it stays above this share of the optimal value.
-ARRIVED = 0.95
+RUNS = 10  # for the order; not stated for the seconds
+ARRIVED = 0.95  # a curve has arrived when it stays above this share of the optimal value
 
 
 def arrival(curve, optimal_value):

@@ -30,6 +30,5 @@ def call(args):
 
 
 def _progress(row):
-    """Show on a terminal what has just been measured."""
     if sys.stderr.isatty():
         print(f"{row['measure']} {row['instance']} {row['name']} {row['rows']}: {row['value']:,.2f}", file=sys.stderr)

@@ -42,7 +42,7 @@ def call(args):
 
 
 def explained(record) -> str:
-    """The record of a claim for a person: statement, derivation, attack, verdict."""
+    """The record of a claim as text: statement, derivation, attack, verdict."""
     second, others = record["second"], record["repairs"] + record["others"] + record["mutants"]
     blocks = {
         f"{record['id']}: {record['title']}": f"{record['where']}\n\n{record['statement']}",
@@ -67,6 +67,5 @@ def _readings(readings):
 
 
 def _indented(text):
-    """Paragraphs of at most 110 characters a line, indented."""
     style = {"width": 110, "initial_indent": "    ", "subsequent_indent": "    ", "break_long_words": False}
     return "\n\n".join(textwrap.fill(" ".join(paragraph.split()), **style) for paragraph in text.split("\n\n"))

@@ -37,10 +37,7 @@ def call(args):
 
 
 def read_agents(texts):
-    """['bef-rlsvi:x=10,eta=2', 'greedy'] -> {'bef-rlsvi': ('bef-rlsvi', {'x': 10, 'eta': 2}), 'greedy': ...}.
-
-    An agent that runs in several settings has its parameters in its name.
-    """
+    """['a:x=1', 'b'] -> {'a': ('a', {'x': 1}), 'b': ('b', {})}; an agent in several settings has them in its name."""
     names = [text.partition(":")[0] for text in texts]
     found = {}
     for text, name in zip(texts, names, strict=True):

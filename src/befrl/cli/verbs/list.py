@@ -6,7 +6,6 @@ import json
 from befrl.common.errors import unknown
 
 EXAMPLE = "befrl list agents bef-rlsvi"
-# The package whose registry has what is listed.
 PACKAGES = {
     "instances": "befrl.instances",
     "agents": "befrl.agents",
@@ -54,7 +53,7 @@ def show(entry, in_full):
 
 
 def entries(what) -> list[dict]:
-    """Name and text of everything of a kind; of what has a file its first paragraph and, if any, its parameters."""
+    """The name and text of each component of a kind and, if it has them, its first paragraph, file and parameters."""
     package = importlib.import_module(PACKAGES[what])
     if what == "claims":
         return [{"name": name, "text": package.describe(name)["statement"]} for name in package.names()]

@@ -64,7 +64,7 @@ def read_spec(args):
 
 
 def lines(found) -> list[tuple]:
-    """The summary as name-value pairs for a person."""
+    """The summary as name-value pairs, for printing."""
     rows = [
         ("instance", f"{found['instance']}, track {found['track']}, V* = {found['V_star']:.6g}"),
         ("episodes x seeds", f"{found['episodes']} x {len(found['seeds'])}"),

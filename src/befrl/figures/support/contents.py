@@ -1,8 +1,7 @@
-"""What a figure plots, as numbers and words: the digest by which figures of two machines are compared.
+"""The numbers and words that a figure plots: a digest to compare the figures of two machines.
 
-Drawings of the same numbers differ in their bytes from machine to machine, by fonts and last digits; their contents do
-not. Of the points of each line, band or set of markers at most `SAMPLES` are kept, evenly spaced and with both ends, to
-six significant digits. The numbers of an artist are one text, which keeps the file readable.
+The bytes of drawings differ between machines, by fonts and last digits; contents do not. Of each line, band or set of
+markers at most `SAMPLES` points are kept, evenly spaced with both ends, to six significant digits, as one text.
 """
 
 import numpy as np
@@ -45,7 +44,7 @@ def _axis(axis, limits) -> dict:
         "label": axis.get_label_text(),
         "scale": axis.get_scale(),
         "limits": _numbers(limits),
-        # The names at places that the figure chose; other ticks follow from the limits.
+        # Other ticks follow from the limits.
         "names": axis.get_major_formatter().format_ticks(axis.get_majorticklocs()) if named else [],
     }
 
@@ -64,7 +63,6 @@ def _artist(kind, artist, points) -> dict:
 
 
 def _points(collection):
-    """The places of markers, or the corners of bands and bars."""
     if isinstance(collection, PathCollection):
         return np.ma.filled(collection.get_offsets(), np.nan)
     corners = [path.vertices for path in collection.get_paths()]

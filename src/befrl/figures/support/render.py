@@ -10,13 +10,12 @@ from befrl.figures.support import style
 from befrl.figures.support.captions import CAPTIONS
 from befrl.figures.support.contents import contents
 
-# Without dates and versions a file is the same every time.
 FORMATS = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 200, "metadata": {"Software": None}}}
 SUFFIXES = (*FORMATS, "json")
 
 
 def read_tables(kind, paths) -> list[dict]:
-    """The tables of figure `kind`: `paths` holds, for each thing shown, one file for each of the module's TABLES."""
+    """The tables of a figure: `paths` has, for each thing shown, one file for each of the module's TABLES."""
     tables = figures.registry.module(kind).TABLES
     if not paths or len(paths) % len(tables):
         raise InputError(f"figure '{kind}' takes one file for each of its tables: {', '.join(tables)}")
@@ -38,14 +37,11 @@ def describe(kind, tables) -> dict:
 
 
 def render(kind, paths, out, command="", headline=False, agents=()):
-    """Draw figure `kind` from the tables at `paths` and write out.svg, out.png and out.json.
-
-    `agents` are those of the study, {name: algorithm}: their styles are the same in all its figures.
-    """
+    """Write out.svg, out.png and out.json of a figure; `agents` of the study, {name: algorithm}, fix its styles."""
     tables = read_tables(kind, paths)
     words = describe(kind, tables)
     style.theme()
-    # Names of estimators and planners have styles that do not depend on the agents.
+    # The styles of estimators and planners do not depend on the agents.
     style.start({} if figures.scope(kind) == "component" else agents)
     figure = figures.registry.module(kind).draw(tables)
     if heading := words.pop("heading"):
@@ -53,8 +49,7 @@ def render(kind, paths, out, command="", headline=False, agents=()):
     for suffix, options in FORMATS.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, **options)
-        # The layout, which takes as long as drawing, is found once and serves both files.
-        figure.set_layout_engine("none")
+        figure.set_layout_engine("none")  # the layout takes as long as drawing: find it once
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = {"name": Path(out).name, **words, "command": command, "headline": headline}

@@ -5,13 +5,11 @@ from befrl.analysis.statistics import NO_REGRET
 WIDTH = 3.6  # inches: one column of a paper
 GREY = "0.55"
 
-# The palette of Okabe and Ito; black is kept for reference lines.
+# Palette of Okabe and Ito; black is kept for reference lines.
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-# From Tol's muted palette, for further kinds of agents.
-WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"
-# A colour for each kind of algorithm, and a marker for each of its members.
-KINDS = {
+WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"  # from Tol's muted palette
+KINDS = {  # a colour for each kind of algorithm, a marker for each member
     BLUE: {"bef-rlsvi": ""},
     VERMILION: {"exp-ucrl": ""},
     GREEN: {"exp-psrl": "^"},
@@ -25,22 +23,19 @@ KINDS = {
     INDIGO: {"ucrl-mnl": "", "ucrl-mnl-plus": "s", "rrl-mnl": "^", "orrl-mnl": "D"},
 }
 STYLES = {name: (colour, marker) for colour, members in KINDS.items() for name, marker in members.items()}
-# Markers of variants such as `bef-rlsvi-clip`, which have the colour of their algorithm and are hollow.
+# Variants such as `bef-rlsvi-clip` have the colour of their algorithm and are hollow.
 VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
 VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "v", "features": "v"}
-# For new agents: colours of seaborn's palettes dark, bright and deep that also colour-blind readers can tell from those
-# above, and markers that nothing else has; when they run out, the markers are numbers.
+# For new agents: colours of seaborn's palettes that colour-blind readers can tell from those above.
 NEW_COLOURS = ("#592F0D", "#023EFF", "#A23582", "#C44E52")
 NEW_MARKERS = ("<", "*", ">", "d", "p")
-# Algorithms that share a panel if all of them are too many for one.
-GROUPS = {
+GROUPS = {  # panels, if one cannot show all algorithms
     "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
     "mixtures, factors and tables": ("ucrl-vtr", "uc-matrixrl", "ucbvi", "psrl"),
     "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi"),
     "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
     "baselines": ("greedy", "eps-greedy", "random", "oracle"),
 }
-# Line styles by the role of a variant, and the sentences that explain them.
 THEORY = (0, (4, 1.5))
 LINES = {
     "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot",
@@ -61,8 +56,7 @@ MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
     SURROGATE: f" {SURROGATE}: surrogate constants; the source's are not known.",
 }
-# The agents of the present figure that have no entry in STYLES, {name: algorithm}.
-_agents: dict[str, str] = {}
+_agents: dict[str, str] = {}  # those of the present figure without an entry in STYLES, {name: algorithm}
 
 
 def start(agents=()):
@@ -74,8 +68,8 @@ def start(agents=()):
 def assigned(agents) -> dict[str, list[str]]:
     """Colour and marker of the agents {name: algorithm} that have none in STYLES; later agents change no style.
 
-    A variant of a known algorithm has its colour. The first variant without an ending of VARIANTS has the algorithm's
-    marker, or a circle. All others have a new marker each.
+    A variant has the colour of its algorithm. The first one without an ending of VARIANTS has the algorithm's marker,
+    or a circle; all others have a new marker each, and numbers when these run out.
     """
     found, seen, count = {}, set(), 0
     for agent, algorithm in agents.items():
@@ -151,7 +145,7 @@ def heading(row) -> str:
 
 
 def case(rows) -> dict:
-    """What captions say of the case of a summary, or of Table 1."""
+    """Values for captions about the case of a summary, or of Table 1."""
     first = rows.iloc[0]
     about = {"case": heading(first), "reward": TRACKS[first["track"]], "marks": explained(rows)}
     return about | {key: first[key] for key in ("instance", "track", "episodes")} | {"seeds": int(first["seeds"])}

@@ -1,12 +1,9 @@
 """Annealed importance sampling (Neal 2001): the likelihood's gradient with E_theta psi from weighted particles.
 
-At each visit M particles start uniform on the support and pass the temperatures gamma_j = (j/J)^2, j = 0, ..., J, with
-one Metropolis step of the law exp(gamma_j (c . psi + b)), c = U theta, at each of them:
-
-    log w += (gamma_{j+1} - gamma_j) (c . psi(x_j) + b(x_j)),     E psi = sum_m w_m psi(x_m) / sum_m w_m.
-
-The mean of w is an unbiased estimate of e^Z over the support's volume. The bias of E psi is of order 1/M, so that KL
-has a floor of order 1/M^2, on `literal` 5e-4 on average over (s,a). The rest is `ParticleEstimator`.
+At each visit M particles start uniform on the support and take one Metropolis step of exp(gamma_j (c . psi + b)),
+c = U theta, at each temperature gamma_j = (j/J)^2, j = 0, ..., J, with log w += (gamma_{j+1} - gamma_j) (c . psi(x_j) +
+b(x_j)). Then E psi = sum_m w_m psi(x_m) / sum_m w_m, and the rest is `ParticleEstimator`. The bias of E psi is of order
+1/M: KL has a floor of order 1/M^2, on `literal` 5e-4 on average over (s,a).
 
 **Deviations.** Neal anneals to estimate Z, here the score. It starts at the uniform law rather than at the base
 measure, which need not be easy to draw from. Old visits keep the moments of the theta of their time.
@@ -18,7 +15,7 @@ import numpy as np
 
 from befrl.learning.metropolis import ParticleEstimator
 
-# With these an episode of 40 steps and 30 seeds takes some 20 ms, and the bias is below the error of 10^4 transitions.
+# An episode of 40 steps and 30 seeds takes some 20 ms, and the bias is below the error of 10^4 transitions.
 PARTICLES = 32
 TEMPERATURES = 10
 

@@ -17,13 +17,9 @@ def base_moments(family):
 
 
 class Estimator(ABC):
-    """An estimator with the penalty eta/2 |theta|_A^2, one eta or one for each row, for n rows in lock step.
+    """An estimator for n rows in lock step, with penalty eta/2 |theta|_A^2; eta is one number or one per row."""
 
-    Random estimators draw from the stream `uniforms`. `hessian` is the Hessian of the penalised likelihood at the
-    estimate, or None if the estimator does not compute it.
-    """
-
-    hessian = None
+    hessian = None  # of the penalised likelihood at the estimate, if the estimator computes it
 
     def __init__(self, model, n, eta, uniforms):
         self.model, self.n, self.uniforms = model, n, uniforms
@@ -56,12 +52,10 @@ def finite(vectors):
 
 
 class TrustRegion:
-    """A limit on the steps of theta, for estimators that do not compute the likelihood and cannot do a line search:
+    """A limit | sd_0 * U(s,a) step | <= 1, for all (s,a), on the steps of estimators that cannot do a line search.
 
-        | sd_0 * U(s,a) step | <= 1   for every (s,a),   sd_0 the standard deviations of psi under the base measure,
-
-    so that the log-density ratio of two next states one standard deviation apart changes by at most one. It holds for
-    each block of theta separately, since blocks share no (s,a), and does not bind once the estimates have settled.
+    sd_0 is the standard deviation of psi under the base measure: log-density ratios of next states sd_0 apart change by
+    at most one. Blocks of theta share no (s,a) and are limited separately. Settled estimates are not limited.
     """
 
     def __init__(self, model):

@@ -1,12 +1,10 @@
 """Contrastive divergence CD-m (Hinton 2002; Carreira-Perpinan and Hinton 2005), with each transition used once.
 
-From every next state s'_t of the episode K chains take m Metropolis steps of p_theta(. | s_t, a_t), to y_t1, ..., y_tK,
-whose mean and covariance of psi are the moments of `ParticleEstimator`.
-
-The chains leave p_theta invariant, so that the mean step is zero at theta* for every m >= 1: in a well-specified model,
-as here, CD-m is *consistent*, at rate 1/n in KL. The bias that the source reports is for data outside the model. With
-r_j the correlation of psi over j steps, the step is 1/(1 + r_m) times Newton's for chains that forget geometrically,
-above the half at which the rate would be lost. The variance is about 1 + 1/K times the likelihood's if r_m is small.
+From every next state of the episode K chains take m Metropolis steps of p_theta(. | s_t, a_t). The mean and covariance
+of psi at their ends are the moments of `ParticleEstimator`. The chains leave p_theta invariant, so that in a
+well-specified model, as here, CD-m is *consistent*, at rate 1/n in KL; the bias that the source reports is for data
+outside the model. With r_m the correlation of psi over m steps, the step is 1/(1 + r_m) times Newton's for
+geometrically ergodic chains; the rate needs more than half of Newton's. The variance is 1 + 1/K times the likelihood's.
 
 **Deviations.** The source takes plain gradient steps with many passes over a fixed sample.
 """
@@ -15,8 +13,7 @@ import numpy as np
 
 from befrl.learning.metropolis import ParticleEstimator
 
-# Eight chains leave an eighth of the data's variance as noise; after ten steps, half of them of a fitting size, r_m is
-# about 0.1 for the laws of `chain` and `literal`.
+# Eight chains add an eighth of the data's variance; after ten steps r_m is about 0.1 on `chain` and `literal`.
 CHAINS = 8
 STEPS = 10
 

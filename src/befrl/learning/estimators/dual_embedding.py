@@ -1,20 +1,15 @@
 """Doubly dual embedding (Dai, Dai, Gretton, Song, Schuurmans, He, AISTATS 2019), in the finite-dimensional case.
 
-The log-partition function is a maximum over laws q, and their divergence from the base law p_0 one over functions nu,
-
-    Z(f)      = max_q  E_q f - KL(q, p_0),        KL(q, p_0) = max_nu  E_q nu - E_0 e^nu + 1,
-
-so that penalised maximum likelihood for f = psi . U theta is a saddle point without Z:
+With Z(f) = max_q E_q f - KL(q, p_0), p_0 the base law, and KL(q, p_0) = max_nu E_q nu - E_0 e^nu + 1, penalised maximum
+likelihood for f = psi . U theta is a saddle point without Z:
 
     min_theta max_q min_nu  sum_sa N_sa { E_q[f - nu] + E_0 e^nu - 1 } - sum_sa U theta . S_sa + eta/2 |theta|_A^2.
 
-With the sampler q_c ~ p_0 e^{c . psi} of each (anchor, action) the innermost minimum is nu = log q_c/p_0. A round is
+With q_c ~ p_0 e^{c . psi} for each (anchor, action) the innermost minimum is nu = log q_c/p_0. Near the saddle point,
+the estimate of `mle`, both errors shrink by sqrt(1 - RATE) in each round of
 
     theta <- theta - SLOWER H^-1 ( sum_sa U' (N_sa E_{q_c} psi - S_sa) + eta A theta ),   H the Hessian at q_c,
-    c     <- c + RATE (U theta - c),
-
-the second being mirror ascent of E_q[f - nu] in q. Near the saddle point both errors shrink by sqrt(1 - RATE) per
-round; an episode has ROUNDS rounds. The limit is the estimate of `mle`.
+    c     <- c + RATE (U theta - c),   mirror ascent of E_q[f - nu] in q.
 
 **Deviations.** The source has f and nu in a reproducing kernel space, a neural network that transforms noise for the
 sampler, and stochastic gradients. Here the function classes are finite-dimensional, nu is exact given q, and the
@@ -26,10 +21,8 @@ import numpy as np
 from befrl.learning.estimators import base
 
 RATE = 0.5
-# The largest rate of theta at which the two players do not oscillate around each other.
-SLOWER = (2.0 - RATE - 2.0 * np.sqrt(1.0 - RATE)) / RATE
-# An episode's rounds reduce the optimisation's error by 0.71^10 = 0.03.
-ROUNDS = 10
+SLOWER = (2.0 - RATE - 2.0 * np.sqrt(1.0 - RATE)) / RATE  # the largest rate of theta without oscillations
+ROUNDS = 10  # per episode: the optimisation's error shrinks by 0.71^10 = 0.03
 
 
 class Estimator(base.Estimator):

@@ -1,10 +1,7 @@
 """Closed form for Gaussian next states: ridge regression, the exact penalised likelihood in one linear solve.
 
-Where Cov psi = C is the same under all laws of the family, E_theta psi = E_0 psi + C U theta and
-
-    theta = (sum_sa N_sa U' C U + eta A)^-1 sum_sa U' (S_sa - N_sa E_0 psi):
-
-Newton's step from zero on the likelihood, and for psi(s') = s'/sigma the regression of s'/sigma on phi.
+Where Cov psi = C is the same under all laws of the family, E_theta psi = E_0 psi + C U theta, and Newton's step from
+zero is exact: theta = (sum_sa N_sa U' C U + eta A)^-1 sum_sa U' (S_sa - N_sa E_0 psi).
 """
 
 import numpy as np

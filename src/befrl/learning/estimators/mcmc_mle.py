@@ -1,14 +1,10 @@
 """Monte Carlo maximum likelihood (Geyer and Thompson 1992): Z by importance weights on Markov chain draws.
 
-For each (anchor, action), Metropolis chains draw x_m from p_c0 with c0 = U theta_0 for an earlier theta_0:
-
-    Z(c) - Z(c0) = log mean_m exp( (c - c0) . psi(x_m) ),      c = U theta,
-
-and each episode takes one Newton step, limited by `base.TrustRegion`, on the penalised likelihood of *all* data
-with this Z. Draws are kept in a table on the nodes of s' (n, N, A, G). Where the variance of the log-weight exceeds
-TURN^2, the (anchor, action) gets a new reference c0 = c and its draws are dropped. Once theta has settled, draws
-accumulate like the data, and the estimate is consistent at rate 1/n in KL, with about 1 + (visits per episode)/(draws
-per episode) times the likelihood's variance. An episode costs O(N A (M m p + G p^2)).
+For each (anchor, action), Metropolis chains draw x_m from p_c0 with c0 = U theta_0 for an earlier theta_0. With
+Z(c) = Z(c0) + log mean_m exp( (c - c0) . psi(x_m) ), c = U theta, each episode takes one Newton step, limited by
+`base.TrustRegion`, on the penalised likelihood of *all* data. Draws are kept in a table (n, N, A, G) on the nodes of
+s'. Where the variance of the log-weight exceeds TURN^2, c0 is set to c and the draws are dropped. Consistent at rate
+1/n in KL, with about 1 + (visits per episode)/(draws per episode) times the likelihood's variance.
 
 **Deviations.** Geyer has one reference theta_0 and draws once; here each (anchor, action) has its own c0, on which
 alone its Z depends, and draws are added in every episode. Where features vary within cells the counts of single anchors
@@ -23,8 +19,8 @@ from befrl.learning.node_table import NodeTable
 
 # Chains for each cell and action, at least FEWEST for each anchor and action; the last of STEPS is a draw.
 CHAINS, FEWEST, STEPS = 16, 4, 8
-# With a standard deviation of one half of the log-weights about four draws in five count. Few draws can hide their
-# variance: no c goes further from its anchor than two standard deviations of psi under the base measure allow.
+# Largest standard deviations of the log-weights: estimated, where at 1/2 the effective number of draws is 4/5 of all,
+# and under the base measure, since few draws can hide their variance.
 TURN, FARTHEST = 0.5, 2.0
 
 
@@ -41,7 +37,7 @@ class Estimator(base.Estimator):
         self.x = self.walk.start(self.place, self.take(*self.shape[1:], self.walk.uniforms - 1))
 
     def draw(self):
-        """One more draw of every chain, from the laws of the anchors."""
+        """One more draw of every chain, from the laws of c0 (`anchor`)."""
         level = self.walk.log_density(self.anchor, self.x, self.place)
         for _ in range(STEPS):
             u = self.take(*self.shape[1:], self.walk.uniforms)
@@ -66,7 +62,7 @@ class Estimator(base.Estimator):
         return self.theta
 
     def turn(self, natural, cov):
-        """Anchor anew where the log-weights vary too much."""
+        """Set c0 to the present c where the log-weights vary too much."""
         tilt = natural - self.anchor
         far = ((cov @ tilt[..., None])[..., 0] * tilt).sum(-1) > TURN**2
         far |= np.square(self.trust.scale * tilt).sum(-1) > FARTHEST**2

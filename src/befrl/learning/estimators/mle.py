@@ -1,8 +1,6 @@
 """Penalised maximum likelihood by Newton's method: the estimator of the paper, and the reference for the others.
 
-    theta = argmin sum_sa [ N_sa Z(v_sa) - v_sa . S_sa ] + eta/2 |theta|_A^2,   v_sa = U theta
-
-A warm start leaves 1 to 3 iterations. Consistent at rate 1/n in KL; the penalty's bias is of order eta/n.
+It minimises L_p of `likelihood.py`, in 1 to 3 iterations. KL falls at rate 1/n; the penalty's bias is of order eta/n.
 """
 
 from befrl.learning import likelihood

@@ -3,17 +3,15 @@
 With l_k(theta) = -sum_h log p_theta(s_{h+1} | s_h, a_h) over the steps of episode k and B_1 = eta A,
 
     theta_{k+1} = argmin  theta . grad l_k(theta_k) + 1/2 |theta - theta_k|^2_{B_k + hess l_k(theta_k)}
-                = theta_k - (B_k + hess l_k(theta_k))^-1 grad l_k(theta_k)
     B_{k+1}     = B_k + hess l_k(theta_{k+1}).
 
-For Gaussian next states this is recursive least squares. Consistent at rate 1/n in KL with the likelihood's own
-constant. The error from expanding far from the truth in the first episodes fades like 1/n^2 in KL; on `literal`, whose
-laws are sharp, KL is four times the likelihood's after 30,000 transitions.
+It is consistent at rate 1/n in KL with the likelihood's own constant. The error from expanding far from the truth in
+the first episodes fades like 1/n^2 in KL; on `literal` KL is four times the likelihood's after 30,000 transitions.
 
-**Deviations.** The papers step after every transition of a stage h; here one step is taken for the H transitions of an
-episode. Their step size O(log U) is 1, the gain of least squares: the logarithm is for the confidence radius. RRL-MNL
-has the lower bound kappa/2 U'U in place of the Hessians. Their projection on |theta| <= L needs a known L; instead the
-step is halved until it lowers l_k(theta) + 1/2 |theta - theta_k|^2_{B_k}, the function whose first Newton step it is.
+**Deviations.** The papers step after every transition of a stage h, here once per episode. Their step size O(log U) is
+1, the gain of least squares: the logarithm is for the confidence radius. RRL-MNL has the lower bound kappa/2 U'U in
+place of the Hessians. Their projection on |theta| <= L needs a known L; instead the step is halved until it lowers
+l_k(theta) + 1/2 |theta - theta_k|^2_{B_k}, the function whose first Newton step it is.
 """
 
 import numpy as np
@@ -31,8 +29,7 @@ HALVINGS = 60  # then a step is below rounding
 class Estimator(base.Estimator):
     def __init__(self, model, n, eta, uniforms):
         super().__init__(model, n, eta, uniforms)
-        # B without the penalty, at first the Hessian of no data.
-        self.curvature = likelihood.transitions(model, Data(model, n), 0.0, self.theta)[2]
+        self.curvature = likelihood.transitions(model, Data(model, n), 0.0, self.theta)[2]  # B without penalty
 
     def update(self, data, trajectory):
         last = Data(self.model, self.n)

@@ -1,18 +1,16 @@
 """Score matching (Hyvarinen 2005; Li et al., NeurIPS 2022): a linear estimate, since Z drops out of d log p/ds'.
 
-With weights g_i(s') on the dimensions of the next state and sums over all transitions,
+With weights g_i(s') on the dimensions of the next state and sums over all transitions, theta = -(V + lambda A)^-1 v,
 
-    V = sum U' [ sum_i g_i d_i psi (d_i psi)' ] U,
-    v = sum U' [ sum_i g_i (d_i^2 psi + d_i b d_i psi) + d_i g_i d_i psi ],     theta = -(V + lambda A)^-1 v,
+    V = sum U' [sum_i g_i d_i psi (d_i psi)'] U,   v = sum U' [sum_i g_i (d_i^2 psi + d_i b d_i psi) + d_i g_i d_i psi].
 
-the minimum of theta' V theta/2 + v' theta, whose mean is the weighted Fisher divergence sum_i E g_i (d_i log p_theta -
-d_i log p*)^2 /2 up to a constant: by parts, if g_i p* psi vanishes at the ends of dimension i. On R^m, and on a circle,
-where the two ends cancel, g = 1; on a box g_i = (x_i - low_i)(high_i - x_i) (Hyvarinen 2007; Yu, Drton, Shojaie 2019).
-Consistent at rate 1/n in KL, with a larger constant than the likelihood's except for Gaussian next states.
+The mean of theta' V theta/2 + v' theta is, up to a constant, the weighted Fisher divergence
+sum_i E g_i (d_i log p_theta - d_i log p*)^2/2, by parts, if g_i p* psi vanishes at the ends of dimension i. On R^m, and
+on a circle, where the ends cancel, g = 1; on a box g_i = (x_i - low_i)(high_i - x_i) (Hyvarinen 2007; Yu, Drton,
+Shojaie 2019). Consistent at rate 1/n in KL, but only for Gaussian next states with the likelihood's constant.
 
 **Deviations.** Li et al. penalise by a free lambda = 1e-4. Here lambda/eta = tr E_0[g d psi d psi']/tr Cov_0 psi, the
-ratio of V to the Hessian of the likelihood at theta = 0: the same estimate for Gaussian next states, and less effect
-where laws are sharp.
+ratio of V to the Hessian of the likelihood at theta = 0: the same estimate for Gaussian next states.
 """
 
 import numpy as np
@@ -46,7 +44,6 @@ class Estimator(base.Estimator):
         """The brackets of V and v at next states, (..., p, p) and (..., p)."""
         space = self.model.space
         first, second, slope = self.model.family.derivatives(s)
-        # Dimensions come last but one, as in the derivatives.
         x = s[..., None] if space.dim == 1 else s
         g = (x - space.low) * (space.high - x) if self.weighted else np.ones_like(x)
         g_slope = space.low + space.high - 2.0 * x if self.weighted else np.zeros_like(x)

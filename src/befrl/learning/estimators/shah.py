@@ -2,11 +2,10 @@
 
     L(theta) = sum_t exp( -theta . U_t' (psi(s'_t) - E_0 psi) ) + eta/2 |theta|_A^2,   E_0 under the base law of (s,a).
 
-At theta* the mean of a term's gradient is, up to a factor, the integral of (psi - E_0 psi) e^b, which is zero: the
-estimate is consistent at rate 1/n in KL. The sum over t is kept in a table (n, N, A, G) on the nodes of s', and an
-episode takes a few steps of Newton's method, O(N A G p^2) each. At theta* the Hessian is exp(-KL(p_0, p_theta*)) times
-that at zero, while the terms vary by exp(|theta . T|): for sharp laws the penalty and the few largest terms dominate
-until n is of order exp(KL), which is out of reach on `chain` and `literal` with their defaults.
+The mean gradient of a term vanishes at theta*, so that the estimate is consistent at rate 1/n in KL. The sum over t is
+kept in a table (n, N, A, G) on the nodes of s'. At theta* the Hessian is exp(-KL(p_0, p_theta*)) times that at zero,
+while the terms vary by exp(|theta . T|): for sharp laws the penalty and the few largest terms dominate until n is of
+order exp(KL), which is out of reach on `chain` and `literal` with their defaults.
 
 **Deviations.** The source has no base measure and centres psi by the uniform law on a bounded support. Here psi is
 centred by the base measure, since with any other law theta* is not the limit; this admits R^m too. The source minimises
@@ -20,11 +19,9 @@ from befrl.learning.estimators import base
 from befrl.learning.node_table import NodeTable
 from befrl.numerics import linalg
 
-# A block of theta stops when its squared Newton decrement is below DECREMENT. Most often one or two steps suffice; if a
-# few large new terms need more rounds, the next episode continues.
+# A block of theta stops at a squared Newton decrement of DECREMENT; after ROUNDS rounds the next episode continues.
 ROUNDS, DECREMENT = 12, 1e-9
-# Cap of the exponents at trial points: exponentials stay finite, but too large to be accepted.
-STEEPEST = 600.0
+STEEPEST = 600.0  # cap of exponents at trial points: finite, but too large to be accepted
 
 
 class Estimator(base.Estimator):
@@ -39,8 +36,7 @@ class Estimator(base.Estimator):
         total, first, second = self.table.sums(np.minimum(exponent, STEEPEST, out=exponent))
         pull = self.eta[:, None] * features.penalty_gradient(theta)
         size = 0.5 * (theta * pull).reshape(self.n, self.trust.n_blocks, -1).sum(-1)
-        # Interpolation weights have both signs. Where a sum of exponentials comes out negative, the point is too steep
-        # for the interpolation.
+        # Interpolation weights have both signs: where a sum of exponentials is negative, theta is too steep for them.
         by_cell = total.reshape(self.n, space.n_cells, space.per_cell, -1).sum(2)
         by_cell = np.where(by_cell >= -1e-9, by_cell, np.inf)
         value = self.by_block(np.repeat(by_cell / space.per_cell, space.per_cell, axis=1)) + size
@@ -54,8 +50,7 @@ class Estimator(base.Estimator):
         visits = Visits(self.model, trajectory)
         self.table.add(visits.where, visits.weights, trajectory.next_states)
         theta, parts = self.theta, self.loss(self.theta)
-        # L(0) is the number of terms. Where new terms made the last estimate worse than zero, start from zero: Newton's
-        # method would come down by only one unit of an exponent at a time.
+        # L(0) is the number of terms. From a worse estimate Newton's method takes too many steps.
         worse = parts[0] > self.by_block(data.counts) + 1e-9
         if worse.any():
             zero = np.zeros_like(theta)
@@ -77,7 +72,7 @@ class Estimator(base.Estimator):
 
 
 def _choose(where, one, other):
-    """theta and the parts of its loss, for each block from `one` where `where` (n, blocks), else from the `other`."""
+    """theta and the parts of its loss, for each block from `one` where `where` (n, blocks), else from `other`."""
     each = np.repeat(where, one[0].shape[1] // where.shape[1], axis=1)
     theta = np.where(each, one[0], other[0])
     value, gradient, hessian = zip(one[1], other[1], strict=True)

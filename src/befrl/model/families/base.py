@@ -1,10 +1,7 @@
-"""The bilinear exponential family of next-state laws, batched over seeds.
+"""The bilinear exponential family p_theta(s'|s, a) = exp(psi(s')' v + b(s'|s, a) - Z(v)), v = U(s,a) theta in R^p.
 
-    p_theta(s' | s, a) = exp( psi(s')' v + b(s' | s, a) - Z(v) ),   v = U(s,a) theta in R^p.
-
-`Family` computes everything by sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for
-boxes. Families with closed forms override it for speed.
-Shapes: natural (n, N, A, p), the parameter v, for n seeds, N anchors, A actions; G nodes.
+`Family` sums over the nodes of the state space: exact for finite spaces, Gauss-Legendre for boxes. Families with closed
+forms override it. Shapes: the parameter v is natural (n, N, A, p), for n seeds, N anchors, A actions; G nodes.
 """
 
 import copy
@@ -17,23 +14,17 @@ from befrl.model.checks import base_table, call, check_pointwise, psi_table
 from befrl.model.families.tilts import TERMS, Tilts
 from befrl.model.spaces import lagrange_coefficients
 
-# The step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions.
-STEP = 2e-3
-# The length of the last Newton step of an inverse CDF, in units of half a panel.
-CLOSE = 1e-8
+STEP = 2e-3  # step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions
+CLOSE = 1e-8  # last Newton step of an inverse CDF, in units of half a panel
 
 
 class Family:
     """psi (G, p); log base measure b, (G,) or (N, A, G)."""
 
-    # The components of psi are uncorrelated under every law of the family.
-    diagonal = False
-    # Cov psi is the same under every law, so that maximum likelihood is least squares.
-    constant_covariance = False
-    # The outermost nodes of a box that stands for R^m include the mass beyond it.
-    tails_included = False
-    # The masses of cells of any width are exact, so that cells can be merged by `on(space)`.
-    exact_cells = False
+    diagonal = False  # the components of psi are uncorrelated under every law
+    constant_covariance = False  # Cov psi is the same under every law, so that maximum likelihood is least squares
+    tails_included = False  # the outermost nodes of a box that stands for R^m include the mass beyond it
+    exact_cells = False  # the masses of cells of any width are exact, so that cells can be merged by `on(space)`
 
     def __init__(self, space, psi, log_base):
         self.space = space
@@ -131,11 +122,7 @@ class FiniteFamily(Family):
 
 
 class ContinuousFamily(Family):
-    """A family of next states in a box, given by the functions `statistic` and `log_base_at` of s'.
-
-    A user's family passes both; families with closed forms override them and more. States are numbers in one dimension
-    and vectors (..., dim) in more.
-    """
+    """A family of states, numbers or vectors (..., dim), given by functions `statistic` and `log_base_at` of s'."""
 
     def __init__(self, space, statistic=None, log_base_at=None):
         self.space = space
@@ -150,7 +137,6 @@ class ContinuousFamily(Family):
             check_pointwise(name, function, space.nodes, tables[name])
 
     def statistic(self, s):
-        """psi, (..., p)."""
         raise InputError(f"the family {type(self).__name__} has no psi: give `statistic`, a function of the next state")
 
     def log_base_at(self, s):
@@ -258,15 +244,12 @@ def _density_powers(order):
 def invert_panel(heights, share, rounds=60):
     """The t in [-1, 1] with CDF(t) = share, for a density of mean 1 given at Gauss-Legendre nodes, (n, order).
 
-    Newton's method on the integral of the interpolating polynomial, with bisection where it leaves the bracket. Each
-    row has its own sums and its own end, so that its bits do not depend on the others.
+    Newton's method, with bisection where it leaves the bracket. A row's bits do not depend on the other rows.
     """
     order = heights.shape[1]
-    # Coefficients of the powers of t, (n, order).
     density = (heights[:, None] * _density_powers(order)).sum(-1) / 2.0
     integral = np.concatenate([np.zeros((len(share), 1)), density / np.arange(1, order + 1)], axis=1)
-    # The integral starts at t = -1.
-    integral[:, 0] = -(integral * (-1.0) ** np.arange(order + 1)).sum(-1) - share
+    integral[:, 0] = -(integral * (-1.0) ** np.arange(order + 1)).sum(-1) - share  # zero at t = -1
     low, high = -np.ones(len(share)), np.ones(len(share))
     t = 2.0 * share - 1.0
     powers = np.empty(integral.shape)

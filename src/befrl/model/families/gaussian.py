@@ -2,9 +2,8 @@
 
     s' ~ N(sigma v, sigma^2 I),   Z = |v|^2/2,   E psi = v,   Cov psi = I,   KL = |v - v'|^2/2
 
-Moments and draws are those of R^m. The masses of the nodes of a box are products over the axes. Along an axis each
-panel has its exact mass, by the normal CDF, which the quadrature distributes over the panel's nodes; the outermost
-panels extend to infinity.
+Moments and draws are those of R^m. Along an axis each panel of a box has its exact mass, which the quadrature
+distributes over its nodes; the outermost panels extend to infinity.
 """
 
 from functools import cached_property, reduce
@@ -15,8 +14,7 @@ from scipy.special import ndtr, ndtri
 from befrl.model.families.base import ContinuousFamily
 from befrl.model.spaces import legendre_rule
 
-# Uniform numbers may be 0, whose normal quantile is infinite.
-SMALLEST = 2.0**-54
+SMALLEST = 2.0**-54  # uniform numbers may be 0, whose normal quantile is infinite
 ROOT_2PI = np.sqrt(2 * np.pi)
 
 

@@ -1,8 +1,6 @@
 """The tabular softmax family: psi(s') = one-hot(s') without the reference state 0, p = S - 1.
 
-    Cov psi = diag(m) - m m',   m = P(s' = 1, ..., S - 1),
-
-in S^2 operations for each (s,a) instead of the S^3 of a general psi.
+Cov psi = diag(m) - m m', m = P(s' = 1, ..., S - 1), takes S^2 operations for each (s,a), not S^3 as for a general psi.
 """
 
 from itertools import accumulate

@@ -4,17 +4,15 @@ With psi = middle + half y, |y| <= 1, z = half v and Chebyshev's polynomials T_k
 
     e^(z y) = I_0(z) (1 + 2 sum_k rho_1 ... rho_k T_k(y)),   rho_k = I_k(z)/I_(k-1)(z) = z/(2 k + z rho_(k+1)).
 
-The terms fall faster than geometrically beyond k = |z|: with |z| <= REACH, TERMS of them are accurate to rounding. An
-expectation is a ratio of two such sums. Where the denominator is small compared with its terms, because the base
-measure has little mass at the extremes of psi, digits are lost; `sound` says where they are not.
+For |z| <= REACH, TERMS terms are accurate to rounding. An expectation is a ratio of two such sums. It loses digits if
+the denominator is small, where the base measure has little mass at the extremes of psi; `sound` is false there.
 """
 
 import numpy as np
 from scipy.special import i0e
 
 REACH, TERMS = 16.0, 40
-# The smallest denominator, which is at most about 1, that is used: two digits are lost.
-SMALLEST = 0.01
+SMALLEST = 0.01  # the smallest denominator that is used; it is at most about 1, so that two digits are lost
 
 
 class Tilts:

@@ -1,9 +1,6 @@
 """The truncated-exponential family on [0, 1]: psi(s') = s' under Lebesgue measure, in closed form.
 
-    Z(c) = log((e^c - 1)/c),   E s' = 1/(1 - e^-c) - 1/c,   Var s' = 1/c^2 - 1/(4 sinh^2(c/2)),
-    CDF  = (e^(c x) - 1)/(e^c - 1)
-
-The truncated-exponential reward law implements its tails and series.
+Z(c) = log((e^c - 1)/c), E s' = 1/(1 - e^-c) - 1/c, Var s' = 1/c^2 - 1/(4 sinh^2(c/2)), CDF = (e^(c x) - 1)/(e^c - 1).
 """
 
 import numpy as np

@@ -2,16 +2,12 @@
 
 In x = (s' - 1/2)/sigma the law is N(c, 1) cut to [a, b] = [-h, h], h = 1/(2 sigma). With D = Phi(h-c) - Phi(-h-c):
 
-    Z(c)   = c^2/2 + log D
-    E x    = c + (phi(-h-c) - phi(h-c)) / D
-    Var x  = 1 + ((-h-c) phi(-h-c) - (h-c) phi(h-c)) / D - ((phi(-h-c) - phi(h-c)) / D)^2
+    Z(c)  = c^2/2 + log D,   E x = c + (phi(-h-c) - phi(h-c)) / D
+    Var x = 1 + ((-h-c) phi(-h-c) - (h-c) phi(h-c)) / D - ((phi(-h-c) - phi(h-c)) / D)^2
 
-The law at c is the mirror image of the law at -c, so that c >= 0 suffices, where the normal tails are on the accurate
-side. E(x) = erfcx(-x/sqrt 2) = 2 Phi(x) exp(x^2/2) neither under- nor overflows:
-
-    D = exp(-(h-c)^2/2) (E(h-c) - e^(-2hc) E(-h-c)) / 2.
-
-The variance cancels like t^4 in t = c - h; beyond t > 30 its asymptotic series in 1/t^2 takes over.
+The law at c is the mirror image of that at -c; for c >= 0 the normal tails are accurate. E(x) = erfcx(-x/sqrt 2) =
+2 Phi(x) exp(x^2/2) neither under- nor overflows, and D = exp(-(h-c)^2/2) (E(h-c) - e^(-2hc) E(-h-c)) / 2. The variance
+cancels like t^4 in t = c - h; for t > 30 its asymptotic series in 1/t^2 is used.
 """
 
 import numpy as np
@@ -123,10 +119,7 @@ class TruncatedNormal(ContinuousFamily):
         return draw
 
     def _far_sampler(self, c, flip):
-        """The inverse CDF in y = h - x, by Newton's method on log P(Y > y), which is free of cancellation.
-
-        log P(Y > y) = -t y - y^2/2 + log( E(-t-y) / E(-t) ),   t = c - h,   cut off at y = 2 h.
-        """
+        """Newton's method on log P(h - x > y) = -t y - y^2/2 + log(E(-t-y)/E(-t)), t = c - h, without cancellation."""
 
         def log_tail(t, y):
             return -t * y - 0.5 * y * y + np.log(erfcx((t + y) / ROOT_2) / erfcx(t / ROOT_2))

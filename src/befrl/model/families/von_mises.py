@@ -15,8 +15,7 @@ from scipy.special import i0e, i1e
 from befrl.model.families.base import ContinuousFamily
 
 NEAR, FAR = 0.02, 300.0
-# Beyond this |v| the largest psi . v on the nodes may be so far below |v| that all masses underflow.
-HUGE = 1e4
+HUGE = 1e4  # beyond this |v| the largest psi . v on the nodes may be so far below |v| that all masses underflow
 
 
 class VonMises(ContinuousFamily):
@@ -59,7 +58,6 @@ class VonMises(ContinuousFamily):
 
 
 def _size(natural):
-    """kappa = |v|."""
     return np.sqrt(natural[..., 0] * natural[..., 0] + natural[..., 1] * natural[..., 1])
 
 

@@ -10,8 +10,7 @@ from befrl.common.errors import InputError
 class RewardLaw(ABC):
     """A family p(r) = exp(r c - Z(c)) under a base measure."""
 
-    # Whether rewards lie in [0, 1].
-    bounded = True
+    bounded = True  # whether rewards lie in [0, 1]
 
     @abstractmethod
     def log_partition(self, c):

@@ -34,7 +34,6 @@ class Law(RewardLaw):
         return np.where(small, series, tail)
 
     def natural(self, mean):
-        """By bisection, since the mean is increasing and has no closed inverse."""
         mean = within_unit(mean)
         low, high = np.full(mean.shape, -1e4), np.full(mean.shape, 1e4)
         for _ in range(200):

@@ -10,10 +10,8 @@ from befrl.common.streams import PLANNER
 from befrl.numerics import bellman
 from befrl.planning import planners
 
-# Approximate kernels may have huge entries: values are clipped so that no later sum or product overflows.
-LIMIT = 1e100
-# About how much faster an operation is in a matrix-matrix product than in a matrix-vector product.
-SPEEDUP = 8
+LIMIT = 1e100  # values are clipped, since approximate kernels may have huge entries and products would overflow
+SPEEDUP = 8  # about how much faster an operation is in a matrix-matrix than in a matrix-vector product
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,12 @@ def planner_for(problem, parameters):
 
 
 class LowRank(Planner):
-    """Planners that separate (s,a) from s' by D factors. A plan costs O(H N A D). With v = U theta,
+    """Planners that separate (s,a) from s' by D factors of v = U theta. A plan costs O(H N A D).
 
-        P V(s,a) = int exp(psi(s').v + b(s') - Z(v)) V(s') ds' ~ e^l(v) sum_i left_i(v) int right_i(s') V(s') ds'.
+        P V(s,a) = int exp(psi(s').v + b(s') - Z(v)) V(s') ds' ~ e^l(v) sum_i left_i(v) int right_i(s') V(s') ds'
 
-    Scales are logarithms, since either side may be e^100 where the product is moderate. A base measure b(s'|s,a) that
-    depends on (s,a) cannot be separated: then the factors are summed for every (s,a) and node, and multiplied by e^b.
+    Scales are logarithms, since either side may be e^100 where the product is moderate. A base measure that depends on
+    (s,a) cannot be separated: then the factors are summed for every (s,a) and node, and multiplied by e^b.
     """
 
     def __init__(self, model, n, features, normals):
@@ -59,10 +57,7 @@ class LowRank(Planner):
         """left (n, N, A, D), right (n, N, D), l (n, N, A) for v (n, N, A, p); right as made by `integrate`."""
 
     def integrate(self, values, log_scale):
-        """Integrals (N, D) over the nodes of each anchor of values (G, D) e^log_scale (G,), and a common log scale.
-
-        If the base measure is not shared, the nodes are kept: (G, D).
-        """
+        """Integrals (N, D) by anchor of values (G, D) e^log_scale, and their log scale; (G, D) if b is not shared."""
         family, space = self.model.family, self.model.space
         r = log_scale + space.log_weights
         if self.shared_base:
@@ -81,8 +76,7 @@ class LowRank(Planner):
         right = right.swapaxes(1, 2)
         if self.shared_base and horizon * D < horizon * N + N * D / SPEEDUP:
             return lambda V: (left @ (right @ V[..., None])).reshape(n, N, A)
-        # With few anchors it is cheaper to sum over the factors once than at every step.
-        P = left @ right
+        P = left @ right  # with few anchors it is cheaper to sum over the factors once
         if not self.shared_base:
             P = (P.reshape(n, N, A, -1) * np.exp(self.model.family.log_base)).reshape(n, N * A, N, -1).sum(-1)
         return bellman.expectation(P.reshape(n, N, A, N))

@@ -1,11 +1,10 @@
 """Interpolation between the kernels of D parameters, for p = 1: deterministic, and accurate to rounding with few nodes.
 
-The kernel is an analytic function of the number v = U theta. With D Chebyshev nodes v_j on the range of all v(s,a)
+With D Chebyshev nodes v_j on the range of all numbers v(s,a) = U theta, and Lagrange's polynomials in barycentric form,
 
-    P_v ~ sum_j l_j(v) P_(v_j),   l_j(v) = (q_j/(v - v_j)) / sum_i q_i/(v - v_i),   q_j = (-1)^j sin((j + 1/2) pi/D),
+    P_v ~ sum_j l_j(v) P_(v_j),   l_j(v) = (q_j/(v - v_j)) / sum_i q_i/(v - v_i),   q_j = (-1)^j sin((j + 1/2) pi/D).
 
-Lagrange's polynomials in barycentric form. Rows sum to one, and the error falls geometrically once the nodes are closer
-than the kernel changes. Where D < N A a plan is cheaper than an exact one.
+Rows sum to one, and the error falls geometrically once D is large enough. For D < N A a plan is cheaper than exact.
 """
 
 import numpy as np
@@ -29,8 +28,7 @@ class Planner(base.LowRank):
         v = v[..., 0]
         low, high = v.min((1, 2)), v.max((1, 2))
         middle = 0.5 * (low + high)
-        # With theta = 0 all v are equal, and any range works.
-        reach = np.maximum(0.5 * (high - low), 1e-9)
+        reach = np.maximum(0.5 * (high - low), 1e-9)  # with theta = 0 all v are equal, and any range works
         t = (v - middle[:, None, None]) / reach[:, None, None]
         kernels = self.model.family.kernel((middle[:, None] + reach[:, None] * self.nodes)[:, :, None, None])
         return self._lagrange(t), kernels[:, :, 0].swapaxes(1, 2), np.zeros_like(t)
@@ -40,6 +38,5 @@ class Planner(base.LowRank):
         gap = t[..., None] - self.nodes
         hit = gap == 0
         terms = self.q / np.where(hit, 1.0, gap)
-        # At a node its own polynomial is 1 and the others are 0.
-        terms = np.where(hit.any(-1, keepdims=True), hit, terms)
+        terms = np.where(hit.any(-1, keepdims=True), hit, terms)  # at a node its own l_j is 1, the others are 0
         return terms / terms.sum(-1, keepdims=True)

@@ -41,14 +41,10 @@ class Planner(base.LowRank):
 
 
 def scaled_bessel(z, M):
-    """e^-z I_m(z) for m = 0, ..., M and z >= 0, (...,) -> (..., M + 1), at a few operations each.
-
-    The ratios I_m/I_(m-1) = z/(2 m + z I_(m+1)/I_m) are stable downwards in m.
-    """
+    """e^-z I_m(z) for m = 0, ..., M, z >= 0, (...,) -> (..., M + 1), by ratios I_m/I_(m-1): stable downwards in m."""
     I = np.empty((M + 1, *z.shape))
     last, beyond = ive(M, z), ive(M + 1, z)
-    # Where I_M underflows its value does not matter; the ratio for small z is used.
-    tiny = last < 1e-290
+    tiny = last < 1e-290  # where I_M underflows, the ratio for small z is used
     ratio = np.where(tiny, z / (2 * M + 2), beyond / np.where(tiny, 1.0, last))
     for m in range(M, 0, -1):
         ratio = I[m] = z / (2 * m + z * ratio)

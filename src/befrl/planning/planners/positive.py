@@ -1,7 +1,7 @@
 """Positive random features: exp(psi.v) = E[f(psi) f(v)] with f(x) = exp(w.x - |x|^2/2), w ~ N(0, I).
 
-No estimated probability is negative. Z is the family's own. The estimate is unbiased with relative variance
-(e^(|psi + v|^2) - 1)/D: small only where psi is near -v, and there p has no mass. Its median is far below its mean.
+No estimated probability is negative. The estimate is unbiased with relative variance (e^(|psi + v|^2) - 1)/D: small
+only where psi is near -v, and there p has no mass. Its median is far below its mean.
 """
 
 import numpy as np

@@ -1,9 +1,7 @@
 """Positive random features with rows that sum to one: the only random planner whose P is a transition kernel.
 
-    P V = sum_i f_i(v) int f_i(psi) V / sum_i f_i(v) int f_i(psi),   f_i(x) = exp(w_i.x - |x|^2/2)
-
-Every row is a law of next states, a mixture of the laws exp(w_i.psi - |psi|^2/2 + b) of all features, so that values
-stay within the range that rewards allow, however few the features are.
+Every row of P V = sum_i f_i(v) int f_i(psi) V / sum_i f_i(v) int f_i(psi), f_i(x) = exp(w_i.x - |x|^2/2), is a law of
+next states, so that values stay within the range that rewards allow, however few the features are.
 """
 
 from befrl.planning.planners import positive, rff_normalised

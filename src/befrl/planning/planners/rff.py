@@ -5,10 +5,10 @@ With v = U theta and k(x, y) = exp(-|x - y|^2/2), since 2 psi.v = |psi|^2 + |v|^
     exp(psi.v + b - Z) = e^(|psi|^2/2 + b) e^(|v|^2/2 - Z) k(psi, v)
     k(x, y)            = E[f(x) f(y)],   f(x) = sqrt(2) cos(w.x + beta),   w ~ N(0, I), beta uniform on [0, 2 pi]
 
-by Bochner's theorem, with D draws of (w, beta) for each seed, w (n, p, D) and beta (n, 1, D). Z is the family's own.
-The estimate of p is unbiased with variance e^(|psi|^2 + |v|^2 + 2 b - 2 Z) (1 + k^4/2 - k^2)/D. The paper's count of
-features takes the exponential for 1. That holds where a Gaussian base measure cancels |psi|^2/2 and Z is near |v|^2/2;
-elsewhere it grows like e^(|v|^2), and no feasible number of features suffices.
+by Bochner's theorem, with w (n, p, D) and beta (n, 1, D). The estimate of p is unbiased with variance
+e^(|psi|^2 + |v|^2 + 2b - 2Z) (1 + k^4/2 - k^2)/D. The paper's count of features takes the exponential for 1. That holds
+if a Gaussian base measure cancels |psi|^2/2 and Z is near |v|^2/2; else it grows like e^(|v|^2), and no feasible D
+suffices.
 """
 
 import numpy as np

@@ -1,10 +1,7 @@
 """Random Fourier features of a centred and balanced product, which writes the same P with smaller factors.
 
-For any c > 0, m and u, `rff` can be applied to exp(x.y) instead of exp(psi.v), with
-
-    psi.v = x.y + m.v + u.(psi - m),   x = (v - u)/c,   y = c (psi - m).
-
-An error of k is multiplied by at most e^E, E convex in c^2:
+`rff` is applied to exp(x.y) with psi.v = x.y + m.v + u.(psi - m), x = (v - u)/c, y = c (psi - m). An error of k is
+multiplied by at most e^E, E convex in c^2:
 
     E = max_{s,a} (|x|^2/2 + m.v - Z) + max_{s'} (|y|^2/2 + u.(psi - m) + b).
 
@@ -47,8 +44,7 @@ class Planner(rff.Planner):
         for u in (np.zeros_like(best_u), middle(v)):
             left, right = half_square(v - u), half_square(y)
             even = np.sqrt(left.max(-1) / right.max())
-            # With theta = 0 all v are zero, and any c works.
-            even = np.where(even > 0, even, 1.0)
+            even = np.where(even > 0, even, 1.0)  # with theta = 0 all v are zero, and any c works
             fixed = (y @ u.swapaxes(1, 2))[..., 0] + log_base
             for factor in GRID:
                 square = (factor * even)[:, None]

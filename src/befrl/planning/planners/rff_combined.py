@@ -1,6 +1,6 @@
 """Random Fourier features, balanced, in pairs and with rows that sum to one: all improvements together.
 
-The best planner here that uses random Fourier features. Z only chooses the balance; D features are D/2 frequencies.
+It is the best planner here with random Fourier features. Z only chooses the balance.
 """
 
 from befrl.planning.planners import rff_balanced, rff_normalised, rff_paired

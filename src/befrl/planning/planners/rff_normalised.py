@@ -1,9 +1,7 @@
 """Random Fourier features with rows that sum to one: the features' own estimate of Z instead of the family's.
 
-    P V = sum_i left_i int right_i V / sum_i left_i int right_i
-
-The factor e^(|v|^2/2 - Z) of `rff` cancels, and no log-partition is needed. The ratio is consistent, not unbiased, and
-has heavy tails where the estimated mass comes near zero or is negative.
+In P V = sum_i left_i int right_i V / sum_i left_i int right_i the factor e^(|v|^2/2 - Z) of `rff` cancels. The ratio is
+consistent, not unbiased, and has heavy tails where the estimated mass comes near zero or is negative.
 """
 
 import numpy as np

@@ -1,9 +1,7 @@
 """Random Fourier features in pairs: cos(w.x) and sin(w.x) of one frequency instead of a random phase.
 
-    k(x, y) = E[cos(w.x) cos(w.y) + sin(w.x) sin(w.y)] = E cos(w.(x - y))
-
-D features are D/2 frequencies, one at least; the rest is `rff`. The variance of k is (1 - k^2)^2/D, which vanishes
-where psi is near v; with random phases it is (1 + k^4/2 - k^2)/D, nowhere below 1/(2 D).
+D features are D/2 frequencies, one at least. k(x, y) = E[cos(w.x) cos(w.y) + sin(w.x) sin(w.y)] has variance
+(1 - k^2)^2/D, which vanishes where psi is near v; with random phases it is (1 + k^4/2 - k^2)/D, nowhere below 1/(2 D).
 """
 
 import numpy as np
