@@ -13,6 +13,7 @@ import pandas as pd
 from befrl import agents, instances
 from befrl.analysis import columns
 from befrl.analysis.components.scaling import applies
+from befrl.common.defaults import LOCKSTEP
 from befrl.common.errors import InputError, Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
@@ -30,7 +31,7 @@ INSTANCES = {
     "lds": ("lds", {}),
 }
 BEF_RLSVI = {"x": 3}  # the theoretical x would make every reward 0 or 1; other agents have their defaults
-WIDE = 480
+WIDE = LOCKSTEP
 EVERY_AGENT = {"chain-8": 100, "riverswim-4": 200}  # episodes by instance, with WIDE rows
 ONLY_BEF_RLSVI = {("chain-8", 1): 1000, ("chain-8", 60): 300, ("circle", 50): 30, ("lds", 50): 30}  # instance, rows
 EARLY, LATE, LATE_UPDATE, WINDOW = 100, 3000, 1000, 100  # episodes that growth compares

@@ -8,6 +8,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.analysis.intervals import mean_with_interval
+from befrl.common.defaults import LEVEL
 from befrl.experiment import runs
 from befrl.experiment.spec import RunSpec
 
@@ -16,7 +17,6 @@ GRIDS = {
     "exp-ucrl": ("scale", (0.03, 0.1, 0.3, 1.0)),
     "exp-psrl": ("scale", (0.3, 1.0, 2.0, 4.0)),
 }
-LEVEL = 0.95
 LOCKSTEP = 40  # rows; few, because a smooth instance in two dimensions takes tens of MB per row
 
 

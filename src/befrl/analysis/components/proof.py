@@ -13,6 +13,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.analysis.intervals import clopper_pearson, mean_with_interval
+from befrl.common.defaults import LEVEL
 from befrl.experiment import bad_rounds
 from befrl.experiment.episodes import play
 from befrl.experiment.loop import Lookup
@@ -21,7 +22,7 @@ from befrl.learning.confidence import log_determinant
 from befrl.numerics import linalg
 
 ALGORITHM = "bef-rlsvi"
-LEVEL, DELTA = 0.95, 0.05
+DELTA = 0.05
 OPTIMISTIC = 0.5 * math.erfc(1 / math.sqrt(2))  # Phi(-1)
 MULTIPLES, BAD_MULTIPLES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8), (1.0, 1e-6)  # of x_k, for optimism and for bad rounds
 SMALL, DEFAULT, LARGE = 0.1, 1.0, 10.0  # eta; SMALL is a share of the eta above which no round is bad

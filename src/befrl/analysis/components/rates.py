@@ -19,6 +19,7 @@ import numpy as np
 from befrl import agents, instances
 from befrl.analysis import envelope
 from befrl.analysis.intervals import mean_interval
+from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError, Refused
 from befrl.common.streams import instance_key
 from befrl.experiment import runs
@@ -36,8 +37,6 @@ CLAIMED = {"K": 0.5, "d": 1.5, "H": 1.5}
 LARGEST = {"jao": 0.45, "chain": 1.0}  # largest gap of each family
 RATIO = 1.8  # of adjacent gaps
 MARKS = 10  # points of the envelope in each of two decades
-LEVEL = 0.95
-LOCKSTEP = 480
 
 
 def uses():

@@ -13,6 +13,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.analysis.intervals import clopper_pearson, mean_interval, mean_with_interval
+from befrl.common.defaults import LEVEL
 from befrl.experiment import runs
 from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
@@ -29,7 +30,6 @@ RUNS = (  # algorithm, how ties are broken, settings that run in lock step
     ("exp-ucrl", "random", [{}]),
     ("rlsvi", "random", [{"sigma": 1.0}]),
 )
-LEVEL = 0.95
 LOCKSTEP = 300
 POINTS = 40  # of a curve of mean regret
 ROUNDING = 1e-9  # relative, in comparisons with the gap

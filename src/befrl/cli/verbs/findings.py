@@ -1,5 +1,6 @@
 """Print tables of README and the documentation from a study's results: who wins, verdicts, or coverage."""
 
+from befrl.common.defaults import TRACKS
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl findings --results results/reference --cases chain-8_U chain-8_K"
@@ -25,7 +26,9 @@ def call(args):
     elif args.coverage:
         print(coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict("records")))
     else:
-        wrong = [case for case in args.cases if case[-2:] not in ("_U", "_K")]
+        cases = [case.rpartition("_")[::2] for case in args.cases]
+        wrong = ["_".join(case) for case in cases if case[1] not in TRACKS]
         if wrong:
-            raise InputError(f"--cases {wrong[0]} is not allowed: write INSTANCE_U or INSTANCE_K")
-        print(findings.markdown(layout, [tuple(case.rsplit("_", 1)) for case in args.cases]), end="")
+            allowed = " or ".join(f"INSTANCE_{track}" for track in TRACKS)
+            raise InputError(f"--cases {wrong[0]} is not allowed: write {allowed}")
+        print(findings.markdown(layout, cases), end="")

@@ -1,6 +1,7 @@
 """The style of all figures: sizes, colours and markers of the agents, and parts of captions that figures share."""
 
 from befrl.analysis.statistics import NO_REGRET
+from befrl.common.defaults import TRACKS
 
 WIDTH = 3.6  # inches: one column of a paper
 GREY = "0.55"
@@ -50,7 +51,6 @@ LINES_EXPLAINED = {
     "baseline": "Dotted: no constants.",
     "outside": "Dash-dot-dotted: agents from outside befrl, with estimated regret.",
 }
-TRACKS = {"U": "reward unknown", "K": "reward known"}
 MISSPECIFIED, SURROGATE = "†", "‡"
 MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
