@@ -26,7 +26,7 @@ SLOW = [pytest.param(law, marks=pytest.mark.slow) for law in ("normal", "log-nor
 
 @pytest.mark.parametrize("law", ["log-normal 1.5", "failures 3 %", *SLOW])
 def test_familywise_error_rate_is_at_most_nominal(rng, law):
-    """Any of 15 pairs wrongly significant: at most 5 % of the studies (standard error 1.3 %), many more without Holm."""
+    """Any of 15 pairs wrongly significant: at most 5 % of the studies (standard error 1.3 %), more without Holm."""
     regrets, _ = POPULATIONS[law].draw(rng, (SEEDS, AGENTS, STUDIES))
     plain, wrong = ((p <= 0.05).any(0).mean() for p in p_values(regrets))
     assert wrong <= 0.05 + 2 * 0.0126

@@ -25,22 +25,11 @@ def phi(s):
 
 def smooth(**changes):
     """A family of one instance on [0, 1] with smooth features; `changes` replace its parts."""
-    part = {
-        "edges": [np.linspace(0.0, 1.0, 6)],
-        "order": 5,
-        "family": ContinuousFamily,
-        "statistic": lambda s: np.stack([s, np.square(s)], axis=-1),
-        "log_base_at": lambda s: -np.square(s),
-        "phi": phi,
-        "later_phi": None,
-        "reward": bernoulli.Law,
-        "B": [1.0, 0.0],
-        "horizon": 4,
-        "theta_p": np.array([0.1, 1.0, -1.0, 0.2, 0.3, -0.4]),
-        "theta_r": np.array([0.5, 1.0, -1.0, 0.0, 0.0, 0.0]),
-        "start": lambda u: 0.2 * u,
-        "start_masses": None,
-    } | changes
+    part = {"edges": [np.linspace(0.0, 1.0, 6)], "order": 5, "family": ContinuousFamily, "phi": phi, "later_phi": None}
+    part |= {"statistic": lambda s: np.stack([s, np.square(s)], axis=-1), "log_base_at": lambda s: -np.square(s)}
+    part |= {"reward": bernoulli.Law, "B": [1.0, 0.0], "horizon": 4, "start": lambda u: 0.2 * u, "start_masses": None}
+    part |= {"theta_p": np.array([0.1, 1.0, -1.0, 0.2, 0.3, -0.4])}
+    part |= {"theta_r": np.array([0.5, 1.0, -1.0, 0.0, 0.0, 0.0])} | changes
 
     def build(_):
         space = SmoothBox(part["edges"], part["order"])
@@ -50,34 +39,23 @@ def smooth(**changes):
         if part["later_phi"]:
             model = Model(model.features, family, reward, model.B, part["later_phi"])
         masses = space.uniform(0.0, 0.2)["start_masses"] if part["start_masses"] is None else part["start_masses"]
-        names = ("horizon", "theta_p", "theta_r", "start")
-        return Instance(model=model, start_masses=masses, **{name: part[name] for name in names})
+        return Instance(model, part["horizon"], part["theta_p"], part["theta_r"], part["start"], masses)
 
     return build
 
 
 def finite(**changes):
     """A family of one instance with three states, two actions and one-hot features; `changes` replace its parts."""
-    part = {
-        "states": 3,
-        "psi": np.array([[0.0], [1.0], [2.0]]),
-        "log_base": np.zeros(3),
-        "features": lambda: Features.one_hot(3, 2, 1),
-        "family": FiniteFamily,
-        "B": np.ones(1),
-        "reward": gaussian.Law(0.5),
-        "horizon": 3,
-        "theta_p": [0.5, -0.5, 1.0, 0.0, 0.2, -1.0],
-        "theta_r": [0.0, 1.0, 2.0, 0.0, 0.0, 0.0],
-        "start": lambda u: (u > 0.25).astype(int),
-        "start_masses": [0.25, 0.75, 0.0],
-    } | changes
+    part = {"states": 3, "psi": np.array([[0.0], [1.0], [2.0]]), "log_base": np.zeros(3), "family": FiniteFamily}
+    part |= {"features": lambda: Features.one_hot(3, 2, 1), "B": np.ones(1), "reward": gaussian.Law(0.5), "horizon": 3}
+    part |= {"theta_p": [0.5, -0.5, 1.0, 0.0, 0.2, -1.0], "theta_r": [0.0, 1.0, 2.0, 0.0, 0.0, 0.0]}
+    part |= {"start": lambda u: (u > 0.25).astype(int), "start_masses": [0.25, 0.75, 0.0]} | changes
 
     def build(_):
         family = part["family"](FiniteSpace(part["states"]), part["psi"], part["log_base"])
         model = Model(part["features"](), family, part["reward"], part["B"])
-        names = ("horizon", "theta_p", "theta_r", "start", "start_masses")
-        return Instance(model=model, **{name: part[name] for name in names})
+        laws = part["start"], part["start_masses"]
+        return Instance(model, part["horizon"], part["theta_p"], part["theta_r"], *laws)
 
     return build
 
@@ -87,28 +65,19 @@ def broken(base, **methods):
     return type("Broken", (base,), methods)
 
 
-def off_by(shift):
-    """The moments and Z of a ContinuousFamily, each changed by `shift(family, natural, Z, mean, cov)`."""
-    return lambda self, natural: shift(self, natural, *ContinuousFamily.moments(self, natural))
+def off_by(shift, base=ContinuousFamily):
+    """A family whose Z, mean and covariance are shift(family, natural, Z, mean, cov) of its own."""
+    return broken(base, moments=lambda self, v: shift(self, v, *ContinuousFamily.moments(self, v)))
 
 
+LARGER_Z = broken(ContinuousFamily, log_partition=lambda self, v: ContinuousFamily.log_partition(self, v) + 0.1)
 FAMILIES = {
     # A factor of the base measure is forgotten.
-    "partition": broken(
-        ContinuousFamily,
-        log_partition=lambda self, v: ContinuousFamily.log_partition(self, v) + 0.1,
-        moments=off_by(lambda self, v, Z, mean, cov: (Z + 0.1, mean, cov)),
-    ),
+    "partition": off_by(lambda self, v, Z, mean, cov: (Z + 0.1, mean, cov), LARGER_Z),
     "kernel": broken(ContinuousFamily, kernel=lambda self, v: ContinuousFamily.kernel(self, 0.9 * v)),
-    "mean": broken(
-        ContinuousFamily,
-        moments=off_by(lambda self, v, Z, mean, cov: (Z, ContinuousFamily.moments(self, 0.99 * v)[1], cov)),
-    ),
+    "mean": off_by(lambda self, v, Z, mean, cov: (Z, ContinuousFamily.moments(self, 0.99 * v)[1], cov)),
     # The second moment in place of the covariance.
-    "covariance": broken(
-        ContinuousFamily,
-        moments=off_by(lambda self, v, Z, mean, cov: (Z, mean, cov + mean[..., None] * mean[..., None, :])),
-    ),
+    "covariance": off_by(lambda self, v, Z, mean, cov: (Z, mean, cov + mean[..., None] * mean[..., None, :])),
     "draws": broken(ContinuousFamily, quantile=lambda self, v, u: ContinuousFamily.quantile(self, v + 1.0, u)),
     "beyond": broken(ContinuousFamily, quantile=lambda self, v, u: ContinuousFamily.quantile(self, v, u) + 1.0),
 }
@@ -172,10 +141,7 @@ MISTAKES = [
     (finite(psi=np.ones((2, 1))), "psi (`statistic`) has shape (2, 1) on the 3 nodes"),
     (smooth(statistic=lambda s: np.stack([s, s * s], axis=1)), "shape (2, 2, 3) for states of shape (2, 3), it must"),
     (smooth(statistic=lambda s: [math.sin(s)]), "statistic(s) fails on an array of shape (25,) (TypeError: "),
-    (
-        smooth(statistic=lambda s: np.where(s > 0.9, np.inf, s)[..., None]),
-        "psi (`statistic`) is not finite at s' = 0.9",
-    ),
+    (smooth(statistic=lambda s: (s / (s < 0.9))[..., None]), "psi (`statistic`) is not finite at s' = 0.9"),
     (smooth(statistic=lambda s: NOISE.random((*s.shape, 2))), f"statistic(s) {AGAIN}"),
     (finite(psi=np.eye(3)), "the matrices A_i have 1 rows, but psi has 3 components"),
     (finite(psi=np.ones((3, 1))), "there is nothing to estimate"),
@@ -280,8 +246,7 @@ def test_a_base_measure_need_not_be_normalised():
 
 def test_known_as_checks_and_computes_nothing_again():
     instance = finite()(None)
-    kernel = instance.P
-    other = instance.known_as(family_name="other", constants={"alpha_p": 1.0})
+    kernel, other = instance.P, instance.known_as(family_name="other", constants={"alpha_p": 1.0})
     assert (other.family_name, other.constants) == ("other", {"alpha_p": 1.0})
     assert other.P is kernel
     assert instance.family_name == "unnamed"

@@ -23,10 +23,7 @@ each_case = pytest.mark.parametrize(("name", "values"), CASES)
 
 
 def extremes(problem, laws, x, a, rng):
-    """The smallest and the largest eigenvalue of Cov psi at one (s,a), by random search and by Nelder-Mead, (2, 2).
-
-    Cov psi is summed on the fine rule and taken in the directions in which psi varies.
-    """
+    """The extreme eigenvalues of Cov psi on the span of psi at one (s,a), by random search and Nelder-Mead, (2, 2)."""
     support, radius = problem.model.family.support(x, a), problem.constants["radius_p"]
     span = linalg.orth((support - support.mean(0)).T)
     # A plane has 80,000 nodes; its covariance is the same everywhere.
@@ -41,12 +38,10 @@ def extremes(problem, laws, x, a, rng):
     # Half of them on the sphere, where the smallest ones are, and one at the centre.
     z[::2] *= rng.random((trials // 2, 1)) ** (1 / span.shape[1])
     z[0] = 0.0
-    found = eigenvalues(z)
-    options = {"xatol": 1e-8, "fatol": 1e-12, "maxfev": most}
+    found, options = eigenvalues(z), {"xatol": 1e-8, "fatol": 1e-12, "maxfev": most}
 
     def least(objective, starts):
-        runs = [optimize.minimize(objective, start, method="Nelder-Mead", options=options) for start in starts]
-        return min(run.fun for run in runs)
+        return min(optimize.minimize(objective, z, method="Nelder-Mead", options=options).fun for z in starts)
 
     low = np.exp(least(lambda z: np.log(eigenvalues(z)[0]), z[np.argsort(found[:, 0])[:2]]))
     high = -least(lambda z: -eigenvalues(z)[-1], z[np.argsort(found[:, -1])[-2:]])
@@ -74,8 +69,8 @@ def test_reward_bounds_norms_radii_and_feature_bound_by_direct_formulas(name, va
     assert variances.min() == pytest.approx(c["alpha_r"], rel=1e-9)
     assert variances.max() == pytest.approx(c["beta_r"], rel=1e-9)
     A, missed = full(features.trace), 1e-10
-    norms = [np.sqrt(theta @ A @ theta) for theta in (problem.theta_p, problem.theta_r)]
-    assert c["B_A"] == pytest.approx(max(norms), rel=1e-12)
+    largest = max(np.sqrt(theta @ A @ theta) for theta in (problem.theta_p, problem.theta_r))
+    assert c["B_A"] == pytest.approx(largest, rel=1e-12)
     if model.smooth:
         # What 5,001 states, the anchors and the corners of cells miss of a peak between two of them.
         space, missed = model.space, 1e-5

@@ -22,8 +22,7 @@ def dense(rng):
 
 def shared(rng):
     """Several (cell, action) per block, in no order: the blocks are 2, 0, 1, 0, 2, 0."""
-    roots = rng.standard_normal((3, 4, 4))
-    block = np.array([[2, 0], [1, 0], [2, 0]])
+    roots, block = rng.standard_normal((3, 4, 4)), np.array([[2, 0], [1, 0], [2, 0]])
     return Features(rng.standard_normal((N, A, P, 4)), block, roots @ np.swapaxes(roots, -1, -2))
 
 
@@ -108,8 +107,7 @@ def test_one_hot_and_kronecker_are_dense_constructions_of_the_same_features(kind
 
 def test_diagonal_covariances_change_only_the_shape_of_the_blocks(rng):
     """(p, q, q) and (1, d, d) give the same matrices, solutions, norms and determinants."""
-    features = kronecker(rng)
-    C = spd(rng, 2, N, A, P) * np.eye(P)
+    features, C = kronecker(rng), spd(rng, 2, N, A, P) * np.eye(P)
     assert features.sandwich(C, diagonal=True).shape == (2, P, Q, Q)
     small = features.plus_trace(features.sandwich(C, diagonal=True), 0.5)
     large = features.plus_trace(features.sandwich(C), 0.5)
@@ -118,8 +116,8 @@ def test_diagonal_covariances_change_only_the_shape_of_the_blocks(rng):
         assert np.allclose(full(small[i]), large[i, 0], rtol=0, atol=1e-12)
     assert np.allclose(linalg.solve(small, theta), linalg.solve(large, theta), rtol=0, atol=1e-10)
     assert np.allclose(features.spread(small), features.spread(large), rtol=0, atol=1e-10)
-    determinants = [linalg.log_determinant(linalg.cholesky(matrix)) for matrix in (small, large)]
-    assert determinants[0] == pytest.approx(determinants[1], rel=1e-12)
+    one, other = (linalg.log_determinant(linalg.cholesky(matrix)) for matrix in (small, large))
+    assert one == pytest.approx(other, rel=1e-12)
 
 
 @each_kind
@@ -128,14 +126,12 @@ def test_sums_over_anchors_and_actions_by_brute_force(kind, rng):
     p = features.p
     theta, vectors = rng.standard_normal((2, features.d)), rng.standard_normal((2, N, A, p))
     C, counts = rng.standard_normal((2, N, A, p, p)), rng.integers(0, 5, (2, N, A))
-    C = C + np.swapaxes(C, -1, -2)
-    U = all_U(features)
+    C, U = C + np.swapaxes(C, -1, -2), all_U(features)
     assert np.allclose(features.natural(theta), np.einsum("xapd,nd->nxap", U, theta), rtol=0, atol=1e-12)
     assert np.allclose(features.pull(vectors), np.einsum("xapd,nxap->nd", U, vectors), rtol=0, atol=1e-12)
     sandwich, design = features.sandwich(C), features.design(counts)
     for i in range(2):
-        expected = np.einsum("xapi,xapq,xaqj->ij", U, C[i], U)
-        assert np.allclose(full(sandwich[i]), expected, rtol=0, atol=1e-11)
+        assert np.allclose(full(sandwich[i]), np.einsum("xapi,xapq,xaqj->ij", U, C[i], U), rtol=0, atol=1e-11)
         assert np.allclose(full(design[i]), np.einsum("xa,xapi,xapj->ij", counts[i], U, U), rtol=0, atol=1e-11)
 
 
@@ -182,8 +178,8 @@ def test_local_and_gather_with_several_cells_per_block(rng):
         assert np.array_equal(features.local(blocks)[:, x, a], blocks[:, features.block[x, a]])
         sums[:, features.block[x, a]] += local[:, x, a]
     assert np.allclose(features.gather(local), sums, rtol=0, atol=1e-14)
-    for untouched in range(3):
-        block = np.array([[0, 1], [1, 0]]) + (np.array([[0, 1], [1, 0]]) >= untouched)
+    for untouched, others in enumerate(([1, 2], [0, 2], [0, 1])):
+        block = np.array([others, others[::-1]])
         features = Features(rng.standard_normal((2, 2, 1, 1)), block, np.ones((3, 1, 1)))
         found = features.gather(np.ones((1, 2, 2, 1)))[0, :, 0]
         assert found.tolist() == [0.0 if i == untouched else 2.0 for i in range(3)]
@@ -205,19 +201,17 @@ def nested(*shapes):
 
 
 ONES = np.ones((2, 2, 3))
+WRONG = [
+    (nested((2, 2), (2, 3)), None, r"phi at \(s, a\) = \(1, 1\) has shape \(3,\), it must have \(2,\)"),
+    (nested((2, 2), (2,)), None, "phi has 1 actions at s = 1, but 2 at s = 0"),
+    (np.ones((3, 2)), None, r"phi has shape \(3, 2\), it must have \(states, actions, q\)"),
+    (ONES, [np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 2))], r"A_3 has shape \(3, 2\)"),
+    (ONES, [np.ones((2, 3)), np.ones(3)], r"A_2 has shape \(3,\)"),
+    (ONES, [np.ones((2, 4))], r"phi has 3 components at \(s, a\) = \(0, 0\), but A_1 has 4 columns"),
+]
 
 
-@pytest.mark.parametrize(
-    ("phi", "matrices", "words"),
-    [
-        (nested((2, 2), (2, 3)), None, r"phi at \(s, a\) = \(1, 1\) has shape \(3,\), it must have \(2,\)"),
-        (nested((2, 2), (2,)), None, "phi has 1 actions at s = 1, but 2 at s = 0"),
-        (np.ones((3, 2)), None, r"phi has shape \(3, 2\), it must have \(states, actions, q\)"),
-        (ONES, [np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 2))], r"A_3 has shape \(3, 2\)"),
-        (ONES, [np.ones((2, 3)), np.ones(3)], r"A_2 has shape \(3,\)"),
-        (ONES, [np.ones((2, 4))], r"phi has 3 components at \(s, a\) = \(0, 0\), but A_1 has 4 columns"),
-    ],
-)
+@pytest.mark.parametrize(("phi", "matrices", "words"), WRONG)
 def test_wrong_shapes_are_rejected_by_state_and_action_or_number(phi, matrices, words):
     with pytest.raises(WrongShape, match=words):
         Features.dense(phi, np.ones((1, 2, 2)) if matrices is None else matrices)

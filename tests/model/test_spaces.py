@@ -53,8 +53,7 @@ def plane(order=3):
 
 def points(space, rng, count=200):
     """States in the box, (count,) or (count, 2), and its outermost corners."""
-    inside = rng.uniform(space.low, space.high, (count, space.dim))
-    inside = np.concatenate([inside, [space.low, space.high]])
+    inside = np.concatenate([rng.uniform(space.low, space.high, (count, space.dim)), [space.low, space.high]])
     return inside[:, 0] if space.dim == 1 else inside
 
 
@@ -146,19 +145,17 @@ def test_corners_and_outermost_anchors():
     assert plane().corners.tolist() == [[x, y] for x in EDGES for y in OTHER]
     assert plane().low.tolist() == [-1.0, 0.0] and plane().high.tolist() == [2.0, 3.0]
     assert np.array_equal(line().outermost, np.repeat([True, False, False, True], 4))
-    space = SmoothBox([EDGES, np.arange(4.0)], 2)
     grid = np.ones((4, 3), dtype=bool)
     grid[1:3, 1] = False
-    assert np.array_equal(space.outermost, np.repeat(grid.ravel(), 4))
+    assert np.array_equal(SmoothBox([EDGES, np.arange(4.0)], 2).outermost, np.repeat(grid.ravel(), 4))
 
 
 def test_a_uniform_first_state_integrates_polynomials_and_ends_at_cell_edges(rng):
-    space = line()
+    space, u = line(), rng.random(100)
     uniform = space.uniform(-0.4, 0.2)
-    u = rng.random(100)
     assert np.allclose(uniform["start"](u), -0.4 + 0.6 * u, rtol=0, atol=1e-15)
     for degree in range(8):
-        exact = (0.2 ** (degree + 1) - (-0.4) ** (degree + 1)) / (degree + 1) / 0.6
+        exact = integral(np.array([-0.4, 0.2]), degree)[0] / 0.6
         assert uniform["start_masses"] @ space.nodes**degree == pytest.approx(exact, abs=1e-14)
     with pytest.raises(InputError, match=r"0\.3 is not a cell edge"):
         space.uniform(-0.4, 0.3)
@@ -172,7 +169,6 @@ def test_cell_means_are_integrals_over_cells_and_undo_the_spread_to_anchors(rng)
         assert np.allclose(space.cell_means(spread), values, rtol=0, atol=1e-13)
     for dim in (1, 2):
         space = SmoothBox([np.array([-1.0, 0.0, 2.0])] * dim, 3)
-        x = space.nodes.reshape(-1, dim)
-        means = space.cell_means((x**2).sum(-1)[:, None])[:, 0]
+        means = space.cell_means((space.nodes.reshape(-1, dim) ** 2).sum(-1)[:, None])[:, 0]
         along = np.diff(space.edges[0] ** 3) / 3 / np.diff(space.edges[0])
         assert np.allclose(means, along if dim == 1 else np.add.outer(along, along).ravel(), rtol=1e-13)

@@ -49,15 +49,13 @@ def test_terms_grow_with_K_and_shrink_relative_to_K():
 def test_a_given_x_replaces_the_least_one():
     x = theorem_x(CONSTANTS, 16, 40, 100, 0.7, 0.05, known_reward=False)
     least, twice = (terms(Z | {"K": 100} | given)["theorem"] for given in ({}, {"x": 4 * x}))
-    assert twice["learning"] == pytest.approx(2 * least["learning"], rel=1e-12)
-    assert twice["noise"] == pytest.approx(2 * least["noise"], rel=1e-12)
+    assert [twice[key] / least[key] for key in ("learning", "noise")] == pytest.approx([2, 2], rel=1e-12)
     assert twice["transition"] == least["transition"]
 
 
 def test_the_forms_of_x():
     """alpha_p = 4, alpha_r = 1/4 and all else 1: X = H sqrt(100/(4/4)) + 2 sqrt(9), the sketch H (5 + sqrt(18))."""
-    given = {"alpha_p": 4.0, "beta_p": 1.0, "alpha_r": 0.25, "beta_r": 1.0}
-    found = noise_scales(given, 3, 100.0, 9.0)
+    found = noise_scales({"alpha_p": 4.0, "beta_p": 1.0, "alpha_r": 0.25, "beta_r": 1.0}, 3, 100.0, 9.0)
     assert found["lemma"] == 36.0 and found["theorem"] == 36.0**2
     assert found["sketch"] == pytest.approx(9 * (5 + math.sqrt(18)) ** 2, rel=1e-12)
 

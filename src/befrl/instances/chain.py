@@ -4,9 +4,9 @@ J bins and two actions, left (0) and right (1); one-hot features in (bin, action
 
     s' ~ N(f, sigma^2) cut to [0, 1],   theta_{bin,a} = (f - 1/2)/sigma,   f = centre - `left` or centre + `right`.
 
-Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c at (last bin, right) and 0.5 elsewhere, the estimate of
-a bounded reward at theta = 0: a greedy agent has no reason to explore. The contrast c multiplies V* - V^pi of every
-policy. The first state is uniform on the first bin.
+Mean rewards are 0.5 + 0.1 c at (first bin, left), 0.5 + 0.45 c at (last bin, right) and 0.5 elsewhere. The estimate of
+a bounded reward at theta = 0 is 0.5 too, so that a greedy agent has no reason to explore. The contrast c multiplies
+V* - V^pi of every policy and changes no transition. The first state is uniform on the first bin.
 """
 
 from dataclasses import dataclass

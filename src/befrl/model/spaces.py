@@ -4,8 +4,7 @@ Functions of the present state live on *anchors*; a policy is constant on *cells
 weighted sums over *nodes*. The anchors of cell c are c * per_cell, ..., (c + 1) * per_cell - 1, and `node_anchor` gives
 the anchor whose value holds at a node. In a finite space each state is a cell, an anchor and a node with weight 1. A
 bin on which features are constant has one anchor. In a smooth box all nodes are anchors, with Lagrange interpolation
-within cells; values of policies jump at the edges of cells only, so that quadrature and interpolation are spectrally
-accurate.
+within cells. Values of policies jump at edges only, so that quadrature and interpolation are spectrally accurate.
 """
 
 from functools import cache, cached_property, reduce
@@ -93,8 +92,8 @@ def legendre_rule(edges, count):
 class SmoothBox:
     """A box cut into cells by `edges`, one increasing array per dimension, with `order` nodes per cell and dimension.
 
-    States are numbers, or vectors (..., dim) if dim > 1. An `unbounded` box stands for R^dim and must be so large that the
-    mass outside is negligible; the two ends of a `periodic` one are the same point.
+    States are numbers, or vectors (..., dim) if dim > 1. An `unbounded` box stands for R^dim and must be so large that
+    the mass outside is negligible; the two ends of a `periodic` one are the same point.
     """
 
     discrete = False

@@ -3,7 +3,7 @@
     gamma_i  = d log(1 + beta_i B_phi_A H K/eta),   radius_i = beta^i(K, delta) = eta/2 B_A^2 + gamma_i + log(1/delta)
     X        = H sqrt(beta_p radius_p/(alpha_p alpha_r)) + sqrt(beta_r radius_r min(1, alpha_p/alpha_r))/(2 alpha_r)
 
-Constants are those of `constants.py`; the terms also need eta, delta, A (largest eigenvalue of bold A) and a universal c.
+Constants: those of `constants.py` and, for the terms, eta, delta, A (largest eigenvalue of bold A) and a universal c.
 """
 
 import math

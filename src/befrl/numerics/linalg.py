@@ -1,7 +1,7 @@
 """Linear algebra on symmetric block-diagonal matrices, (n, blocks, m, m), and vectors (n, d) with d = blocks m.
 
 Each block is treated by itself, so that a seed's bits do not depend on other seeds. Small blocks are computed entry by
-entry, for all blocks at once, (m, m, n, blocks) in memory: LAPACK takes half a microsecond for any block.
+entry, for all blocks at once, (m, m, n, blocks) in memory, since LAPACK takes half a microsecond per block.
 """
 
 import numpy as np

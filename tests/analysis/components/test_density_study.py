@@ -52,9 +52,9 @@ def test_the_chain_has_truncated_normal_densities_true_and_estimated():
     sigma = found.parameters["sigma"]
     for part in parts:
         state, action = part["state"].iloc[0], part["action"].iloc[0]
-        aim = state + (-found.parameters["left"], found.parameters["right"])[action]
+        true = state + (-found.parameters["left"], found.parameters["right"])[action]
         # theta = (aim - 1/2)/sigma for one-hot (cell, action).
-        for column, aim in (("true", aim), ("estimated", 0.5 + sigma * theta[2 * int(4 * state) + action])):
+        for column, aim in (("true", true), ("estimated", 0.5 + sigma * theta[2 * int(4 * state) + action])):
             law = stats.truncnorm((0 - aim) / sigma, (1 - aim) / sigma, loc=aim, scale=sigma)
             assert np.allclose(part[column], law.pdf(part["next"]), rtol=1e-9, atol=1e-12)
 

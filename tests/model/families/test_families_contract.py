@@ -1,14 +1,13 @@
 """Densities, moments, draws and optimal values of every family of next-state laws, on every instance and some variants.
 
-Each is compared with a computation that shares none of the package's nodes, weights or closed forms. Seeds are fixed; a
-test that draws states its level.
+Each is compared with a computation that shares none of the package's nodes, weights or closed forms.
 """
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from befrl.experiment.environment import CellLaws, SmoothLaws
 from befrl.learning import likelihood
@@ -50,9 +49,13 @@ def some_pairs(problem, rng, count):
     return [pairs[i] for i in rng.permutation(len(pairs))[:count]]
 
 
+def true_naturals(problem):
+    return problem.model.features.natural(problem.theta_p[None])[0]
+
+
 def naturals(problem, rng, count):
     """(anchor, action) and natural parameters there: those of the truth, and any of the compact set."""
-    truth = problem.model.features.natural(problem.theta_p[None])[0]
+    truth = true_naturals(problem)
     for x, a in some_pairs(problem, rng, count):
         yield x, a, truth[x, a]
         direction = rng.standard_normal(problem.model.family.p)
@@ -99,32 +102,27 @@ def test_densities_integrate_to_one(case, rng):
 @each_case
 def test_moments_are_derivatives_of_the_log_partition_and_make_the_hessian(case, rng):
     """E psi = dZ, Cov psi = dE psi by differences; and a visit adds U' Cov U to the Hessian of the likelihood."""
-    problem = build(case)
+    problem, laws = build(case), fine_laws(case[0], **case[1])
     model, data = problem.model, Data(problem.model, 1)
-    laws = fine_laws(case[0], **case[1])
     for x, a, eta in naturals(problem, rng, 2):
         moments = alone(problem, x, a)
         Z, mean, cov = moments(eta)
         size = max(1.0, np.abs(cov).max())
         assert np.allclose(derivative(lambda e: moments(e)[0], eta), mean, rtol=0, atol=1e-9 * size)  # noqa: B023
         assert np.allclose(derivative(lambda e: moments(e)[1], eta), cov, rtol=0, atol=1e-9 * size)  # noqa: B023
-        summed = laws.moments(eta, x, a)
-        for mine, other in zip((Z, mean, cov), summed, strict=True):
+        for mine, other in zip((Z, mean, cov), laws.moments(eta, x, a), strict=True):
             assert np.allclose(mine, other, rtol=0, atol=1e-6 * size if model.smooth else 1e-9 * size)
-    theta = rng.uniform(-1, 1, model.d)
-    x, a = some_pairs(problem, rng, 1)[0]
+    theta, (x, a) = rng.uniform(-1, 1, model.d), some_pairs(problem, rng, 1)[0]
     data.counts[0, x, a] = 1.0
     U = full_U(model.features, x, a)
     hessian = full(likelihood.transitions(model, data, 0.5, theta[None])[2][0])
-    cov = alone(problem, x, a)(U @ theta)[2]
-    expected = U.T @ cov @ U + 0.5 * full(model.features.trace)
+    expected = U.T @ alone(problem, x, a)(U @ theta)[2] @ U + 0.5 * full(model.features.trace)
     assert np.allclose(hessian, expected, rtol=1e-10, atol=1e-10)
 
 
 def draws(problem, x, a, m, rng):
     """m next states of one (anchor, action), as the environment makes them."""
-    space = problem.model.space
-    laws = SmoothLaws(problem) if problem.model.smooth else CellLaws(problem)
+    space, laws = problem.model.space, SmoothLaws(problem) if problem.model.smooth else CellLaws(problem)
     s = np.repeat(space.nodes[space.node_anchor == x][:1], m, axis=0)
     u = rng.random(m) if space.dim == 1 else rng.random((m, space.dim))
     return laws.next_state(s, space.cell(s), np.full(m, a), u)
@@ -143,32 +141,23 @@ def fine_cdf(problem, eta):
     """The CDF of a law on an interval: Simpson sums of its density at 20,001 points, linear in between."""
     family, ends = problem.model.family, edges_of(problem.model.space)
     s = np.linspace(ends[0], ends[-1], 20_001)
-    middle = (s[:-1] + s[1:]) / 2
-    exponent = [family.statistic(points) @ eta + family.log_base_at(points) for points in (s, middle)]
-    top = exponent[0].max()
-    at_nodes, at_middles = (np.exp(part - top) for part in exponent)
+    exponent = [family.statistic(at) @ eta + family.log_base_at(at) for at in (s, (s[:-1] + s[1:]) / 2)]
+    at_nodes, at_middles = (np.exp(part - exponent[0].max()) for part in exponent)
     total = np.concatenate([[0.0], np.cumsum(at_nodes[:-1] + 4 * at_middles + at_nodes[1:])])
     return lambda values: np.interp(values, s, total / total[-1])
 
 
 @each_case
 def test_draws_follow_the_law(case):
-    """Kolmogorov-Smirnov, or chi-square for finitely many states, each at level 1e-5.
-
-    At most four (s,a) of 21 cases, of which the plane has four tests each: below 1e-3 of all seeds would fail.
-    """
+    """Kolmogorov-Smirnov, or chi-square for finitely many states, at level 1e-5: below 1e-3 of all seeds would fail."""
     problem, rng, m = build(case), np.random.default_rng(11), 4_000
-    space = problem.model.space
-    truth = problem.model.features.natural(problem.theta_p[None])[0]
-    tested = 0
+    space, truth, tested = problem.model.space, true_naturals(problem), 0
     for x, a in some_pairs(problem, rng, 12):
         if tested == 4:
             break
         s = draws(problem, x, a, m, rng)
         if space.discrete:
-            logits = problem.model.family.psi @ truth[x, a] + problem.model.family.base(x, a)
-            masses = np.exp(logits - logits.max())
-            masses /= masses.sum()
+            masses = special.softmax(problem.model.family.psi @ truth[x, a] + problem.model.family.base(x, a))
             observed = np.bincount(s, minlength=space.n_cells)
             assert observed[masses == 0].sum() == 0
             expected, seen = pooled(m * masses), pooled(observed, m * masses)
@@ -190,8 +179,7 @@ def test_draws_follow_the_law(case):
     assert tested > 0
 
 
-# Errors of V* at first states beside a grid five times as fine or more: kinks of V* within cells, the quadrature of the
-# family, and nothing where features are constant on cells.
+# Errors of V* at first states beside a grid five times as fine or more: kinks of V* within cells, and the quadrature.
 V_STAR_ERROR = {
     "circle": 2e-6,
     "circle-knots=4-kappa=1.0-horizon=10": 1e-3,
@@ -228,8 +216,7 @@ class Plane:
             return np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) / sigma * self.w
 
         rewards = 1.0 - np.square(x - bound)[:, None] - np.square(y - bound)
-        costs = self.given["cost"] * self.pushes.any(1)
-        pairs = zip(costs, self.pushes, strict=True)
+        pairs = zip(self.given["cost"] * self.pushes.any(1), self.pushes, strict=True)
         return np.stack([rewards - cost + along(x, push[0]) @ V @ along(y, push[1]).T for cost, push in pairs])
 
     def value(self, states, choose=lambda h, x, y, Q: Q.max(0)):
@@ -247,8 +234,7 @@ def test_optimal_values_by_an_independent_discretisation(case):
     if problem.model.space.dim == 2:
         expected = Plane(problem).value(starts)
     else:
-        rule = {"pieces": 6, "order": 4} if problem.model.smooth else {}
-        expected = Continuum(problem, **rule).optimal(starts)
+        expected = Continuum(problem, **({"pieces": 6, "order": 4} if problem.model.smooth else {})).optimal(starts)
     if problem.model.smooth:
         R, P = problem.first_step(starts)
         best = (R + P @ problem.optimum[1][1]).max(1)

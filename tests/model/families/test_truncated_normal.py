@@ -39,9 +39,8 @@ def exact_moments(h, c):
 
     peak = [-t * unit] if 0 < -t * unit < end else None
     shift = 0.5 * t * t if peak else 0.0
-    total, first, second = integral(0), integral(1), integral(2)
-    mean = first / total
-    return h - mean / unit, (second / total - mean**2) / unit**2
+    mean, square = integral(1) / integral(0), integral(2) / integral(0)
+    return h - mean / unit, (square - mean**2) / unit**2
 
 
 @pytest.mark.parametrize("sigma", SIGMAS)
@@ -50,11 +49,9 @@ def test_closed_forms_agree_with_fine_quadrature(sigma):
     c = eta_of(np.linspace(-1.5, 1.5, 13) / sigma)  # aims from f = -1 to f = 2
     for one, other in zip(family.moments(c), Family.moments(family, c), strict=True):
         assert np.allclose(one, other, rtol=1e-9, atol=1e-12)
-    P, partial = family.kernel_and_partial_means(c)
-    P_generic, partial_generic = Family.kernel_and_partial_means(family, c)
-    assert np.allclose(P, P_generic, rtol=0, atol=1e-12)
-    assert np.allclose(family.kernel(c), P_generic, rtol=0, atol=1e-12)
-    assert np.allclose(partial, partial_generic, rtol=0, atol=1e-10)
+    (P, partial), generic = family.kernel_and_partial_means(c), Family.kernel_and_partial_means(family, c)
+    assert np.allclose([P, family.kernel(c)], generic[0], rtol=0, atol=1e-12)
+    assert np.allclose(partial, generic[1], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("sigma", SIGMAS)
@@ -117,8 +114,7 @@ def test_kernels_and_partial_means_in_the_tails(sigma):
 
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_mirror_symmetry(sigma):
-    family = make(sigma)
-    c = eta_of([0.3, 4.0, 40.0, 1e3])
+    family, c = make(sigma), eta_of([0.3, 4.0, 40.0, 1e3])
     (Z, mean, variance), (Z_m, mean_m, variance_m) = family.moments(c), family.moments(-c)
     assert np.array_equal(Z, Z_m) and np.array_equal(mean, -mean_m) and np.array_equal(variance, variance_m)
     (P, partial), (P_m, partial_m) = family.kernel_and_partial_means(c), family.kernel_and_partial_means(-c)
@@ -128,24 +124,20 @@ def test_mirror_symmetry(sigma):
 
 def cdf(family, c, s):
     """CDF of s' at natural parameter c, from survival functions of the accurate side."""
-    sign = 1.0 if c >= 0 else -1.0
-    law = stats.norm()
+    sign, law = 1.0 if c >= 0 else -1.0, stats.norm()
     x, c = sign * (s - 0.5) / family.sigma, abs(c)
-    below = law.cdf(x - c) - law.cdf(-family.h - c)
-    part = below / (law.cdf(family.h - c) - law.cdf(-family.h - c))
+    part = (law.cdf(x - c) - law.cdf(-family.h - c)) / (law.cdf(family.h - c) - law.cdf(-family.h - c))
     return part if sign > 0 else 1 - part
 
 
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_sampler_is_the_inverse_cdf(sigma):
-    family = make(sigma)
-    u = np.linspace(0.0, 1.0, 201)[1:-1]
+    family, u = make(sigma), np.linspace(0.0, 1.0, 201)[1:-1]
     cs = np.array([-1.0, -0.6, -0.1, 0.0, 0.3, 0.5, 1.0]) / sigma  # all aims that a chain can have
     draw = family.sampler(cs.reshape(1, -1, 1))
     for a, c in enumerate(cs):
         s = draw(np.zeros(len(u), dtype=int), np.full(len(u), a), u)
-        assert np.all((s >= 0) & (s <= 1))
-        assert np.all(np.diff(s) >= 0)
+        assert np.all((s >= 0) & (s <= 1)) and np.all(np.diff(s) >= 0)
         assert cdf(family, c, s) == pytest.approx(u, abs=1e-9)
 
 

@@ -4,7 +4,7 @@ From every next state of the episode K chains take m Metropolis steps of p_theta
 of psi at their ends are the moments of `ParticleEstimator`. The chains leave p_theta invariant, so that in a
 well-specified model, as here, CD-m is *consistent*, at rate 1/n in KL; the bias that the source reports is for data
 outside the model. With r_m the correlation of psi over m steps, the step is 1/(1 + r_m) times Newton's for
-geometrically ergodic chains; the rate needs more than half of Newton's. The variance is 1 + 1/K times the likelihood's.
+geometrically ergodic chains; the rate needs over half of that. The variance is about 1 + 1/K times the likelihood's.
 
 **Deviations.** The source takes plain gradient steps with many passes over a fixed sample.
 """
