@@ -12,8 +12,7 @@ from helpers import instance
 
 
 def episodes(problem, **setting):
-    spec = RunSpec.of(problem, "tiny", "bef-rlsvi", [setting], 3, range(4), root_seed=1)
-    return play(spec)
+    return play(RunSpec.of(problem, "tiny", "bef-rlsvi", [setting], 3, range(4), root_seed=1))
 
 
 def over_all_paths(kernel, policy, bad, KL, start):
@@ -31,8 +30,7 @@ def over_all_paths(kernel, policy, bad, KL, start):
 
 @pytest.mark.parametrize(("family", "values"), [("riverswim", {"states": 3, "horizon": 3}), ("dense", {"horizon": 3})])
 def test_chances_and_divergences_are_those_of_all_trajectories(family, values):
-    problem = instance(family, **values)
-    seen = set()
+    problem, seen = instance(family, **values), set()
     for agent, plan, trajectory in episodes(problem, eta=0.3 * bad_rounds.harmless_eta(problem)):
         bad = bad_rounds.squared_norms(problem, agent.learner) >= 1.0
         played, imagined, divergence = bad_rounds.chances(problem, agent.learner, plan.policy, bad)
@@ -40,8 +38,7 @@ def test_chances_and_divergences_are_those_of_all_trajectories(family, values):
         for row, start in enumerate(trajectory.cells[:, 0]):
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = problem.P * np.log(problem.P / model[row])
-            KL = np.where(problem.P > 0, ratio, 0.0).sum(-1)
-            policy = plan.policy[row].astype(int)
+            KL, policy = np.where(problem.P > 0, ratio, 0.0).sum(-1), plan.policy[row].astype(int)
             expected = over_all_paths(problem.P, policy, bad[row], KL, start)
             assert (played[row, start], divergence[row, start]) == pytest.approx(expected, rel=1e-9, abs=1e-12)
             expected = over_all_paths(model[row], policy, bad[row], KL, start)[0]
@@ -53,9 +50,8 @@ def test_chances_and_divergences_are_those_of_all_trajectories(family, values):
 @pytest.mark.parametrize("family", ["chain", "dense"])
 def test_above_a_certain_penalty_no_round_is_bad(family):
     problem = instance(family, horizon=4)
-    limit = bad_rounds.harmless_eta(problem)
     for share, expected in ((1.001, False), (0.999, True)):
-        agent, _, _ = next(episodes(problem, eta=share * limit))
+        agent, _, _ = next(episodes(problem, eta=share * bad_rounds.harmless_eta(problem)))
         assert (bad_rounds.squared_norms(problem, agent.learner) >= 1.0).any() == expected
 
 
@@ -65,7 +61,7 @@ def test_the_squared_norms_are_the_traces_of_the_definition():
     for agent, _, _ in episodes(problem, eta=eta):
         counts, U = agent.learner.data.counts, features.U
         for row, squares in enumerate(bad_rounds.squared_norms(problem, agent.learner)):
-            G = features.trace[0] * eta / problem.constants["alpha_r"]
-            G = G + np.einsum("xa,xapi,xapj->ij", counts[row], U, U)
+            prior = features.trace[0] * eta / problem.constants["alpha_r"]
+            G = prior + np.einsum("xa,xapi,xapj->ij", counts[row], U, U)
             expected = np.einsum("xapi,ij,xapj->xa", U, np.linalg.inv(G), U)
             np.testing.assert_allclose(squares, expected, rtol=1e-9)

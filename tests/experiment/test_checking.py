@@ -72,43 +72,39 @@ PLAN = "    def plan(self, k):\n        plan = super().plan(k)\n        "
 UPDATE = "    def update(self, trajectory):\n        super().update(trajectory)\n        "
 
 
+OTHER_ACTION = "    def act(self, h, cells, policy):\n        return 1 - super().act(h, cells, policy)\n"
+KNOWN_REWARD = "if self.problem.known_theta_r is not None:\n            self.problem.known_theta_r[0] += 1.0\n"
+KEPT = "self.kept = getattr(self, 'kept', plan.policy)\n        self.kept[:] = k % 2\n        "
+OWN_DRAWS = "two equal runs differ in 'optimism': the agent draws random numbers of its own"
+DIVISION = r"ZeroDivisionError: .*mine\.py, line 17"
+OTHER_SETTING = "depends on the settings beside it: 'optimism' with {'height': 0.5}"
+
+
 def planned(change):
     return PLAN + f"return replace(plan, {change})\n"
+
+
+def more(by):
+    """Promise more by this."""
+    return planned(f"values=plan.values + {by}")
 
 
 # The body of the class, the property that it breaks, and words of the message.
 BROKEN_AGENTS = {
     "numpy's generator": (PLAN + "np.random.random()\n        return plan\n", "shapes", "numpy's global generator"),
     "Python's generator": (PLAN + "random.random()\n        return plan\n", "shapes", "Python's global generator"),
-    "a generator of its own": (
-        planned("values=plan.values + np.random.default_rng().random()"),
-        "same bytes alone",
-        "two equal runs differ in 'optimism': the agent draws random numbers of its own",
-    ),
-    "rows mixed": (
-        planned("values=plan.values + self.learner.theta_p.mean()"),
-        "same bytes alone",
-        "'optimism' of a seed alone",
-    ),
-    "settings mixed": (
-        planned("values=plan.values + self.parameters.height[0]"),
-        "same bytes beside other settings",
-        "depends on the settings beside it: 'optimism' with {'height': 0.5}",
-    ),
+    "a generator of its own": (more("np.random.default_rng().random()"), "same bytes alone", OWN_DRAWS),
+    "rows mixed": (more("self.learner.theta_p.mean()"), "same bytes alone", "'optimism' of a seed alone"),
+    "settings mixed": (more("self.parameters.height[0]"), "same bytes beside other settings", OTHER_SETTING),
     "state of the class": (
-        UPDATE + "self.seen.append(1)\n" + planned("values=plan.values + len(self.seen)"),
+        UPDATE + "self.seen.append(1)\n" + more("len(self.seen)"),
         "no look ahead",
         "the agent looks ahead: 'optimism'",
     ),
     "trajectory written": (UPDATE + "trajectory.rewards[:] = 0.0\n", "shapes", r"into an array .*mine\.py, line 1"),
-    "instance written": (
-        UPDATE + "if self.problem.known_theta_r is not None:\n            self.problem.known_theta_r[0] += 1.0\n",
-        "shapes",
-        "writes into the instance's theta_r",
-    ),
+    "instance written": (UPDATE + KNOWN_REWARD, "shapes", "writes into the instance's theta_r"),
     "policy reused": (
-        PLAN + "self.kept = getattr(self, 'kept', plan.policy)\n        self.kept[:] = k % 2\n"
-        "        return replace(plan, policy=self.kept)\n",
+        PLAN + KEPT + "return replace(plan, policy=self.kept)\n",
         "shapes",
         "changes a policy after it has returned it",
     ),
@@ -118,17 +114,9 @@ BROKEN_AGENTS = {
     "reals": (planned("policy=plan.policy / 1.0"), "shapes", "must have whole numbers"),
     "unknown action": (planned("policy=plan.policy + 1"), "shapes", "not from 0 to 1"),
     "probabilities": (planned("policy=np.full((*plan.policy.shape, 2), 0.4)"), "shapes", "do not sum to one"),
-    "another policy played": (
-        "    def act(self, h, cells, policy):\n        return 1 - super().act(h, cells, policy)\n",
-        "shapes",
-        "does not play the policy",
-    ),
+    "another policy played": (OTHER_ACTION, "shapes", "does not play the policy"),
     "not finite": (planned("values=plan.values / min(k, 1)"), "shapes", "'optimism' .* is not a finite number in some"),
-    "long episodes only": (
-        planned("values=plan.values + 1 // (self.problem.horizon - 1)"),
-        "one step episodes",
-        r"ZeroDivisionError: .*mine\.py, line 17",
-    ),
+    "long episodes only": (more("1 // (self.problem.horizon - 1)"), "one step episodes", DIVISION),
 }
 
 
@@ -145,21 +133,12 @@ MDP = code("your-own-mdp")
 START = "**space.uniform(0.0, 0.1),"
 SIGMA = "sigma = parameters.sigma"
 ZEROS = "A = np.zeros((5, 2, 4))"
+CUBED = "**(space.uniform(0.0, 0.1) | {'start': lambda u: 0.1 * u**3}),"
 # What is replaced in the guide's MDP, its replacement, the property, and words of the message.
 BROKEN_MDPS = {
     "refused": ("B=[1.0, 0.0]", "B=[0.0, 0.0]", "build", "alpha_r = 0 is zero to rounding"),
-    "first state": (
-        START,
-        "**(space.uniform(0.0, 0.1) | {'start': lambda u: 0.1 * u**3}),",
-        "build",
-        r"start\(u\) disagrees with start_masses: cell 0",
-    ),
-    "coarse grid": (
-        "21)], order=5",
-        "11)], order=2",
-        "mass on a finer grid",
-        "on a finer grid: use more cells or nodes",
-    ),
+    "first state": (START, CUBED, "build", r"start\(u\) disagrees with start_masses: cell 0"),
+    "coarse": ("21)], order=5", "11)], order=2", "mass on a finer grid", "on a finer grid: use more cells or nodes"),
     "random": (SIGMA, "sigma = np.random.uniform(0.2, 0.3)", "build", "the instance is random"),
     "generator": (SIGMA, SIGMA + " + 0 * np.random.uniform()", "build", "global"),
     "an error": (ZEROS, ZEROS + "[9]", "build", r"IndexError: .*mine\.py, line 3"),

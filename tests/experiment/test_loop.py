@@ -45,12 +45,11 @@ def sizes(problem):
 
 def true_laws(problem, t):
     """Mean rewards (n, H) and P(next cell) (n, H, cells) at the states and actions of a trajectory."""
-    C = problem.model.n_cells
     if not problem.model.smooth:
         return problem.R[t.cells, t.actions], problem.P[t.cells, t.actions]
     there = np.arange(t.actions.size), t.actions.ravel()
     R, P = (part[there] for part in problem.first_step(t.states.reshape(t.actions.size, *t.states.shape[2:])))
-    return R.reshape(t.actions.shape), P.reshape(*t.actions.shape, C, -1).sum(-1)
+    return R.reshape(t.actions.shape), P.reshape(*t.actions.shape, problem.model.n_cells, -1).sum(-1)
 
 
 def at(problem, values, s):
@@ -125,8 +124,7 @@ def test_episodes_are_paths_with_common_noise(name, rng):
     for one, other in zip(episodes(problem, table, range(5), 3), episodes(problem, table, [3], 3), strict=True):
         for key in ("states", "cells", "actions", "rewards", "next_states"):
             assert np.array_equal(getattr(one, key)[3], getattr(other, key)[0])
-    half = H // 2
-    left = np.zeros((H, C), dtype=int)
+    half, left = H // 2, np.zeros((H, C), dtype=int)
     turned = left.copy()
     turned[half:] = A - 1
     pairs = list(zip(episodes(problem, left, range(5), 4), episodes(problem, turned, range(5), 4), strict=True))
@@ -165,12 +163,7 @@ def test_regret_of_any_policies_by_loops(random, rng):
 
 # What the quadrature of V* misses where its kinks lie within cells, at the instance's own first states and anywhere;
 # the error of V of a policy, which has its jumps at the cells' edges, is far below.
-V_STAR_ERROR = {
-    "circle": (2e-6, 5e-4),
-    "custom-sin": (1e-8, 1e-7),
-    "lds": (1e-9, 1e-9),
-    "waves": (1e-4, 1e-4),
-}
+V_STAR_ERROR = {"circle": (2e-6, 5e-4), "custom-sin": (1e-8, 1e-7), "lds": (1e-9, 1e-9), "waves": (1e-4, 1e-4)}
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -208,8 +201,7 @@ def test_regret_with_smooth_features_by_an_independent_discretisation(name, rand
 def test_the_optimal_policy_on_cells_loses_what_is_stated(name):
     """`cell_loss` is V* less the value of the best that a policy on cells was found to be, on average over starts."""
     problem, grid = instance(name), continuum(name)
-    u = (np.arange(200) + 0.5) / 200
-    starts = np.asarray(problem.start(u))
+    starts = np.asarray(problem.start((np.arange(200) + 0.5) / 200))
     loss = (grid.optimal(starts) - grid.value(problem.optimal_policy, starts)).mean()
     assert problem.cell_loss == pytest.approx(loss, abs=V_STAR_ERROR[name][0])
     if name != "waves":  # three cells for five steps are its own fault
@@ -224,13 +216,11 @@ def test_the_log_of_a_learner_by_hand(name, monkeypatch):
     log = play("greedy", problem, seeds=(0, 1), episodes=6)
     assert all(log[key].shape == (2, 4) for key in TRACED)
     agent = loop.make_agent(spec("greedy", problem, episodes=6))
-    environment = Environment(problem, ROOT, "test", [0, 1])
-    before = None
+    environment, before = Environment(problem, ROOT, "test", [0, 1]), None
     for k in range(6):
         plan, design = agent.plan(k), agent.learner.design()
         errors = agent.learner.errors(problem.theta_p, problem.theta_r, design)
-        norms = agent.learner.feature_norms(design)
-        t = environment.rollout(agent, plan.policy)
+        norms, t = agent.learner.feature_norms(design), environment.rollout(agent, plan.policy)
         for i in range(2):
             gap = problem.optimum[1][0] - value_of(plan.policy[i], problem.R, problem.P)
             # Between anchors: V of the policy is smooth within cells, V* has its kinks there.
@@ -303,8 +293,7 @@ def test_changes_by_hand():
 
 def test_errors_before_any_data_are_the_norm_of_the_truth():
     problem = instance("chain")
-    log = play("greedy", problem, episodes=1)
-    c = problem.constants
+    log, c = play("greedy", problem, episodes=1), problem.constants
     for key, theta in (("error_p", problem.theta_p), ("error_r", problem.theta_r)):
         assert log[key][:, 0] == pytest.approx(np.linalg.norm(theta) / np.sqrt(c["alpha_p"]), rel=1e-12)
     assert log["feature_norm"][:, 0] == pytest.approx(np.sqrt(c["alpha_p"]), rel=1e-12)
@@ -320,22 +309,18 @@ def test_the_log_is_complete_and_steps_are_reported():
 
 
 def test_unknown_choices_are_rejected():
-    for choice, words in (
-        ({"track": "X"}, "unknown track 'X': choose one of U, K"),
-        ({"ties": "last"}, "unknown ties 'last': choose one of random, first"),
-    ):
-        with pytest.raises(InputError, match=words):
-            RunSpec.of(instance("dense"), "test", "greedy", {}, 5, [0], **choice)
+    for key, value, known in (("track", "X", "U, K"), ("ties", "last", "random, first")):
+        with pytest.raises(InputError, match=f"unknown {key} '{value}': choose one of {known}"):
+            RunSpec.of(instance("dense"), "test", "greedy", {}, 5, [0], **{key: value})
 
 
 def test_ties_are_broken_as_the_run_says():
     """Before any data all actions tie: with `first` the plan is action 0, at random it is half of either."""
-    problem, plans = instance("chain"), []
-    for ties in ("first", "random"):
-        plans.append(loop.make_agent(RunSpec.of(problem, "test", "greedy", {}, 5, range(20), ties=ties)).plan(0).policy)
-    assert np.all(plans[0] == 0)
+    choices = "first", "random"
+    specs = (RunSpec.of(instance("chain"), "test", "greedy", {}, 5, range(20), ties=ties) for ties in choices)
+    first, random = (loop.make_agent(each).plan(0).policy for each in specs)
     # 6400 fair coins: 5 standard errors.
-    assert abs(plans[1].mean() - 0.5) < 2.5 / np.sqrt(plans[1].size)
+    assert np.all(first == 0) and abs(random.mean() - 0.5) < 2.5 / np.sqrt(random.size)
 
 
 def test_the_track_decides_what_an_agent_is_given():

@@ -78,10 +78,8 @@ def test_several_runs_together_are_those_alone(instance):
 def test_every_step_is_counted_once(instance, threads):
     ticks = []
     log, seconds = run(instance, "random", width=3, threads=threads, tick=ticks.append)
-    assert sum(ticks) == len(SEEDS) * 15 * instance.horizon
-    assert len(ticks) > 1
-    assert all(log[key].shape == (15,) and np.all(log[key] >= 0) for key in COST)
-    assert seconds > 0
+    assert sum(ticks) == len(SEEDS) * 15 * instance.horizon and len(ticks) > 1
+    assert all(log[key].shape == (15,) and np.all(log[key] >= 0) for key in COST) and seconds > 0
 
 
 def test_the_description_is_enough_to_run_again(instance):
@@ -97,8 +95,7 @@ def test_the_description_is_enough_to_run_again(instance):
     assert meta["labels"] == ["it@tuned", "it@worst"]
     assert meta["steps_per_second"] * meta["seconds"] == pytest.approx(2 * len(SEEDS) * 15 * instance.horizon)
     assert meta["facts"] == [{"x": 3.0}, {"x": 4.0}]
-    assert meta["constants"] == ["set", "set"]
-    assert meta["specification"] == ["exact", "exact"]
+    assert (meta["constants"], meta["specification"]) == (["set"] * 2, ["exact"] * 2)
     assert meta["optimal_value"] == instance.optimal_value
 
 
@@ -106,9 +103,8 @@ def test_the_description_is_enough_to_run_again(instance):
 def test_a_regret_that_is_not_a_number_is_rejected_with_its_seed_and_episode():
     """Rewards near the largest float: finite by themselves, but their sum over an episode is not."""
     instance = instances.build("riverswim", {"states": 3, "horizon": 20, "reward_sd": 1})
-    broken = dataclasses.replace(instance, theta_r=instance.theta_r * 1.7e308)
     with pytest.raises(InputError, match=r"instance 'river': agent 'random' .*seed 5, episode 1\b.*check the instance"):
-        run(broken, "random", seeds=[5, 6])
+        run(dataclasses.replace(instance, theta_r=instance.theta_r * 1.7e308), "random", seeds=[5, 6])
 
 
 def test_the_first_bad_setting_seed_and_episode_are_named(instance, monkeypatch):

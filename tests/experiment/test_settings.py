@@ -21,16 +21,11 @@ def test_variants_are_the_agents_own_those_chosen_by_tuning_and_those_of_the_swe
     """Chosen values go over the agent's own; a sweep changes one value of the agent's own."""
     tried = [{"values": {"x": x, "eta": 2.0}} for x in (0.1, 1.0, 10.0)]
     outcome = {"configurations": tried, "chosen": {"tuned": 2, "median": 0, "worst": 1}}
-    found = variants("b", {"eta": 5, "noise": "step"}, outcome, {"x": [0.3, 3000, 1e-7]})
-    assert found == {
-        "b": {"eta": 5, "noise": "step"},
-        "b@tuned": {"eta": 2.0, "noise": "step", "x": 10.0},
-        "b@median": {"eta": 2.0, "noise": "step", "x": 0.1},
-        "b@worst": {"eta": 2.0, "noise": "step", "x": 1.0},
-        "b@x=0.3": {"eta": 5, "noise": "step", "x": 0.3},
-        "b@x=3000": {"eta": 5, "noise": "step", "x": 3000},
-        "b@x=1e-07": {"eta": 5, "noise": "step", "x": 1e-7},
-    }
+    own = {"eta": 5, "noise": "step"}
+    found = variants("b", own, outcome, {"x": [0.3, 3000, 1e-7]})
+    chosen = {f"b@{role}": own | {"eta": 2.0, "x": x} for role, x in (("tuned", 10.0), ("median", 0.1), ("worst", 1.0))}
+    swept = {"b@x=0.3": own | {"x": 0.3}, "b@x=3000": own | {"x": 3000}, "b@x=1e-07": own | {"x": 1e-7}}
+    assert found == {"b": {"eta": 5, "noise": "step"}} | chosen | swept
     assert variants("b", {"eta": 5}) == {"b": {"eta": 5}}
     roles = [("", None), ("tuned", None), ("median", None), ("worst", None), *[("sweep", "x")] * 3]
     assert [split(label) for label in found] == [("b", *role) for role in roles]

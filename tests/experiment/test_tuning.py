@@ -108,8 +108,8 @@ def test_groups_do_not_change_a_bit_and_track_ties_and_values_are_those_of_the_r
     known = tuned(track="K")
     assert known["regrets"] != outcome["regrets"]
     i = known["chosen"]["tuned"]
-    values = known["configurations"][i]["values"]
-    assert known["regrets"][str(i)] == [alone(values, seed, track="K") for seed in range(6)]
+    expected = [alone(known["configurations"][i]["values"], seed, track="K") for seed in range(6)]
+    assert known["regrets"][str(i)] == expected
     # An agent whose bonus is at the cap ties.
     capped = {"algorithm": "lsvi-ucb", "tune": {"scale": [1, 10]}, "halving": Halving(2, (1,), ())}
     first, random = (tuned(ties=ties, **capped) for ties in ("first", "random"))
@@ -123,9 +123,8 @@ def test_groups_do_not_change_a_bit_and_track_ties_and_values_are_those_of_the_r
 
 def test_of_equal_configurations_the_first_continues(monkeypatch):
     """All without regret: ranks, and with them the median and the worst, are by number."""
-    monkeypatch.setattr(
-        tuning.runs, "run_rows", lambda part, *_: ({"regret": np.zeros((len(part.settings), len(part.seeds), 3))}, 0.0)
-    )
+    nothing = lambda part, *_: ({"regret": np.zeros((len(part.settings), len(part.seeds), 3))}, 0.0)  # noqa: E731
+    monkeypatch.setattr(tuning.runs, "run_rows", nothing)
     found = tuned("greedy", tune={"eta": [0.1, 10]}, halving=Halving(5, (1, 3), (2,)))
     assert found["chosen"] == {"tuned": 0, "median": 2, "worst": 4}
     assert sorted(found["regrets"]) == ["0", "1"]
@@ -154,46 +153,36 @@ def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried():
 # What is rejected.
 
 
-@pytest.mark.parametrize(
-    ("seeds", "kept", "words"),
-    [
-        ((), (), "tuning.seeds = []"),
-        ((0, 3), (2,), "tuning.seeds = [0, 3]"),
-        ((3, 3), (2,), "tuning.seeds = [3, 3]"),
-        ((4, 2), (2,), "tuning.seeds = [4, 2]"),
-        ((4, 1001), (2,), "from 1 to 1000"),  # seeds from 1000 on are for the evaluation
-        ((2, 4), (), "tuning.kept = []"),
-        ((2, 4), (3, 2), "tuning.kept = [3, 2]"),
-        ((2, 4, 6), (2, 3), "tuning.kept = [2, 3]"),
-        ((2, 4), (5,), "tuning.kept = [5]"),
-        ((2, 4), (0,), "tuning.kept = [0]"),
-    ],
-)
+HALVINGS = [
+    ((), (), "tuning.seeds = []"),
+    *((seeds, (2,), f"tuning.seeds = {list(seeds)}") for seeds in ((0, 3), (3, 3), (4, 2))),
+    ((4, 1001), (2,), "from 1 to 1000"),  # seeds from 1000 on are for the evaluation
+    *(((2, 4), kept, f"tuning.kept = {list(kept)}") for kept in ((), (3, 2), (5,), (0,))),
+    ((2, 4, 6), (2, 3), "tuning.kept = [2, 3]"),
+]
+
+
+@pytest.mark.parametrize(("seeds", "kept", "words"), HALVINGS)
 def test_impossible_halvings_are_rejected(seeds, kept, words):
     with pytest.raises(InputError) as refusal:
         Halving(5, seeds, kept)
     assert words in str(refusal.value) and "it must be" in str(refusal.value) and "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("tune", "words"),
-    [
-        ({}, "give at least one range"),
-        ({"x": 3}, "give at least one range"),
-        ({"x": [1, 3], "y": [1, 2]}, "unknown parameter 'y'"),
-        ({"x": [3, 1]}, "x = [3, 1] is not allowed: it must be [low, high] with 0 < low < high"),
-        ({"x": [1, 1]}, "x = [1, 1]"),
-        ({"x": [0, 1]}, "x = [0, 1]"),
-        ({"x": [1]}, "x = [1]"),
-        ({"x": [1, 2, 3]}, "x = [1, 2, 3]"),
-        ({"x": ["a", 2]}, "x = ['a', 2]"),
-        ({"x": [1, math.inf]}, "x = inf is not allowed"),
-        ({"x": [1, 2], "eta": [1, 1e9]}, "eta = 1000000000.0 is not allowed"),
-        ({"x": [1, 2], "eta": "much"}, "eta = 'much' is not allowed"),
-        ({"x": [1, 2], "features": [10, 100]}, "features"),  # between the ends not all are whole numbers
-        ({"x": [1, 2], "scale": [0.1, 1]}, "either x or scale"),  # both may be tuned, but not together
-    ],
-)
+RANGES = [
+    *((tune, "give at least one range") for tune in ({}, {"x": 3})),
+    ({"x": [1, 3], "y": [1, 2]}, "unknown parameter 'y'"),
+    ({"x": [3, 1]}, "x = [3, 1] is not allowed: it must be [low, high] with 0 < low < high"),
+    *(({"x": given}, f"x = {given}") for given in ([1, 1], [0, 1], [1], [1, 2, 3], ["a", 2])),
+    ({"x": [1, math.inf]}, "x = inf is not allowed"),
+    ({"x": [1, 2], "eta": [1, 1e9]}, "eta = 1000000000.0 is not allowed"),
+    ({"x": [1, 2], "eta": "much"}, "eta = 'much' is not allowed"),
+    ({"x": [1, 2], "features": [10, 100]}, "features"),  # between the ends not all are whole numbers
+    ({"x": [1, 2], "scale": [0.1, 1]}, "either x or scale"),  # both may be tuned, but not together
+]
+
+
+@pytest.mark.parametrize(("tune", "words"), RANGES)
 def test_impossible_ranges_are_rejected_with_their_name(tune, words):
     with pytest.raises(InputError) as refusal:
         tuning.check("bef-rlsvi", {}, tune, "agents.ours.tune")

@@ -19,8 +19,7 @@ from befrl.numerics import bellman
 
 
 def states(c, bins=5):
-    family = TruncatedExponentialStates(BinnedInterval(bins, nodes_per_cell=40))
-    return family, np.full((1, 1, 1, 1), c)
+    return TruncatedExponentialStates(BinnedInterval(bins, nodes_per_cell=40)), np.full((1, 1, 1, 1), c)
 
 
 def test_truncated_exponential_states_by_quadrature_integration_and_symmetry():
@@ -64,8 +63,7 @@ def test_factored_log_partition_and_covariance():
     Z, mean, cov = instance.model.family.moments(natural)
     assert np.allclose(Z, np.logaddexp(0.0, natural).sum(-1), rtol=1e-12)
     assert np.allclose(mean, expit(natural), rtol=0, atol=1e-12)
-    diagonal = (expit(natural) * expit(-natural))[..., None] * np.eye(4)
-    assert np.allclose(cov, diagonal, rtol=0, atol=1e-12)
+    assert np.allclose(cov, (expit(natural) * expit(-natural))[..., None] * np.eye(4), rtol=0, atol=1e-12)
 
 
 def test_factored_transitions_by_hand():
@@ -102,8 +100,7 @@ def test_von_mises_moments_are_ratios_of_bessel_functions(kappa):
             assert np.allclose(exact, summed, rtol=1e-10, atol=1e-12)
         assert np.allclose(family.log_partition(natural), Family.log_partition(family, natural), rtol=1e-12)
     Z, mean, cov = (part[0, 0, 0] for part in circle().moments(natural))
-    log_I0 = np.log(i0e(kappa)) + kappa
-    assert Z == pytest.approx(np.log(2 * np.pi) + log_I0, abs=1e-12 * max(1.0, kappa))
+    assert Z == pytest.approx(np.log(2 * np.pi * i0e(kappa)) + kappa, abs=1e-12 * max(1.0, kappa))
     A = i1e(kappa) / i0e(kappa)
     assert np.allclose(mean, A * along, rtol=0, atol=1e-12)
     ratio = A / kappa if kappa > 0 else 0.5
@@ -149,9 +146,8 @@ def test_linear_gaussian_cells_have_exact_masses_wherever_the_law_is(dim):
     for mean in (0.0, 1.3, -6.0, 60.0):
         along = np.diff([0.5 * erfc((mean - e) / 0.7 / np.sqrt(2)) for e in edges])
         P = family.kernel(np.full((1, 1, 1, dim), mean / 0.7))[0, 0, 0]
-        cells = P.reshape(family.space.n_cells, -1).sum(-1)
         expected = along if dim == 1 else np.multiply.outer(along, along).ravel()
-        assert np.allclose(cells, expected, rtol=0, atol=1e-14)
+        assert np.allclose(P.reshape(family.space.n_cells, -1).sum(-1), expected, rtol=0, atol=1e-14)
         assert P.min() >= 0 and P.sum() == pytest.approx(1.0, abs=1e-13)
 
 
@@ -159,20 +155,18 @@ def test_linear_gaussian_cells_have_exact_masses_wherever_the_law_is(dim):
 def test_lds_transitions_and_rewards_are_those_stated(dim):
     instance = instances.rebuild("lds", {"dimension": dim, "pull": 0.7, "force": 0.2, "sigma": 0.3, "bound": 0.5}, {})
     states = np.array([[0.1, -0.3], [2.0, 0.4], [-0.5, -9.0]])[:, :dim]
-    natural = instance.natural_at(instance.theta_p, states if dim > 1 else states[:, 0])
+    given, clipped = states if dim > 1 else states[:, 0], np.clip(states, -0.5, 0.5)
+    natural, rewards = instance.natural_at(instance.theta_p, given), instance.first_step(given)[0]
     pushes = np.array([[-0.2], [0.0], [0.2]]) if dim == 1 else np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]])
-    expected = 0.7 * np.clip(states, -0.5, 0.5)[:, None] + pushes
-    assert np.allclose(0.3 * natural, expected, rtol=0, atol=1e-12)
-    rewards = instance.first_step(states if dim > 1 else states[:, 0])[0]
-    away = np.square(np.clip(states, -0.5, 0.5) - 0.5).sum(-1)
+    assert np.allclose(0.3 * natural, 0.7 * clipped[:, None] + pushes, rtol=0, atol=1e-12)
+    away = np.square(clipped - 0.5).sum(-1)
     assert np.allclose(rewards, 1 - away[:, None] - 0.05 * pushes.any(1), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("action", [0, 1, 2])
 def test_value_of_a_fixed_push_by_the_lyapunov_recursion(action):
     """V_h(s) = P_h s^2 + 2 q_h s + c_h, Riccati's recursion without a choice; no state reaches the bound."""
-    H = 6
-    values = {"horizon": H, "bound": 3.0, "sigma": 0.1, "force": 0.1, "pull": 0.7, "cost": 0.05}
+    H, values = 6, {"horizon": 6, "bound": 3.0, "sigma": 0.1, "force": 0.1, "pull": 0.7, "cost": 0.05}
     problem = instances.rebuild("lds", values, {})
     f, a, sigma, goal = 0.1 * (action - 1), 0.7, 0.1, 3.0
     P = q = c = 0.0
@@ -181,10 +175,8 @@ def test_value_of_a_fixed_push_by_the_lyapunov_recursion(action):
         c = 1 - goal**2 - 0.05 * (action != 1) + P * (f**2 + sigma**2) + 2 * q * f + c
         P, q = -1 + P * a**2, goal + P * a * f + q * a
     policy = np.full((1, 1, H, problem.model.n_cells), action)
-    V = bellman.evaluate(policy, problem.R, problem.P)[0, 0]
-    s = problem.model.space.nodes
-    # Ten standard deviations and six pushes away from the bound.
-    inside = np.abs(s) < 1.4
+    V, s = bellman.evaluate(policy, problem.R, problem.P)[0, 0], problem.model.space.nodes
+    inside = np.abs(s) < 1.4  # ten standard deviations and six pushes away from the bound
     assert inside.sum() > 50
     assert np.allclose(V[inside], (P * s**2 + 2 * q * s + c)[inside], rtol=0, atol=1e-8)
 
@@ -227,7 +219,6 @@ def test_circle_aims_along_chords_between_its_knots():
 def test_softmax_moments_are_those_of_a_general_family(size, rng):
     base = np.log(rng.dirichlet(np.ones(5), (2, 3)))
     base[0, 0, 2:4] = -np.inf
-    family = Softmax(FiniteSpace(5), base)
-    natural = size * rng.standard_normal((2, 2, 3, 4))
+    family, natural = Softmax(FiniteSpace(5), base), size * rng.standard_normal((2, 2, 3, 4))
     for fast, slow in zip(family.moments(natural), Family.moments(family, natural), strict=True):
         assert np.allclose(fast, slow, rtol=1e-10, atol=1e-15)

@@ -47,8 +47,7 @@ def test_arrays_are_laws_and_optimal_and_uniform_values_are_those_of_loops(name,
         assert np.isfinite(c[key]) and c[key] > 0
     assert c["alpha_p"] <= c["beta_p"] and c["alpha_r"] <= c["beta_r"]
     Q, V = optimal(R, P, problem.horizon)
-    assert np.allclose(problem.optimum[0], Q, rtol=0, atol=1e-12)
-    assert np.allclose(problem.optimum[1], V, rtol=0, atol=1e-12)
+    assert all(np.allclose(*pair, rtol=0, atol=1e-12) for pair in zip(problem.optimum, (Q, V), strict=True))
     assert problem.optimal_value == pytest.approx(problem.start_masses @ V[0], abs=1e-12)
     lost = V[0] - value_of(problem.optimal_policy, R, P)
     assert problem.cell_loss == pytest.approx(problem.start_masses @ lost, abs=1e-12)
@@ -83,11 +82,9 @@ def test_gaps_out_of_reach_do_not_count():
 
 @pytest.mark.parametrize(("name", "values"), VARIANTS)
 def test_first_states_follow_the_stated_law(name, values, rng):
-    problem = instance(name, **values)
-    m = 20_000
+    problem, m = instance(name, **values), 20_000
     states = problem.start(rng.random(m))
-    cells = problem.model.space.cell(states)
-    share = np.bincount(cells, minlength=problem.model.n_cells) / m
+    share = np.bincount(problem.model.space.cell(states), minlength=problem.model.n_cells) / m
     masses = problem.start_masses.reshape(problem.model.n_cells, -1).sum(-1)
     # 5 standard errors; at most 12 cells with mass in each of 14 instances: 1e-4.
     assert np.all(np.abs(share - masses) <= 5 * np.sqrt(masses / m))
@@ -98,16 +95,9 @@ def test_first_states_follow_the_stated_law(name, values, rng):
             assert np.all(np.abs(drawn.mean(0) - expected) <= 5 * drawn.std(0) / np.sqrt(m) + 1e-12)
 
 
-# Values that others must have at the ends of the range of a parameter.
-BESIDE = {
-    ("jao", "rate"): {"eps": 0.001},
-    ("jao", "eps"): {"rate": 0.001},
-    ("jao", "background"): {"bonus": 0.0, "top": 0.999},
-    ("jao", "bonus"): {"background": 0.001, "top": 0.999},
-    ("jao", "top"): {"background": 0.001, "bonus": 0.0},
-}
-
-
+# Values that others of jao must have at the ends of the range of a parameter.
+BESIDE = {"rate": {"eps": 0.001}, "eps": {"rate": 0.001}, "background": {"bonus": 0.0, "top": 0.999}}
+BESIDE |= {"bonus": {"background": 0.001, "top": 0.999}, "top": {"background": 0.001, "bonus": 0.0}}
 # The sizes at which the search for the constants is fast.
 LITTLE = {"circle": {"knots": 4, "kappa": 2.0, "horizon": 3}, "riverswim": {"states": 3}}
 
@@ -118,8 +108,9 @@ def test_every_allowed_number_makes_an_instance_and_others_are_rejected(name):
         if field.metadata["kind"] is not float:
             continue
         key = field.name
+        beside = LITTLE.get(name, {}) | (BESIDE.get(key, {}) if name == "jao" else {})
         for value in (field.metadata["low"], field.metadata["high"]):
-            problem = instances.build(name, LITTLE.get(name, {}) | BESIDE.get((name, key), {}) | {key: value})
+            problem = instances.build(name, beside | {key: value})
             assert np.isfinite(problem.optimal_value)
             assert np.allclose(problem.P.sum(-1), 1.0, rtol=0, atol=1e-12)
         for value in (np.nan, np.inf, -np.inf, "nan", "much"):
@@ -138,8 +129,7 @@ def test_the_contrast_of_the_chain_multiplies_the_regret_of_every_policy():
 
 def test_chain_rewards_and_parameters():
     """With every reward law the means are the same; Gaussian rewards take their standard deviation."""
-    problem = instance("chain")
-    means = np.full((8, 2), 0.5)
+    problem, means = instance("chain"), np.full((8, 2), 0.5)
     means[0, 0], means[7, 1] = 0.6, 0.95
     assert np.allclose(problem.R, means, rtol=0, atol=1e-12)
     centres = (np.arange(8) + 0.5) / 8
@@ -151,12 +141,10 @@ def test_chain_rewards_and_parameters():
     assert np.allclose(other.model.reward.variance(other.theta_r), 4.0)
 
 
-# As printed by Osband, Cho et al. and Ayoub et al.; rows are states, columns next states, action right.
-SWIM = {
-    "osband": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
-    "cho": [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]],
-    "ayoub": [[0.3, 0.7, 0, 0], [0.1, 0.6, 0.3, 0], [0, 0.1, 0.6, 0.3], [0, 0, 0.1, 0.9]],
-}
+# As printed by Osband and Cho et al., and by Ayoub et al.; rows are states, columns next states, action right.
+OSBAND = [[0.4, 0.6, 0, 0], [0.05, 0.6, 0.35, 0], [0, 0.05, 0.6, 0.35], [0, 0, 0.4, 0.6]]
+AYOUB = [[0.3, 0.7, 0, 0], [0.1, 0.6, 0.3, 0], [0, 0.1, 0.6, 0.3], [0, 0, 0.1, 0.9]]
+SWIM = {"osband": OSBAND, "cho": OSBAND, "ayoub": AYOUB}
 
 
 def riverswim(**values):
@@ -180,9 +168,8 @@ def test_riverswim_parameters_have_least_norm(rng):
     """Adding a direction in which psi does not vary on the support keeps the law and lengthens theta."""
     problem, S = riverswim(states=5), 5
     theta = problem.theta_p.reshape(S, 2, S - 1)
-    psi = np.eye(S)[:, 1:]
     for s, a in np.ndindex(S, 2):
-        contrasts = psi[problem.P[s, a] > 0]
+        contrasts = np.eye(S)[problem.P[s, a] > 0, 1:]
         _, singular, rows = np.linalg.svd(contrasts - contrasts.mean(0))
         null = rows[(np.pad(singular, (0, S - 1))[: S - 1]) < 1e-12]
         assert np.allclose(null @ theta[s, a], 0.0, rtol=0, atol=1e-12)
@@ -211,10 +198,8 @@ def test_an_unknown_instance_is_answered_with_families_and_presets():
 
 def test_modules_of_an_instance_include_its_reward_law():
     """A law that is chosen by a parameter is part of the code that the instance depends on."""
-    law = "befrl.model.rewards."
-    assert instances.modules("chain", {}) == ["befrl.instances.chain", f"{law}bernoulli"]
-    chosen = {"reward": "truncated-exponential"}
-    assert instances.modules("chain", chosen) == ["befrl.instances.chain", f"{law}truncated_exponential"]
+    for values, law in (({}, "bernoulli"), ({"reward": "truncated-exponential"}, "truncated_exponential")):
+        assert instances.modules("chain", values) == ["befrl.instances.chain", f"befrl.model.rewards.{law}"]
     assert instances.modules("riverswim-cho-4", {}) == ["befrl.instances.riverswim"]
 
 

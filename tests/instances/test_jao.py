@@ -25,8 +25,7 @@ def test_without_a_bonus_the_value_is_a_geometric_sum(horizon, leave):
     """D_t = V(good) - V(bad) with t steps to go is (r - b) (1 - x^t)/(1 - x), with x = 1 - leave - rate - eps."""
     problem = instance("jao", horizon=horizon, rate=0.1, eps=0.2, leave=leave, background=0.3, bonus=0.0, top=0.7)
     x = 1 - leave - 0.1 - 0.2
-    D = 0.4 * (1 - x ** np.arange(horizon + 1)) / (1 - x)
-    V = problem.optimum[1]
+    D, V = 0.4 * (1 - x ** np.arange(horizon + 1)) / (1 - x), problem.optimum[1]
     assert np.allclose(V[:, GOOD] - V[:, BAD], D[::-1], rtol=0, atol=1e-12)
     assert problem.optimal_value == pytest.approx(0.3 * horizon + 0.3 * D[:-1].sum(), abs=1e-12)
     # D_t grows with t for x > 0, and arms differ by eps D_t: the smallest gap is that of the last step but one.
@@ -34,8 +33,7 @@ def test_without_a_bonus_the_value_is_a_geometric_sum(horizon, leave):
 
 
 def test_the_last_arm_is_optimal_until_its_advantage_is_below_the_bonus():
-    chosen = Parameters()
-    problem = instance("jao")
+    problem, chosen = instance("jao"), Parameters()
     H, first, last = chosen.horizon, 0, chosen.arms - 1
     D = good = bad = 0.0
     for h in reversed(range(H)):
@@ -51,8 +49,7 @@ def test_the_last_arm_is_optimal_until_its_advantage_is_below_the_bonus():
 def test_default_prior_matches_all_arms_but_two():
     """At theta = 0 an arm of the bad state has the background's reward and rate: no optimism, no pessimism for free."""
     problem = instance("jao")
-    nothing = np.zeros((1, problem.model.d))
-    between = slice(1, -1)
+    nothing, between = np.zeros((1, problem.model.d)), slice(1, -1)
     assert np.allclose(problem.model.mean_reward(nothing)[0, BAD], problem.R[BAD, between][0], rtol=0, atol=1e-12)
     assert np.allclose(problem.model.kernel(nothing)[0, BAD], problem.P[BAD, between][0], rtol=0, atol=1e-12)
 
@@ -68,22 +65,19 @@ def failures(algorithm, track, *settings, seeds=100):
 
 @pytest.mark.parametrize(("track", "share"), [("U", 0.2), ("K", 0.5)])
 def test_greedy_fails_and_posterior_sampling_learns(track, share):
-    """Greedy fails on more seeds than the stated share, with any penalty; exp-psrl on fewer than one in ten.
-
-    Each bound is wrong with probability 1 % at most.
-    """
+    """Greedy on more seeds than the share, with any penalty; exp-psrl on fewer than a tenth. Level 1 % for each bound."""
     assert all(found.low > share for found in failures("greedy", track, {"eta": 0.1}, {"eta": 1.0}, {"eta": 10.0}))
     assert failures("exp-psrl", track, {})[0].high < 0.1
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"rate": 0.6, "eps": 0.5}, r"rate \+ eps = 1.1 must be at most 0.999"),
-        ({"background": 0.8, "bonus": 0.1}, r"background \+ bonus = 0.9 must be below top = 0.9"),
-        ({"background": 1.0}, "background = 1.0 is not allowed"),
-    ],
-)
+IMPOSSIBLE = [
+    ({"rate": 0.6, "eps": 0.5}, r"rate \+ eps = 1.1 must be at most 0.999"),
+    ({"background": 0.8, "bonus": 0.1}, r"background \+ bonus = 0.9 must be below top = 0.9"),
+    ({"background": 1.0}, "background = 1.0 is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), IMPOSSIBLE)
 def test_impossible_arms_are_rejected(values, message):
     with pytest.raises(InputError, match=message):
         instances.build("jao", values)

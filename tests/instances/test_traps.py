@@ -32,9 +32,7 @@ def test_values_of_trap_two_by_sums(law):
     """Every deterministic pair of first action and second actions by y, from the definition of the laws."""
     hi, best, prize, bonus = 0.7, 3.0, 1.3, 0.2
     problem = instance("trap-two", hi=hi, best=best, prize=prize, bonus=bonus, reward=law)
-    mean = REWARDS[law]
-    earned = {HI: 2 * bonus, LO: 0.0, NEW: bonus}
-    values = {}
+    mean, earned, values = REWARDS[law], {HI: 2 * bonus, LO: 0.0, NEW: bonus}, {}
     for first, theta in zip((HI, LO, NEW), (hi, -hi, best), strict=True):
         weights = np.exp(theta * np.arange(3))
         for then in itertools.product((HI, LO, NEW), repeat=3):
@@ -57,8 +55,7 @@ def test_in_trap_two_no_noise_makes_the_untried_action_the_best(law, rng):
     theta_r *= 4.0 if law == "bernoulli" else 1e4
     theta_r[:, 3] = np.clip(theta_r[:, 3], -25.0, 25.0) if law == "bernoulli" else theta_r[:, 3]
     Q = plan(problem, theta_p, theta_r)
-    wanted = np.where(theta_r[:, 3] > 0, HI, LO)
-    assert np.array_equal(Q.argmax(1), wanted)
+    assert np.array_equal(Q.argmax(1), np.where(theta_r[:, 3] > 0, HI, LO))
     assert (Q.max(1) > Q[:, NEW]).all()
     theta_p[:, HI] = -1.0
     assert (plan(problem, theta_p, theta_r).argmax(1) == NEW).any()
@@ -115,9 +112,7 @@ def test_values_of_trap_one_by_integration(law):
         inner = integrate.quad(density, -4, 4, epsabs=1e-14)[0]
         return inner / integrate.quad(density, -24, 24, points=(-v, v), epsabs=1e-14, limit=200)[0]
 
-    kappa = 1 / middle(0.0)
-    first = np.array([0.4, -0.4, 0.0, 0.0, 1.5])
-    reached = middle(8.0)
+    first, kappa, reached = np.array([0.4, -0.4, 0.0, 0.0, 1.5]), 1 / middle(0.0), middle(8.0)
     expected = mean(first) + reached * mean(-kappa * 1.5) + (1 - reached) * mean(0.0)
     Q, V = problem.optimum
     # A step from the start back to the start has probability Phi(-12).
@@ -130,11 +125,9 @@ def test_in_trap_one_the_noise_of_the_untried_arm_cancels(rng):
     """Q_1(new) = 0 for Gaussian rewards; with one pair known new is never the best, and nearly always if none is."""
     problem, n = instance("trap-one", reward="gaussian"), 3000
     d = problem.model.d
-    theta_r = rng.normal(size=(n, d)) * 100
-    theta_p = np.zeros((n, d))
-    unknown = plan(problem, theta_p, theta_r)
+    theta_r, theta_p = rng.normal(size=(n, d)) * 100, np.zeros((n, d))
     # All arms are imagined to lead to the middle: new is the best if xi_new > max |xi_j|, by symmetry in 1/(2 d).
-    times = int((unknown.argmax(1) == 2 * d - 2).sum())
+    times = int((plan(problem, theta_p, theta_r).argmax(1) == 2 * d - 2).sum())
     low, high = clopper_pearson(times, n, 1 - 1e-6)
     assert low <= 1 / (2 * d) <= high
     theta_p[:, 0] = 12.0
@@ -145,10 +138,7 @@ def test_in_trap_one_the_noise_of_the_untried_arm_cancels(rng):
 
 @pytest.mark.parametrize("name", ["trap-one", "trap-two"])
 def test_the_assumptions_of_theorem_1_hold_and_its_bound_is_below_the_regret_of_a_trapped_agent(name):
-    """Positive constants, finite x_k, mean rewards in [0, 1] at every (s, a).
-
-    The printed terms have c = 1 and 7 delta = 0.14; at K = 1e13 trap-one is still shut, with probability 0.99.
-    """
+    """The printed terms have c = 1 and 7 delta = 0.14; at K = 1e13 trap-one is still shut, with probability 0.99."""
     problem, K = instance(name), 1e13
     constants, trace = problem.constants, problem.model.features.trace[0]
     assert all(0 < constants[key] < np.inf for key in ("alpha_p", "beta_p", "alpha_r", "beta_r", "B_A", "B_phi_A"))

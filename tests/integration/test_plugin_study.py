@@ -28,10 +28,8 @@ PARTS = {
     "def build(parameters):\n    return chain.build(chain.Parameters(bins=3, horizon=4))\n",
     "my_law.py": "from befrl.model.rewards import bernoulli\n\n\nclass Law(bernoulli.Law):\n    pass\n",
 }
-OURS, MINE, ON_MINE = (
-    f"results/runs/{case}/1000-1001.npz" for case in ("tiny/U/greedy", "tiny/U/mine", "mine/U/greedy")
-)
-TARGETS = {OURS, MINE, ON_MINE}
+CASES = ("tiny/U/greedy", "tiny/U/mine", "mine/U/greedy")
+TARGETS = _, MINE, ON_MINE = [f"results/runs/{case}/1000-1001.npz" for case in CASES]
 
 
 class Folder:
@@ -40,32 +38,27 @@ class Folder:
     def __init__(self, path):
         self.path, self.parts = path, path / "own" / "parts"
         self.parts.mkdir(parents=True)
+        self.write_parts()
+
+    def write_parts(self, **added):
         for name, text in PARTS.items():
-            (self.parts / name).write_text(text)
+            (self.parts / name).write_text(text + added.get(name.removesuffix(".py"), ""))
 
     def snakemake(self, *words, study=STUDY):
         (self.path / "own" / "study.json").write_text(json.dumps(study))
-        snakefile, targets = ["--snakefile", PROJECT / "Snakefile", "--cores", "2"], sorted(TARGETS)
-        command = [sys.executable, "-m", "snakemake", *snakefile, *words, *targets, "--configfile", "own/study.json"]
+        options = [*words, *TARGETS, "--cores", "2", "--configfile", "own/study.json"]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", PROJECT / "Snakefile", *options]
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = os.environ | {"PATH": path, "PYTHONPATH": str(PROJECT / "src")}
         return subprocess.run(command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=240)
 
-    def planned(self):
-        """The files that would be made now."""
+    def planned_after(self, **added):
+        """The files that would be made with some text at the end of plug-ins, {name: text}, which is taken back."""
+        self.write_parts(**added)
         shown = self.snakemake("-n")
+        self.write_parts()
         assert shown.returncode == 0, shown.stderr
         return set(re.findall(r"^ +output: (.*)$", shown.stdout + shown.stderr, flags=re.MULTILINE))
-
-    def planned_after(self, **edits):
-        """The files that would be made after edits of plug-ins, {name: text at the end}, which are taken back."""
-        try:
-            for name, text in edits.items():
-                (self.parts / f"{name}.py").write_text(PARTS[f"{name}.py"] + text)
-            return self.planned()
-        finally:
-            for name, text in PARTS.items():
-                (self.parts / name).write_text(text)
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 """The workflow, driven as a user drives it: Snakemake in a copy of the project, on a study of seconds.
 
-The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder. The fast
-tests are one whole run, one plan for each kind of edit, one kill, and one of each kind of bad input.
+The tests share one finished copy and leave it finished; only what needs a run from nothing has its own folder.
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -25,10 +25,12 @@ from befrl.analysis import components
 from befrl.common import storage, tidy
 from befrl.common.layout import REGRET_TABLES, Layout
 from befrl.experiment import run_file
+from helpers import PROJECT
+from small_study import changed
 
 slow = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
+OTHER = {"estimator": "online-newton", "planner": "rff-paired", "features": 20}
 STUDY = {
     "seeds": 3,
     "tuning": {"configurations": 3, "seeds": [1, 2], "kept": [2]},
@@ -36,16 +38,9 @@ STUDY = {
     "statistics": {"coverage": 10},
     "instances": {"tiny": {"family": "chain", "set": {"bins": 3, "horizon": 4}}},
     "agents": {
-        "bef-rlsvi": {
-            "algorithm": "bef-rlsvi",
-            "tune": {"x": [0.1, 10], "eta": [0.5, 2]},
-            "sweep": {"x": [0.3, 3]},
-        },
+        "bef-rlsvi": {"algorithm": "bef-rlsvi", "tune": {"x": [0.1, 10], "eta": [0.5, 2]}, "sweep": {"x": [0.3, 3]}},
         "greedy": {"algorithm": "greedy"},
-        "other": {
-            "algorithm": "greedy",
-            "set": {"estimator": "online-newton", "planner": "rff-paired", "features": 20},
-        },
+        "other": {"algorithm": "greedy", "set": OTHER},
         "random": {"algorithm": "random"},
     },
     "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "other", "random"], "headline": True}},
@@ -76,14 +71,8 @@ COVERAGE, COLUMNS = LAYOUT.coverage(), LAYOUT.columns()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
-EVERYTHING = (
-    {LAYOUT.study(), INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
-    | TABLE1
-    | ALL_RUNS
-    | TABLES
-    | ALL_FIGURES
-)
-EVERYTHING |= set().union(*COMPONENTS.values())
+EVERYTHING = {LAYOUT.study(), INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
+EVERYTHING |= TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES | set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
 MEASURED |= set().union(*(FIGURES[name] for name, (kind, _) in WANTED.items() if figures.measured(kind)))
@@ -94,7 +83,7 @@ DETERMINED_TABLES = DETERMINED - ALL_FIGURES
 class Project:
     """A copy of the project's code with the study above, in a folder of its own."""
 
-    def __init__(self, folder, origin=ROOT, study=STUDY):
+    def __init__(self, folder, origin=PROJECT, study=STUDY):
         self.folder = folder
         folder.mkdir()
         for name in ("workflow", "config", "src", "tools"):
@@ -109,36 +98,26 @@ class Project:
     def command(self, *words, cores=2, config="study.json"):
         return [sys.executable, "-m", "snakemake", "--cores", str(cores), *words, "--configfile", config]
 
-    def make(self, *words, config="study.json"):
-        """The command behind `make reproduce`."""
-        return [sys.executable, "tools/run_study.py", "study", *words, "--configfile", config]
-
     @property
     def environment(self):
         """`python` is the one of the tests, and befrl comes from the copy."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
 
-    def snakemake(self, *words, **options):
-        """Run to the end; nothing here takes longer than a minute unless it does what it should not."""
-        return self.call(self.command(*words, **options))
-
-    def call(self, command):
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=240
-        )
+    def snakemake(self, *words, command=None, **options):
+        streams = {"capture_output": True, "text": True, "timeout": 240}
+        command = command or self.command(*words, **options)
+        return subprocess.run(command, cwd=self.folder, env=self.environment, **streams)
 
     def finish(self, *words, **options):
         done = self.snakemake(*words, **options)
         assert done.returncode == 0, done.stderr
-        return done.stderr
+        return done.stdout + done.stderr
 
     def planned(self, study=STUDY):
         """The files that Snakemake would make now."""
         self.configure("planned.json", study)
-        shown = self.snakemake("-n", config="planned.json")
-        assert shown.returncode == 0, shown.stderr
-        found = re.findall(r"^ +output: (.*)$", shown.stdout + shown.stderr, flags=re.MULTILINE)
+        found = re.findall(r"^ +output: (.*)$", self.finish("-n", config="planned.json"), flags=re.MULTILINE)
         return {name for line in found for name in line.split(", ")}
 
     def hashes(self, names):
@@ -154,12 +133,13 @@ class Project:
         return self.folder / "src" / f"{name.replace('.', '/')}.py"
 
     @contextlib.contextmanager
-    def edited(self, *paths, text):
-        """Files with some text at their end, for a while."""
+    def edited(self, *paths, text="\n\nEDITED = True\n", change=None):
+        """Files with some text at their end, or another change of their contents, for a while."""
         before = {path: path.read_text() for path in paths}
         try:
             for path, content in before.items():
-                path.write_text(content + text)
+                path.write_text(change(content) if change else content + text)
+                assert path.read_text() != content
             yield
         finally:
             for path, content in before.items():
@@ -175,22 +155,15 @@ def project(tmp_path_factory):
 
 
 def assert_same_runs(project, other):
-    """All arrays of all runs bit by bit, but for the seconds."""
     for name in ALL_RUNS:
         (log, _), (again, _) = (run_file.load(each.folder / name) for each in (project, other))
         for key in run_file.LOGGED:
             assert log[key].tobytes() == again[key].tobytes(), (name, key)
 
 
-# A whole run.
-
-
-def test_the_copy_runs_its_own_code(project):
-    shown = project.call([sys.executable, "-c", "import befrl; print(befrl.__file__)"])
-    assert Path(shown.stdout.strip()) == project.folder / "src" / "befrl" / "__init__.py"
-
-
-def test_a_run_makes_everything_and_then_there_is_nothing_to_do(project):
+def test_a_run_of_the_copy_makes_everything_and_then_there_is_nothing_to_do(project):
+    shown = project.finish(command=[sys.executable, "-c", "import befrl; print(befrl.__file__)"])
+    assert Path(shown.strip()) == project.folder / "src" / "befrl" / "__init__.py"
     assert project.existing(EVERYTHING) == EVERYTHING
     made = [path for top in ("results", "figures") for path in (project.folder / top).rglob("*") if path.is_file()]
     names = {path.relative_to(project.folder).as_posix() for path in made if path.suffix not in (".log", ".tsv")}
@@ -199,23 +172,18 @@ def test_a_run_makes_everything_and_then_there_is_nothing_to_do(project):
 
 
 def test_the_command_beside_a_figure_makes_it(project):
-    """The page of a study with a config of its own names that config."""
     name = next(iter(FIGURES))
     command = storage.read_json(project.folder / LAYOUT.figure("json", name))["command"]
     assert command == f"snakemake --cores all {LAYOUT.figure('svg', name)} --configfile study.json"
     (project.folder / LAYOUT.figure("svg", name)).unlink()
-    done = project.call([sys.executable, "-m", *command.split()])
-    assert done.returncode == 0, done.stderr
+    project.finish(command=[sys.executable, "-m", *command.split()])
     assert project.existing(FIGURES[name]) == FIGURES[name]
 
 
-def test_the_report_shows_the_study(project):
+def test_the_report_shows_the_study_and_the_table_of_instances_the_answer_of_exploration(project):
     page = (project.folder / REPORT).read_text()
     assert all(text in page for text in ("bef-rlsvi", "tiny", "C31", "<svg", "Does exploration matter here?"))
     assert page.count("<figure ") == len(FIGURES)
-
-
-def test_the_table_of_instances_has_the_answer_of_exploration(project):
     (row,) = tidy.read(project.folder / INSTANCES).to_dict("records")
     table = tidy.read(project.folder / LAYOUT.component("exploration", "points", "tiny")).set_index("role")
     assert (row["name"], row["family"], row["episodes"], row["seeds"]) == ("tiny", "chain", 3, 2)
@@ -245,17 +213,11 @@ def test_runs_know_what_made_them(project):
     for (_, setting), number in zip(chosen, outcome["chosen"].values(), strict=True):
         assert {key: setting[key] for key in ("x", "eta")} == outcome["configurations"][number]["values"]
     assert len(outcome["configurations"]) == 3 and [len(each) for each in outcome["regrets"].values()] == [2, 2]
-    other = min(RUNS["other"])
-    (parameters,) = storage.read_meta(project.folder / other, "run")["settings"]
-    assert (parameters["estimator"], parameters["planner"], parameters["features"]) == (
-        "online-newton",
-        "rff-paired",
-        20,
-    )
+    (parameters,) = storage.read_meta(project.folder / min(RUNS["other"]), "run")["settings"]
+    assert OTHER.items() <= parameters.items()
 
 
 # What is made again after an edit.
-
 EXPLORATION = COMPONENTS["exploration"] | FIGURES["exploration"] | {INSTANCES, REPORT}
 PLANNERS = COMPONENTS["planners"] | FIGURES["planners"] | FIGURES["planners-cost"] | {REPORT}
 OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"] | FIGURES["planners-cost"]
@@ -287,14 +249,14 @@ UNUSED += " befrl.analysis.components.densities befrl.figures.densities"
 
 
 def test_edits_cost_exactly_what_depends_on_them(project):
-    with project.edited(*map(project.module, SELECTED), text="\n\nEDITED = True\n"):
+    with project.edited(*map(project.module, SELECTED)):
         assert project.planned() == set().union(*(EDITS[module] for module in SELECTED))
 
 
 @slow
 @pytest.mark.parametrize("modules", EDITS)
 def test_an_edit_costs_exactly_what_depends_on_it(project, modules):
-    with project.edited(*map(project.module, modules.split()), text="\n\nEDITED = True\n"):
+    with project.edited(*map(project.module, modules.split())):
         assert project.planned() == EDITS[modules]
 
 
@@ -303,17 +265,14 @@ def test_comments_unused_modules_and_a_new_agent_cost_nothing(project):
     new = project.folder / "src/befrl/agents/newcomer.py"
     new.write_text((project.folder / "src/befrl/agents/greedy.py").read_text())
     try:
-        with (
-            project.edited(*map(project.module, used), text="\n\n# a remark\n"),
-            project.edited(*map(project.module, UNUSED.split()), text="\n\nEDITED = True\n"),
-        ):
+        remarks = project.edited(*map(project.module, used), text="\n\n# a remark\n")
+        with remarks, project.edited(*map(project.module, UNUSED.split())):
             assert project.planned() == set()
     finally:
         new.unlink()
 
 
 def test_texts_that_are_results_cost_what_shows_them(project):
-    """The meaning of a column, the caption of a figure, and the style of the report."""
     texts = {
         "analysis/columns.csv": "coverage,level,the same in other words\n",
         "figures/captions.yaml": "\noptimism: {title: Optimism, caption: in other words}\n",
@@ -326,28 +285,23 @@ def test_texts_that_are_results_cost_what_shows_them(project):
 
 
 def test_a_changed_config_costs_what_depends_on_it(project):
-    other = json.loads(json.dumps(STUDY))
-    other["agents"]["greedy"]["set"] = {"eta": 2.0}
-    other["components"]["planners"]["features"] = [4, 16]
+    other = changed("agents.greedy.set", {"eta": 2.0}, STUDY)
+    other = changed("components.planners.features", [4, 16], other)
     assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS | PLANNERS
 
 
 @slow
 def test_a_changed_range_or_procedure_costs_the_tuning_and_what_follows(project):
     """Other values of a sweep, and other seeds of the evaluation, cost no tuning."""
-    for change in ({"tune": {"x": [0.1, 20], "eta": [0.5, 2]}}, {"sweep": {"x": [0.3, 4]}}):
-        other = json.loads(json.dumps(STUDY))
-        other["agents"]["bef-rlsvi"] |= change
-        assert project.planned(other) == RUNS["bef-rlsvi"] | ({TUNED} if "tune" in change else set()) | AFTER_RUNS
-    assert project.planned(STUDY | {"tuning": STUDY["tuning"] | {"seeds": [1, 3]}}) == (
-        RUNS["bef-rlsvi"] | {TUNED} | AFTER_RUNS
-    )
-    more = {f"results/runs/tiny/U/{agent}/1002-1003.npz" for agent in STUDY["agents"]}
-    assert project.planned(STUDY | {"seeds": 4}) == more | AFTER_RUNS
+    for path, value, cost in (
+        ("agents.bef-rlsvi.tune.x", [0.1, 20], RUNS["bef-rlsvi"] | {TUNED} | AFTER_RUNS),
+        ("agents.bef-rlsvi.sweep.x", [0.3, 4], RUNS["bef-rlsvi"] | AFTER_RUNS),
+        ("tuning.seeds", [1, 3], RUNS["bef-rlsvi"] | {TUNED} | AFTER_RUNS),
+        ("seeds", 4, {f"results/runs/tiny/U/{agent}/1002-1003.npz" for agent in STUDY["agents"]} | AFTER_RUNS),
+        ("components.exploration.episodes.tiny", 4, EXPLORATION),
+    ):
+        assert project.planned(changed(path, value, STUDY)) == cost
     assert project.planned(STUDY | {"ties": "first"}) >= ALL_RUNS | {TUNED}
-    other = json.loads(json.dumps(STUDY))
-    other["components"]["exploration"]["episodes"]["tiny"] = 4
-    assert project.planned(other) == EXPLORATION
 
 
 def test_what_changes_no_bit_costs_nothing(project):
@@ -361,36 +315,33 @@ def test_what_changes_no_bit_costs_nothing(project):
     assert project.planned(other) == set()
 
 
-PACKAGES = {"numpy": EVERYTHING - {COLUMNS, LAYOUT.study()}, "matplotlib": ALL_FIGURES | {REPORT}, "ruff": set()}
+PACKAGES = {"matplotlib": ALL_FIGURES | {REPORT}, "numpy": EVERYTHING - {COLUMNS, LAYOUT.study()}, "ruff": set()}
 
 
-@pytest.mark.parametrize(
-    "package", [name if name == "matplotlib" else pytest.param(name, marks=slow) for name in PACKAGES]
-)
+def first_is_fast(names):
+    return [pytest.param(name, marks=slow if i else ()) for i, name in enumerate(names)]
+
+
+@pytest.mark.parametrize("package", first_is_fast(PACKAGES))
 def test_another_version_in_the_lock_costs_what_imports_the_package(project, package):
     """numpy is everywhere; matplotlib draws; ruff has no part in any result."""
-    lock = project.folder / "requirements.lock"
-    before = lock.read_text()
-    try:
-        lock.write_text(re.sub(rf"^{package}==", f"{package}==9", before, flags=re.MULTILINE))
-        assert lock.read_text() != before
+    newer = functools.partial(re.sub, rf"(?m)^{package}==", f"{package}==9")
+    with project.edited(project.folder / "requirements.lock", change=newer):
         assert project.planned() == PACKAGES[package]
-    finally:
-        lock.write_text(before)
 
 
 @slow
 def test_the_report_can_be_made_again_when_a_run_file_is_gone(project):
     """It declares all that it reads, and reads no run file."""
-    run = min(RUNS["random"])
-    kept = (project.folder / run).read_bytes()
-    (project.folder / run).unlink()
-    (project.folder / REPORT).unlink()
+    run, report = project.folder / min(RUNS["random"]), project.folder / REPORT
+    kept = run.read_bytes()
+    run.unlink()
+    report.unlink()
     project.finish()
-    assert (project.folder / REPORT).exists()
-    (project.folder / run).write_bytes(kept)
+    assert report.exists()
+    run.write_bytes(kept)
     # The restored file is younger than the tables; its content is the same.
-    os.utime(project.folder / run, ns=(0, 0))
+    os.utime(run, ns=(0, 0))
     assert "Nothing to be done" in project.finish()
 
 
@@ -401,9 +352,6 @@ def test_a_clone_with_its_results_has_nothing_to_do(project, tmp_path):
         shutil.copytree(project.folder / name, clone.folder / name)
     assert not (clone.folder / ".snakemake").exists()
     assert "Nothing to be done" in clone.finish()
-
-
-# The same bytes again.
 
 
 @slow
@@ -418,18 +366,10 @@ def test_figures_are_drawn_again_to_the_same_bytes(project):
 
 @contextlib.contextmanager
 def interrupted(project, number, command=None):
-    """Snakemake, hit by a signal when two runs are there; yields the times of all but the newest.
-
-    With one core at work the older of two is finished for certain.
-    """
-    started = subprocess.Popen(
-        command or project.command(cores=1),
-        cwd=project.folder,
-        env=project.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    """Snakemake on one core, hit by a signal when two runs are there; yields the times of the finished ones."""
+    options = {"cwd": project.folder, "env": project.environment, "start_new_session": True}
+    options |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    started = subprocess.Popen(command or project.command(cores=1), **options)
     try:
         while len(found := project.existing(ALL_RUNS)) < 2:
             assert started.poll() is None, "ended before it could be interrupted"
@@ -464,43 +404,31 @@ def test_the_same_command_completes_a_killed_or_interrupted_run(project, tmp_pat
     study = STUDY | {"jobs": STUDY["jobs"] | {"threads": 2}}
     other = Project(tmp_path / "other", project.folder, study)
     wanted = ALL_RUNS | TABLES
-    command = other.make("--cores", "1", *sorted(wanted))
+    # What `make reproduce` runs.
+    command = [sys.executable, "tools/run_study.py", "study", "--cores", "1", *sorted(wanted)]
+    command += ["--configfile", "study.json"]
     with interrupted(other, number, command) as finished:
-        done = other.call(command)
-        assert done.returncode == 0, done.stderr
+        other.finish(command=command)
     assert other.times(finished) == finished
-    assert other.existing(wanted) == wanted
-    assert not list(other.folder.rglob("*.part"))
+    assert other.existing(wanted) == wanted and not list(other.folder.rglob("*.part"))
     assert_same_runs(project, other)
     assert other.hashes({"results/regret/tiny_U/curves.csv"}) == project.hashes({"results/regret/tiny_U/curves.csv"})
 
 
-# What goes wrong.
-
-
-def befrl_lines(text):
-    return [line for line in text.splitlines() if line.startswith("befrl: ")]
-
-
-def first_is_fast(names):
-    return [pytest.param(name, marks=slow if i else ()) for i, name in enumerate(names)]
-
-
-def changed(key, value):
-    return STUDY | {key: value}
+def assert_rejected(done, words):
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("befrl: ")]
+    assert words in line
 
 
 BAD_CONFIGS = {
-    "unknown key": (changed("sedes", {}), "unknown key 'sedes'"),
-    "unknown agent": (changed("study", {"tiny": {"episodes": 5, "agents": ["dqn"]}}), "unknown agent 'dqn'"),
+    "unknown key": (STUDY | {"sedes": {}}, "unknown key 'sedes'"),
+    "unknown agent": (STUDY | {"study": {"tiny": {"episodes": 5, "agents": ["dqn"]}}}, "unknown agent 'dqn'"),
     "refused pairing": (
-        changed("agents", STUDY["agents"] | {"greedy": {"algorithm": "greedy", "set": {"estimator": "gaussian"}}}),
+        changed("agents.greedy.set", {"estimator": "gaussian"}, STUDY),
         "study.tiny.agents: agent 'greedy': estimator 'gaussian' cannot work with the family TruncatedNormal",
     ),
-    "bad range": (
-        changed("agents", STUDY["agents"] | {"greedy": {"algorithm": "greedy", "tune": {"eta": [2, 1]}}}),
-        "agents.greedy.tune: eta = [2, 1] is not allowed",
-    ),
+    "bad range": (changed("agents.greedy.tune.eta", [2, 1], STUDY), "agents.greedy.tune: eta = [2, 1] is not allowed"),
     "no instances": ({key: STUDY[key] for key in STUDY if key != "instances"}, "'instances' is missing"),
 }
 
@@ -509,11 +437,7 @@ BAD_CONFIGS = {
 def test_a_bad_config_is_one_sentence_before_any_job(project, name):
     config, words = BAD_CONFIGS[name]
     project.configure("bad.json", config)
-    bad = project.snakemake("-n", config="bad.json")
-    assert bad.returncode == 2
-    (line,) = befrl_lines(bad.stderr)
-    assert words in line
-    assert "Traceback" not in bad.stderr
+    assert_rejected(project.snakemake("-n", config="bad.json"), words)
 
 
 BAD_TARGETS = {
@@ -532,35 +456,25 @@ BAD_TARGETS = {
 @slow
 def test_bad_input_leaves_nothing_locked(project):
     """Not as a dry run, which would not lock; a good run follows without --unlock."""
-    project.configure("bad.json", changed("sedes", {}))
+    project.configure("bad.json", STUDY | {"sedes": {}})
     assert project.snakemake(config="bad.json").returncode == 2
     for target in ("results/runs/tiny/U/dqn/1000-1001.npz", "figures/pie.svg"):
-        bad = project.snakemake(target)
-        assert bad.returncode == 2
-        (line,) = befrl_lines(bad.stderr)
-        assert BAD_TARGETS[target] in line
-        assert "Traceback" not in bad.stderr
+        assert_rejected(project.snakemake(target), BAD_TARGETS[target])
     assert "Nothing to be done" in project.finish()
 
 
 @pytest.mark.parametrize("target", first_is_fast(BAD_TARGETS))
 def test_a_bad_target_is_one_sentence(project, target):
-    bad = project.snakemake("-n", target)
-    assert bad.returncode == 2
-    (line,) = befrl_lines(bad.stderr)
-    assert BAD_TARGETS[target] in line
+    assert_rejected(project.snakemake("-n", target), BAD_TARGETS[target])
 
 
 @slow
 def test_a_truncated_run_is_named_and_deleting_it_repairs_the_study(project):
     broken = min(RUNS["random"])
-    log, _ = run_file.load(project.folder / broken)
-    kept = EVERYTHING - TABLES - {broken}
-    before = project.hashes(kept)
-    path = project.folder / broken
+    path, kept = project.folder / broken, EVERYTHING - TABLES - {broken}
+    (log, _), before = run_file.load(path), project.hashes(kept)
     path.write_bytes(path.read_bytes()[:200])
-    failed = project.snakemake()
-    assert failed.returncode == 1
+    assert project.snakemake().returncode == 1
     sentence = (project.folder / "results/logs/regret/tiny_U.log").read_text()
     assert sentence == f"befrl: {broken}: truncated, or not a befrl run file: delete it and run again\n"
     assert project.hashes(kept) == before

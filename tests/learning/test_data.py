@@ -20,8 +20,7 @@ def gathered(problem, seeds=SEEDS, episodes=5):
 def test_sums_over_visits_by_loops(name):
     problem = instance(name)
     data, played = gathered(problem)
-    counts, rewards = np.zeros_like(data.counts), np.zeros_like(data.sum_reward)
-    psi = np.zeros_like(data.sum_psi)
+    counts, rewards, psi = (np.zeros_like(part) for part in (data.counts, data.sum_reward, data.sum_psi))
     for i in range(len(SEEDS)):
         for s, a, r, after in zip(*samples(played, i), strict=True):
             x = int(problem.model.space.cell(np.array(s)))
@@ -29,16 +28,13 @@ def test_sums_over_visits_by_loops(name):
             rewards[i, x, a] += r
             psi[i, x, a] += problem.model.family.statistic(np.array(after))
     assert np.array_equal(data.counts, counts)
-    assert np.allclose(data.sum_reward, rewards, rtol=1e-13, atol=1e-13)
-    assert np.allclose(data.sum_psi, psi, rtol=1e-13, atol=1e-13)
+    for found, summed in ((data.sum_reward, rewards), (data.sum_psi, psi)):
+        assert np.allclose(found, summed, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_sums_of_polynomials_of_the_state_are_exact_in_each_cell(name):
-    """sum_x N(x, a) f(x) = sum over visits of f(s), and with rewards and psi: for f of less degree than the order.
-
-    Over the anchors and the visits of a cell, which determines all weights.
-    """
+    """sum_x N(x, a) f(x) = sum over visits of f(s), and with rewards and psi: for f of less degree than the order."""
     problem = instance(name)
     space, shape = problem.model.space, (problem.model.n_cells, problem.model.space.per_cell)
     data, played = gathered(problem)
@@ -62,8 +58,7 @@ def test_sums_of_polynomials_of_the_state_are_exact_in_each_cell(name):
 def test_totals_of_matrices_are_those_of_their_entries(name, rng):
     problem = instance(name)
     data, played = gathered(problem, episodes=1)
-    visits = Visits(problem.model, played[0])
-    values = rng.standard_normal((*played[0].actions.shape, 2, 3))
+    visits, values = Visits(problem.model, played[0]), rng.standard_normal((*played[0].actions.shape, 2, 3))
     whole = visits.total(values)
     assert whole.shape == (*data.counts.shape, 2, 3)
     for j, k in np.ndindex(2, 3):

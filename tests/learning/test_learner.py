@@ -59,16 +59,13 @@ def test_estimates_solve_the_score_equations_of_all_samples(name, values, eta):
         cells, x_r = 0 if model.smooth else model.space.cell(states), model.B @ U
 
         def score_p(theta, U=U, psi=psi, cells=cells, actions=actions):
-            mean = laws.moments(U @ theta, cells, actions)[1]
-            return np.einsum("tpd,tp->d", U, psi - mean) - eta * A @ theta
+            return np.einsum("tpd,tp->d", U, psi - laws.moments(U @ theta, cells, actions)[1]) - eta * A @ theta
 
         def score_r(theta, x_r=x_r, rewards=rewards):
             return (rewards - model.reward.mean(x_r @ theta)) @ x_r - eta * A @ theta
 
-        for score, theta, hessian in (
-            (score_p, fit.theta_p[i], fit.hessian_p[i]),
-            (score_r, fit.theta_r[i], fit.hessian_r[i]),
-        ):
+        transitions, rewards = (score_p, fit.theta_p[i], fit.hessian_p[i]), (score_r, fit.theta_r[i], fit.hessian_r[i])
+        for score, theta, hessian in (transitions, rewards):
             if model.smooth:
                 # The interpolation moves the estimate by less than 1e-4 of a standard error.
                 assert np.sqrt(score(theta) @ np.linalg.solve(full(hessian), score(theta))) < 1e-4
@@ -90,10 +87,7 @@ def test_the_stored_hessian_is_that_of_the_estimate(name):
 
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_the_estimate_of_a_linear_gaussian_system_is_ridge_regression(dimension):
-    """theta = argmin sum |s'/sigma - M phi|^2/2 + eta/2 |M|^2: (eta I + sum phi phi')^-1 sum phi s''/sigma by rows.
-
-    Products of features have degree 4: exact with the five nodes of one dimension, not with the three of two.
-    """
+    """Products of features have degree 4: exact with the five nodes of one dimension, not with the three of two."""
     problem = instance("lds", dimension=dimension)
     for eta in (0.3, 5.0):
         fit, played = learned(problem, eta, seeds=(0, 1), episodes=3)
@@ -124,17 +118,13 @@ def test_newton_converges_from_far_starts(name):
 @each_penalty
 def test_newton_converges_with_little_penalty_and_data(name, eta):
     """After few episodes the likelihood alone may have no maximum: 100 seeds, each refitted ten times."""
-    log = play("exp-psrl", instance(name), "K", range(100), 10, eta=eta)
-    assert np.all(np.isfinite(log["error_p"]))
+    assert np.all(np.isfinite(play("exp-psrl", instance(name), "K", range(100), 10, eta=eta)["error_p"]))
 
 
 @pytest.mark.parametrize("name", SMOOTH)
 @each_penalty
 def test_newton_converges_with_little_penalty_and_smooth_features(name, eta):
-    """The same without planning, 12 seeds refitted eight times: what agents draw from is positive definite.
-
-    Lagrange weights may be negative, so that the loss is not convex far away, where a weak penalty lets theta go.
-    """
+    """The same without planning, 12 seeds refitted eight times: what agents draw from is positive definite."""
     problem = light(name)
     fit = learner(problem, range(12), eta=eta)
     for episode in random_episodes(problem, range(12), 8):

@@ -1,5 +1,7 @@
 """The losses from O(1) statistics against all data, and their derivatives against finite differences."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -43,10 +45,7 @@ def test_losses_have_the_right_derivatives(name, values, loss, rng):
 
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_loss_is_the_negative_log_likelihood_of_the_samples(name, values, rng):
-    """Exactly where features are constant on cells; else up to the interpolation, 1e-6 for each sample.
-
-    Parameters are those that an estimator meets: within a unit of the truth.
-    """
+    """Exactly where features are constant on cells; else up to the interpolation, 1e-6 for each sample."""
     problem = instance(name, **values)
     data, played = gathered(problem)
     model, laws = problem.model, fine_laws(name, **values)
@@ -62,13 +61,11 @@ def test_loss_is_the_negative_log_likelihood_of_the_samples(name, values, rng):
         c = natural @ model.B
         return model.reward.log_partition(c) - c * rewards
 
-    for shift in rng.uniform(-1, 1, (3, model.d)):
-        for loss, terms, truth in zip(
-            LOSSES, (transitions, of_rewards), (problem.theta_p, problem.theta_r), strict=True
-        ):
-            theta = truth + shift
-            direct = terms(U @ theta).sum() + 0.35 * theta @ full(model.features.trace) @ theta
-            assert loss(model, data, 0.7, theta[None])[0][0] == pytest.approx(direct, rel=1e-12, abs=tolerance)
+    cases = zip(LOSSES, (transitions, of_rewards), (problem.theta_p, problem.theta_r), strict=True)
+    for shift, (loss, terms, truth) in itertools.product(rng.uniform(-1, 1, (3, model.d)), cases):
+        theta = truth + shift
+        direct = terms(U @ theta).sum() + 0.35 * theta @ full(model.features.trace) @ theta
+        assert loss(model, data, 0.7, theta[None])[0][0] == pytest.approx(direct, rel=1e-12, abs=tolerance)
 
 
 @pytest.mark.parametrize("name", INSTANCES)
@@ -76,8 +73,7 @@ def test_some_seeds_alone_have_the_same_bits(name, rng):
     """Newton's method evaluates only the seeds that have not converged."""
     problem = instance(name)
     data, _ = gathered(problem, seeds=(0, 1, 2, 3))
-    theta = rng.uniform(-1, 1, (4, problem.model.d))
-    rows = np.array([1, 3])
+    theta, rows = rng.uniform(-1, 1, (4, problem.model.d)), np.array([1, 3])
     for loss in LOSSES:
         whole, some = loss(problem.model, data, 0.7, theta), loss(problem.model, data, 0.7, theta[rows], rows)
         assert all(np.array_equal(one[rows], other) for one, other in zip(whole, some, strict=True))

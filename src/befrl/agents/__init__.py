@@ -15,10 +15,8 @@ from befrl.planning import planners
 
 registry = Registry("agent", __name__, __path__, parts=("Agent", "Parameters"), base="BaseAgent")
 
-# The parts of an agent that are chosen by a parameter of the same name.
-PARTS = {"estimator": estimators.registry, "planner": planners.registry}
-# A stream of zeros, for planners and estimators that draw in their constructors.
-_ZEROS = SimpleNamespace(take=lambda m: np.zeros((1, m)))
+PARTS = {"estimator": estimators.registry, "planner": planners.registry}  # chosen by parameters of these names
+_ZEROS = SimpleNamespace(take=lambda m: np.zeros((1, m)))  # a stream of zeros for parts that draw in their constructors
 
 
 def parameters(algorithm: str, values: dict, where: str | None = None):

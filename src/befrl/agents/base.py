@@ -68,8 +68,7 @@ class BaseAgent(ABC):
 
     learner = None
     needs_truth = False
-    # One sentence if the constants of the source are not known: what stands in for them.
-    surrogate = ""
+    surrogate = ""  # one sentence if the source's constants are not known: what stands in for them
 
     @classmethod
     def specification(cls, model, parameters) -> str:

@@ -14,12 +14,12 @@ and xi (n, d), Gbar (n, blocks, m, m), x (n,).
 
 **Deviations.** The family has a known base measure, as in Chowdhury et al., and psi may be signed. The penalty is
 |theta|_A^2/2; the printed norm does not yield the score equations. Estimators of episode k use the data before k (the
-printed sums run to k). alpha, beta and B_A are computed from theta* (`constants.py`); alpha_r is the constant along B,
-alpha_p ignores directions in which psi does not vary, and the MLE is not constrained to their compact set. x_k and B_i
-are Theorem 1's, as equalities. Elsewhere the paper has k for K and no square (lemma on the learning error), H on both
-terms, no alpha_r in the first root and 2 alpha_r in the second (sketch of the proof), and log(2 C/delta) (corollaries).
-In track K the noise is added to theta*_r and x_k keeps only its first term. The paper plans with random features, here
-a `planner`.
+printed sums run to k). alpha, beta and B_A are computed from theta* (`constants.py`) and given to the agent; alpha_r is
+the constant along B, alpha_p ignores directions in which psi does not vary, and the MLE is not constrained to the
+compact set behind them. x_k and B_i are Theorem 1's, as equalities. Elsewhere the paper has k for K and no square
+(lemma on the learning error), H on both terms, no alpha_r in the first root and 2 alpha_r in the second (sketch of the
+proof), and log(2 C/delta) (corollaries). In track K the noise is added to theta*_r and x_k keeps only its first term.
+Planning is exact by default; the paper plans with random features.
 """
 
 from dataclasses import dataclass

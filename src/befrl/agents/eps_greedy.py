@@ -4,7 +4,7 @@
     pi_h(a | s) = (1 - epsilon) 1[a = argmax Q_h(s,.)] + epsilon/A
 
 Regret is that of the mixture pi. `model: counts` is the baseline of Ayoub, Jia, Szepesvari, Wang, Yang (ICML 2020,
-Appendix C), on cells, with N(s,a,s') visits. In their code V_{h+1} is the previous episode's (`backup: previous`).
+Appendix C), on cells, with N(s,a,s') visits and, in their code, V_{h+1} of the previous episode (`backup: previous`):
 
     P^  = N(s,a,s')/(N(s,a) + 1),   Q_h = Pi_[0,H]( r + P^ V_{h+1} ),   V_h = (1-eps) max_a Q_h + eps mean_a Q_h
 

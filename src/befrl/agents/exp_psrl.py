@@ -2,10 +2,10 @@
 
     theta~ ~ N(theta^, v^2 H^-1),   H = sum U' Cov_{theta^}[psi] U + eta A,   Q_h = E[r] + P_{theta~_p} V_{h+1}
 
-is the Laplace approximation for the prior N(0, (eta A)^-1). `scale` is v, 1 in theory. In track U the reward's
-parameter is drawn likewise. With `posterior: mala` the draw starts a chain of `steps` Metropolis-adjusted Langevin
-steps (`langevin.py`) with invariant law exp(-L(theta)/v^2), L the penalised negative log-likelihood: the exact
-posterior for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
+The draw is from the Laplace approximation of the posterior, for the prior N(0, (eta A)^-1). `scale` is v, 1 in theory.
+In track U the reward's parameter is drawn likewise. With `posterior: mala` the draw starts a chain of `steps`
+Metropolis-adjusted Langevin steps (`langevin.py`) with invariant law exp(-L(theta)/v^2), L the penalised negative
+log-likelihood: the exact posterior for v = 1. Shapes: theta (n, d), H (n, blocks, m, m).
 
 **Deviations.** The source assumes exact draws and a known reward; here draws are approximate. Its conjugate prior
 exp(n_0 (theta . T(s_0'|s_0,a_0) - Z)) is not implemented. Its bound is Bayesian, with theta* drawn from the prior; here

@@ -1,25 +1,21 @@
 """EXP-UCRL (Chowdhury, Gopalan, Maillard, AISTATS 2021): optimism over a confidence set of models.
 
-The published algorithm plays argmax_pi max_{theta in Theta_n} V_theta,1(s_1), which is intractable, with
+    Theta_n = { sum KL(theta^, theta) + eta/2 |theta - theta^|_A^2 <= beta_n }
+    beta_n  = eta/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta/eta A^-1 sum G),   rho = sqrt(2 beta_n)
+    b_h     = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{H^-1},   H = sum U' Cov_{theta^}[psi] U + eta A
+    Q_h     = clip( E[r] + P_{theta^} V_{h+1} + b_h, 0, H-h+1 ),   V_h = max_a Q_h
 
-    Theta_n = { sum KL(theta^, theta) + eta/2 |theta - theta^|_A^2 <= beta_n },
-    beta_n  = eta/2 B_A^2 + log(2 C_n/delta),   C_n = det(I + beta/eta A^-1 sum G).
-
-To second order Theta_n is the ellipsoid |theta - theta^|_H <= rho, rho = sqrt(2 beta_n), H = sum U' Cov_{theta^}[psi] U
-+ eta A. `relaxation` replaces the maximum over it (`optimism.py`), by default with a value-aware bonus,
-
-    b_h   = rho | U' Cov_{theta^}(psi, V_{h+1}) |_{H^-1}
-    Q_h   = clip( E[r] + P_{theta^} V_{h+1} + b_h, 0, H-h+1 ),   V_h = max_a Q_h.
-
-In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r |x|_{H_r^-1})), rho_r likewise with beta_r.
-`scale` multiplies rho and rho_r. Shapes: theta (n, d), H (n, blocks, m, m), rho (n,).
+The published algorithm plays argmax_pi max_{theta in Theta_n} V_theta,1(s_1), which is intractable. To second order
+Theta_n is the ellipsoid |theta - theta^|_H <= rho. `relaxation` replaces the maximum over it (`optimism.py`), by
+default with the value-aware bonus b_h. In track U the reward is optimistic too: min(1, Z_r'(theta^_r . x + rho_r
+|x|_{H_r^-1})), rho_r likewise with beta_r. `scale` multiplies rho and rho_r. Shapes: theta (n, d), H (n, blocks, m, m).
 
 **Deviations.** `local` and `pinsker` relax the maximum at each (s,a,h) separately and clip Q; `gradient` and `sample`
 keep one theta and find a local maximum, or the best of a sample. These two need s_1, known in the source; here it has
 the empirical law of past first states, by cell, uniform before the first episode. C_n, a ratio of two integrals in the
 source, is replaced by its upper bound, the determinant, as in Ouhamma et al., whose step before has square roots of
-determinants. Transitions and rewards have a confidence set each, both at delta. B_A and beta are computed from theta*.
-The authors mention an optimistic reward but do not state it; here it acts at each (s,a) separately.
+determinants. Transitions and rewards have a confidence set each, both at delta. B_A and beta are computed from theta*
+and given to the agent. The authors mention an optimistic reward but do not state it; here it acts at each (s,a).
 """
 
 from dataclasses import dataclass

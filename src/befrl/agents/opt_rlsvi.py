@@ -8,11 +8,9 @@
     sigma^2 = H nu_k,   alpha_U = 1/(4 sqrt(gamma_k)),   alpha_L = alpha_U/2,   lambda = 1          (Algorithm 1)
 
 `scale` multiplies sqrt(nu_k), hence sigma, and divides alpha_U. Shapes: Q_t (n, S, A), d = D of `regression.py`.
-
-**Deviations.** w is that of the paper's appendix, with which Q is continuous; Definition 1 of the main text has w and 1
-- w swapped between alpha_L and alpha_U. c_1 = c_2 = 1, which the paper leaves open; L_phi = 1 and L_psi = L_r =
-sqrt(d), as in a linear MDP; the misspecification is 0; the logarithm in beta_k is at least 1. At the theory's alpha_U
-(2e-5 for d = H = 10, K = 1000) all actions keep the default H-t+1.
+**Deviations.** w is that of the paper's appendix, with which Q is continuous; Definition 1 has the weights swapped. c_1
+= c_2 = 1 (left open), L_phi = 1, L_psi = L_r = sqrt(d) (as in a linear MDP), the misspecification is 0, the logarithm
+in beta_k is at least 1. At the theory's alpha_U (2e-5 for d = H = 10, K = 1000) all actions keep the default.
 """
 
 from dataclasses import dataclass

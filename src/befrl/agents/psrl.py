@@ -38,12 +38,10 @@ class Parameters:
 def log_gamma_draws(shape, generators):
     """Logarithms of Gamma(a) = Gamma(a + 1) U^(1/a) for shapes a (n, ...), since variables of small a underflow."""
     gammas, exponentials = np.empty((2, *shape.shape))
-    # Draws are by rejection, so that each row needs its own generator.
-    for row, generator in enumerate(generators):
+    for row, generator in enumerate(generators):  # one for each row, since draws are by rejection
         generator.standard_gamma(shape[row] + 1.0, out=gammas[row])
         generator.standard_exponential(out=exponentials[row])
-    # -log U is an exponential variable.
-    return np.log(gammas) - exponentials / shape
+    return np.log(gammas) - exponentials / shape  # -log U is an exponential variable
 
 
 class Agent(cells.TabularAgent):

@@ -1,19 +1,15 @@
 """Thompson sampling for Gaussian next states (Ren, Zhang, Szepesvari, Dai, UAI 2022), with a linear class.
 
-The model is s' = W f(s,a) + N(0, sigma^2 I) with known features f and sigma. With y = s' - c and a normal prior of
-precision eta/sigma^2 the posterior of W is
+The model is s' = W f(s,a) + N(0, sigma^2 I) with known f and sigma. With y = s' - c and prior precision eta/sigma^2,
 
-    W ~ N( W^, sigma^2 Lambda^-1 ) for each row,   Lambda = eta I + sum f f',   W^ = (sum y f') Lambda^-1;
-    W~ = W^ + v sigma Z Lambda^-1/2,   Q_h = E[r] + E_{W~} V_{h+1},   V_h = max_a Q_h.
+    W ~ N( W^, sigma^2 Lambda^-1 ) for each row,   Lambda = eta I + sum f f',   W^ = (sum y f') Lambda^-1
+    W~ = W^ + v sigma Z Lambda^-1/2,   Q_h = E[r] + E_{W~} V_{h+1},   V_h = max_a Q_h
 
 `scale` is v, 1 in theory. Where next states are Gaussian (`lds`) the model is exact, with the instance's features and
 sigma and c = 0. On other continuous spaces this is the misspecified baseline that Li et al. call LDS: f is the
-instance's phi, or one-hot(cell, action) where features are constant on cells, c is the mean of the base measure, the
-normal law is truncated to the box, and sigma^2 is fitted, with sigma_0^2 the base measure's variance:
-
-    sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y f'>) / (1 + m n)
-
-Shapes: W as a vector (n, m q), Lambda (n, blocks, ., .), sigma (n,).
+instance's phi, or one-hot(cell, action) where features are constant on cells, c and sigma_0^2 are the mean and the
+variance of the base measure, the normal law is truncated to the box, and sigma^2 = (sigma_0^2 + sum |y|^2 - <W^, sum y
+f'>) / (1 + m n). Shapes: W as a vector (n, m q), Lambda (n, blocks, ., .), sigma (n,).
 
 **Deviations.** The paper has a general class of means and a Bayesian bound; here means are linear and the law is fixed.
 In track U the reward, known in the source, has a parameter drawn from the Laplace posterior. The expected next value is
@@ -40,8 +36,7 @@ from befrl.model.spaces import legendre_rule
 from befrl.numerics import bellman, linalg
 from befrl.planning import induction
 
-# Means are kept within so many standard deviations of the box, so that its mass does not underflow.
-BEYOND = 8.0
+BEYOND = 8.0  # means are kept within so many standard deviations of the box, so that its mass does not underflow
 
 
 @dataclass(frozen=True)
@@ -122,8 +117,7 @@ class Agent(BaseAgent):
             # The memory order must not depend on the number of seeds, since it decides the last bits of a sum.
             self.squares += np.square(np.ascontiguousarray(y)).reshape(len(y), -1).sum(-1)
             self.count += trajectory.actions.shape[1]
-            # With interpolated sums a tiny residual may come out negative.
-            residual = np.maximum(self.squares - (self.W * pulled).sum(-1), 0.0)
+            residual = np.maximum(self.squares - (self.W * pulled).sum(-1), 0.0)  # interpolation can make it < 0
             self.sigma = np.sqrt((self.base_variance + residual) / (1 + dim * self.count))
 
 
@@ -134,8 +128,7 @@ def normal_masses(space, mean, sigma):
     factors = [_along(space, edges, mean[..., axis, None], sigma) for axis, edges in enumerate(edges)]
     grid = factors[0]
     for factor in factors[1:]:
-        # Cells come first, then the nodes within them, as in `spaces.py`.
-        grid = grid[..., :, None, :, None] * factor[..., None, :, None, :]
+        grid = grid[..., :, None, :, None] * factor[..., None, :, None, :]  # cells, then nodes (`spaces.py`)
     return grid.reshape(*mean.shape[:-1], -1)
 
 

@@ -1,10 +1,7 @@
 """RRL-MNL (Cho, Hwang, Lee, Oh, NeurIPS 2024): Gaussian noise on values, along the most uncertain feature.
 
-With f of `mnl.py`, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one step of the estimator for each transition t:
+With f of `mnl.py`, and theta and A = B of `mirror_descent.py` with kappa (eq. 2 and 3),
 
-    A_{t+1}     = A_t + kappa/2 sum_s' f_t f_t',   A_1 = lam I                                              (eq. 3)
-    theta_{t+1} = argmin over |theta| <= L_theta of                                                         (eq. 2)
-                  1/2 |theta - theta_t|^2_{A_{t+1}} + (theta - theta_t)' grad l_t(theta_t)
     xi_h^(m)    ~ N(0, sigma^2 A^-1),   m <= M,  for each h;   fhat(s,a) = the f(s,a,s') with the largest |f|_{A^-1}
     Q_h         = min( r + P_theta V_{h+1} + max_m fhat' xi_h^(m), H ),   V_h = max_a Q_h                   (eq. 4)
     M           = ceil(1 - log H/log Phi(1)),   sigma = H alpha_t                            (Theorem 1, Lemma 11)
@@ -12,8 +9,8 @@ With f of `mnl.py`, l_t = -log P_theta(s_{t+1} | s_t, a_t), and one step of the 
                   + (32/3 L_f L_theta + 16/kappa) log((1 + ceil(2 log2(t U L_f L_theta))) t^2/delta)
 
 `scale` multiplies sigma. **Deviations.** Those of `mnl.py`. By default lam is L_f^2 and kappa the lower bound of
-`mnl.py`; the authors tuned theirs and do not print them. Q is cut at H as in eq. 4; the proof of Lemma 11 has H - h +
-1. The argument of log2 is at least 1. In track U rewards are not random.
+`mnl.py`; the authors tuned theirs and do not print them. Q is cut at H as in eq. 4; the proof of Lemma 11 cuts it at
+H-h+1. The argument of log2 is at least 1. In track U rewards are not random.
 """
 
 from dataclasses import dataclass

@@ -10,8 +10,7 @@ For the estimate theta^ = -(V_n + lambda A)^-1 sum U' x of `estimators/score_mat
 By Stein's identity U'(x + C U theta*) has mean zero given (s,a), so that |theta* - theta^|_{V_n + lambda A} <= rho.
 `scale` multiplies rho. `bonus: local` plans with b_h (`optimism.py`), as the paper does in principle; `bonus: none`
 plans without it, as the authors' code does. That code looks for the best constant sequence of actions (`search:
-shooting`) by the means of 100 simulated returns of 5 steps, even if the episode ends earlier. Shapes: theta (n, d), V_n
-(n, blocks, m, m).
+shooting`) by the means of 100 simulated returns of 5 steps, even if the episode ends earlier.
 
 **Deviations.** The source's constants are not known: rho is the self-normalised bound for sub-Gaussian noise with the
 standard deviation sigma of the estimated model, and ignores that V_n is random given (s,a). The bonus acts at each
@@ -37,8 +36,7 @@ from befrl.numerics import linalg
 from befrl.planning import induction, optimism
 
 LOOKAHEAD, TRIALS = 5, 100
-# Rows are taken in groups whose tables, of this many numbers, fit into the processor's cache.
-GROUP = 1 << 15
+GROUP = 1 << 15  # rows are taken in groups whose tables, of this many numbers, fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,7 @@ class Agent(BaseAgent):
         """V_n + lambda A, (n, blocks, m, m)."""
         features, estimator = self.problem.model.features, self.estimator
         V = features.sandwich(estimator.squares, diagonal=estimator.diagonal)
-        # Lagrange weights may be negative; the sum that they approximate is not.
-        return linalg.positive(features.plus_trace(V, estimator.weight))
+        return linalg.positive(features.plus_trace(V, estimator.weight))  # Lagrange weights may be negative, and V too
 
     def noise(self):
         """sigma, (n,): the largest noise x + C U theta over (s,a) in units of E[C], by sums over the nodes."""

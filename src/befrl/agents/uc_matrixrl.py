@@ -7,16 +7,14 @@ P(s' | s, a) = phi(s,a)' M* psi(s') with known phi, psi and an unknown d x d' ma
     bonus (2-1)       = 2 C_psi H sqrt(d beta_n) |phi|_{A_n^-1}                                    (their eq. 8)
     bonus (frobenius) = 2 C_psi H sqrt(beta_n) |phi|_{A_n^-1}                                      (their eq. 9)
     beta_n            = c (C_M + C'_psi^2) ln(N H C_phi) d
+    bonus (Ayoub)     = 2 H ( sqrt(lam d) + (H-h)/2 sqrt( 2 log(1/delta) + log det A_n/lam ) ) |phi|_{A_n^-1}
 
 Here phi and psi are one-hot on C cells, d = C A, d' = C, K_psi = I and lam = c = C_phi = C_M = C'_psi = 1, so that M_n
 = counts of (s,a,s')/(counts of (s,a) + lam) and |phi|_{A_n^-1} = 1/sqrt(counts + lam). C_psi is 1 in the 2-1 ball
-(|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies sqrt(beta_n). Two
-more bonuses (`radius`) are those of Ayoub et al. (ICML 2020), who cut Q, not V, at H. For h = 0, ..., H-1,
-
-    bonus_h = 2 H ( sqrt(lam d) + (H-h)/2 sqrt( 2 log(1/delta) + log det A_n/lam ) ) |phi|_{A_n^-1}
-
-self-normalised as in their Appendix C, or frozen as in their code, where the matrix of the determinant is never updated
-(log det A = 0) and V_{h+1} is that of the previous episode's plan, 0 in the first. Shapes: counts (n, 1, C, A, C).
+(|Psi'v|_inf <= |v|_inf) and sqrt(C) in Frobenius' (|Psi'v|_2 <= sqrt(C) |v|_inf). `scale` multiplies sqrt(beta_n). The
+last bonus, with h from 0, is that of Ayoub et al. (ICML 2020), who cut Q, not V, at H: `radius` is self-normalised, as
+in their Appendix C, or frozen, as in their code, where log det A stays 0 and V_{h+1} is that of the previous episode's
+plan, 0 in the first. Shapes: counts (n, 1, C, A, C).
 
 **Deviations.** Those of `planned_rewards.py`. Eq. 9 is printed without the H that |Psi'V| <= C_psi H requires; it is
 put back. The absolute constant c is not given. The factor 2 H of the self-normalised radius is from the code of Ayoub

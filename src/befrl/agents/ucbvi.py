@@ -3,13 +3,11 @@
     P^   = N_k(s,a,s')/N_k(s,a),   b = 7 H L/sqrt(N_k(s,a)),   L = ln(5 S A T/delta),   T = K H    (Algorithms 1 to 3)
     Q_kh = min( Q_{k-1,h}, H, R + P^ V_{k,h+1} + b )   where N_k(s,a) > 0,   H elsewhere,   V_kh = max_a Q_kh
 
-Shapes: counts N_k (n, T, C, A, C), Q (n, H, C, A), on cells.
-
-**Deviations.** In track U the mean rewards, known in the paper, are estimated with the same bonus (7 H L covers the
-error sqrt(L/(2N)) of N rewards in [0, 1]). The clip is the paper's, H at all steps, and assumes rewards in [0, 1]. With
-`share: none` L stays, although the union bound would add ln H. Since Q never grows, a bonus with a small `scale` that
-fails once fails for ever. All actions tie while all bounds exceed H: for 49 L^2 visits to each (s,a) at the theory's
-bonus.
+Shapes: counts N_k (n, T, C, A, C), Q (n, H, C, A), on cells. **Deviations.** In track U the mean rewards, known in the
+paper, are estimated with the same bonus (7 H L covers the error sqrt(L/(2N)) of N rewards in [0, 1]). The clip is the
+paper's, H at all steps, and assumes rewards in [0, 1]. With `share: none` L stays, although the union bound would add
+ln H. Since Q never grows, a bonus with a small `scale` that fails once fails for ever. All actions tie while all bounds
+exceed H: for 49 L^2 visits to each (s,a) at the theory's bonus.
 """
 
 from dataclasses import dataclass
@@ -40,7 +38,6 @@ class Agent(cells.TabularAgent):
         counts, H = self.counts, self.problem.horizon
         N = np.maximum(counts.visits, 1.0)
         R = counts.rewards / N if self.R is None else self.R
-        # Without visits the initial Q = H remains.
         optimistic = np.where(counts.visits > 0, R + self.bonus[:, None, None, None] / np.sqrt(N), H)
 
         def step(h, V):

@@ -6,15 +6,13 @@ With f of `mnl.py`, t - 1 transitions before episode k, and kappa <= inf P(s') P
     Q_h     = Pi_[0,H]( r + P_{theta_k} V_{h+1} + 2 H beta_k max_s' |f(s,a,s')|_{A_k^-1} ),   V_h = max_a Q_h
     beta_k  = 1/kappa ( sqrt(lam) L_theta + sqrt( d log(1 + t U L_f^2/(d lam)) + 2 log(1/delta) ) )
 
-`scale` multiplies beta_k. theta is (n, d), not in the coordinates of `mnl.py`.
-
-**Deviations.** Those of `mnl.py`. The source's constants are not known: this beta_k follows from hess >= kappa sum f f'
-and the self-normalised bound for noise of variance proxy 1; 1/2 would suffice, so that it is sqrt 2 too large. It
-assumes that the estimate lies where kappa is a bound; the MLE is not constrained to that set. Q is clipped as in public
-code; the paper may clip V only, as UCRL-MNL+ does (`clip: values`). By default lam is max(1, L_f^2) and kappa the bound
-of `mnl.py`; public code has lam = kappa = 1, and its constant c absorbs kappa. Sums run over counts at a constant cost,
-with `likelihood: visits` over all visits, as published. Public code reads V_{h+1} from the last episode's Q and drops
-the penalty's gradient; this agent does not.
+`scale` multiplies beta_k. theta is (n, d), not in the coordinates of `mnl.py`. **Deviations.** Those of `mnl.py`. The
+source's constants are not known: this beta_k follows from hess >= kappa sum f f' and the self-normalised bound for
+noise of variance proxy 1; 1/2 would suffice, so that it is sqrt 2 too large. The MLE is not constrained to the set
+where kappa is a bound. Q is clipped as in public code; the paper may clip V only, as UCRL-MNL+ does (`clip: values`).
+By default lam is max(1, L_f^2) and kappa the bound of `mnl.py`; public code has lam = kappa = 1, and its constant c
+absorbs kappa. Sums run over counts, with `likelihood: visits` over all visits, as published. Public code reads V_{h+1}
+from the last episode's Q and drops the penalty's gradient; this agent does not.
 """
 
 from dataclasses import dataclass
@@ -83,7 +81,6 @@ class Agent(MnlAgent):
         return likelihood.transitions(self.problem.model, self.rewards.data, self.lam, theta, rows)
 
     def _loss_by_visits(self, theta, rows):
-        """The same loss with one term for each visit, (k, T)."""
         r = self.reachable
         cells, actions, following = (np.concatenate(part, axis=1)[rows] for part in zip(*self.visits, strict=True))
         where = (cells, actions)

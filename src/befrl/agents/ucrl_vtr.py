@@ -12,12 +12,10 @@ beta_h is that of the authors' code and Appendix C, with delta = 1/K, lam = 1, m
 `presentation` says how a family is written as such a mixture, with C cells:
 
 - one-hot, the authors' choice: P_j = 1[(s,a,s') = j] on cells, d = C^2 A, theta = P, m_2 = sqrt(C A). X is V_{h+1} in
-  the block of (s,a), and M has C A blocks (C, C). Exact where features are constant on cells.
+  the block of (s,a): M^-1 is (n, C, A, C, C), w (n, C, A, C). Exact where features are constant on cells.
 - linearised, a first-order heuristic: P_theta ~ P_theta0 + sum_i (theta - theta0)_i P_theta0 (T_i - E T_i) at the
   estimate theta0 of the episode's plan, X = U' Cov_theta0(psi, V), the target is y - E_theta0 V + X' theta0, and the
-  plan has E_theta0 V in place of X' theta. m_2 = B_A, and M starts from lam times bold A.
-
-Shapes: inverse (n, C, A, C, C), w (n, C, A, C); M (n, blocks, m, m), w (n, d); V (n, H + 1, C or N).
+  plan has E_theta0 V in place of X' theta. m_2 = B_A; M (n, blocks, m, m) starts from lam times bold A, w is (n, d).
 
 **Deviations.** Those of `planned_rewards.py`. This is Algorithm 3 of Ayoub et al. (Appendix C), which they run, not
 their Algorithm 1, a maximum over a set of models. The first episode is planned with theta = 0, as in that listing; the
@@ -62,10 +60,9 @@ class OneHot:
         """theta = M^-1 w, and the linear maps V -> X' theta and V V' -> |X|^2_{M^-1}."""
         self.theta = np.vecdot(self.inverse, self.w[..., None, :])
         self._expected = bellman.expectation(self.theta)
-        # M^-1 is symmetric: pairs of different cells count twice.
         first, second = self._pairs
         packed = self.inverse.reshape(*self.w.shape[:3], -1).take(first * self.w.shape[-1] + second, axis=-1)
-        packed *= 1.0 + (first < second)
+        packed *= 1.0 + (first < second)  # M^-1 is symmetric: pairs of different cells count twice
         self._square = bellman.expectation(packed)
 
     def step(self, V):
@@ -76,8 +73,7 @@ class OneHot:
 
     def learn(self, trajectory, V):
         _, C, A, _ = self.w.shape
-        # Steps come first. In contiguous memory the order of sums does not depend on the number of seeds.
-        X = np.ascontiguousarray(V[:, 1:].swapaxes(0, 1))
+        X = np.ascontiguousarray(V[:, 1:].swapaxes(0, 1))  # so that the order of sums does not depend on n
         places = (self._rows * C + trajectory.cells.T) * A + trajectory.actions.T
         following = self.space.cell(trajectory.next_states).T
         targets = np.take_along_axis(X, following[..., None], axis=-1) * X
@@ -102,8 +98,7 @@ class Linearised:
         self.model, self.n, self.m_2 = problem.model, problem.n, problem.constants["B_A"]
         features = problem.model.features
         self.theta, self.w = np.zeros((2, self.n, features.d))
-        # Kronecker features form a single block.
-        one = hasattr(features, "block")
+        one = hasattr(features, "block")  # Kronecker features, which have no `block`, form a single block
         self.block = features.block if one else np.zeros((features.n_anchors, features.n_actions), dtype=int)
         self.M = lam[:, None, None, None] * (features.trace if one else np.eye(features.d)[None])
         self._log_det_start = linalg.log_determinant(linalg.cholesky(self.M))

@@ -10,27 +10,21 @@ from helpers import instance
 
 # Settings of each study that make it fast.
 GOOD = {
-    "exploration": {"episodes": 2, "tuning": 2, "evaluation": 2},
-    "densities": {"transitions": 10},
-    "estimators": {"sizes": [100], "repetitions": 2},
-    "planners": {"features": [3], "repetitions": 2},
-    "proof": {"episodes": 2, "seeds": 2},
-    "repairs": {"horizons": [1]},
+    "exploration": {"episodes": 2, "tuning": 2, "evaluation": 2}, "densities": {"transitions": 10},
+    "estimators": {"sizes": [100], "repetitions": 2}, "planners": {"features": [3], "repetitions": 2},
+    "proof": {"episodes": 2, "seeds": 2}, "repairs": {"horizons": [1]},
     "scaling": {"sizes": [3], "horizons": [4], "episodes": 2, "seeds": 1},
-    "theorem": {"decades": 3, "episodes": 10},
-    "traps": {"episodes": 8, "seeds": 2},
+    "theorem": {"decades": 3, "episodes": 10}, "traps": {"episodes": 8, "seeds": 2},
     "rates": {"episodes": 2, "seeds": 4, "gaps": 3, "sizes": [2], "horizons": [4], "short": 2},
-}
+}  # fmt: skip
 # Some of the modules that each study uses, and some that it does not, below befrl.
+OTHERS = "agents.greedy planning.planners.rff"
 USED = {
     "densities": ("agents.random learning.estimators.mle", "learning.estimators.shah"),
-    "estimators": ("agents.random learning.estimators.shah", "agents.greedy planning.planners.rff"),
+    "estimators": ("agents.random learning.estimators.shah", OTHERS),
     "planners": ("planning.planners.exact planning.planners.rff", "agents.random"),
     "exploration": ("agents.greedy agents.exp_psrl learning.estimators.mle", "agents.smrl planning.planners.rff"),
-    "proof": (
-        "agents.bef_rlsvi learning.estimators.mle planning.planners.exact",
-        "agents.greedy planning.planners.rff",
-    ),
+    "proof": ("agents.bef_rlsvi learning.estimators.mle planning.planners.exact", OTHERS),
     "repairs": ("agents.bef_rlsvi", "agents.greedy"),
     "scaling": ("agents.smrl planning.planners.exact", "planning.planners.rff"),
     "theorem": ("agents.bef_rlsvi", "agents.greedy"),

@@ -33,20 +33,18 @@ def spec_of(eta, multiples):
 
 
 def test_optimism_is_that_of_the_loop(tables):
-    """The loop logs the gap of the perturbed value; a block is what lies between two marks."""
     hits = (loop.run(spec_of(proof.DEFAULT, proof.MULTIPLES))["optimism"] >= 0).reshape(-1, SEEDS, EPISODES)
     for i, multiple in enumerate(proof.MULTIPLES):
         rows = [row for row in tables["optimism"] if row["multiple"] == multiple]
         assert rows[0]["first"] == 1 and rows[-1]["k"] == EPISODES
-        for row, following in zip(rows, [*rows[1:], {"first": EPISODES + 1}], strict=True):
-            assert following["first"] == row["k"] + 1
+        assert all(following["first"] == row["k"] + 1 for row, following in pairwise(rows))
+        for row in rows:
             assert row["share"] == pytest.approx(hits[i][:, row["first"] - 1 : row["k"]].mean())
             assert 0 <= row["low"] <= row["share"] <= row["high"] <= 1
     assert len({row["share"] for row in tables["optimism"]}) > 2
 
 
 def test_played_bad_rounds_are_those_of_the_norms_and_imagined_ones_keep_their_bound(tables):
-    """The bounds of the played ones are C_d and C45b."""
     eta = proof.SMALL * bad_rounds.harmless_eta(problem())
     spec = spec_of(eta, proof.BAD_MULTIPLES)
     bad = np.empty((spec.rows, EPISODES))
@@ -89,11 +87,11 @@ def test_before_the_first_episode_distances_and_radii_have_a_closed_form(eta):
     agent, _, _ = next(play(RunSpec.of(one, "dense", "bef-rlsvi", [{"eta": eta}], 1, range(2), root_seed=ROOT)))
     found, delta, square = proof.ratios(one, agent.learner, 0.1), 0.1, one.constants["B_A"] ** 2
     for parameter, theta in (("transitions", one.theta_p), ("rewards", one.theta_r)):
-        size = one.model.features.trace_norm(theta) ** 2
-        printed = eta * size / (2 * (square + math.log(2 / delta)))
-        corrected = eta * size / (eta * square + 2 * math.log(1 / delta))
-        np.testing.assert_allclose(found[parameter, "printed"], math.sqrt(printed))
-        np.testing.assert_allclose(found[parameter, "corrected"], math.sqrt(corrected))
+        size = eta * one.model.features.trace_norm(theta) ** 2
+        printed = math.sqrt(size / (2 * (square + math.log(2 / delta))))
+        corrected = math.sqrt(size / (eta * square + 2 * math.log(1 / delta)))
+        np.testing.assert_allclose(found[parameter, "printed"], printed)
+        np.testing.assert_allclose(found[parameter, "corrected"], corrected)
         assert corrected < 1  # whatever eta
 
 

@@ -34,7 +34,7 @@ def test_sizes_and_horizons_are_those_of_the_problems(tables):
     assert all(row["seconds"] > 0 and row["exponent"] is None for row in timed)
 
 
-def test_every_algorithm_that_can_run_is_measured_in_all_its_settings(tables):
+def test_every_algorithm_that_can_run_is_measured_in_all_its_settings_and_its_plans_are_counted(tables):
     measured = {row["algorithm"] for row in points(tables)}
     assert measured == {name for name in agents.registry.names() if "chain" in WORKS_ON.get(name, ("chain",))}
     settings = {(row["algorithm"], row["setting"]) for row in points(tables)}
@@ -44,9 +44,6 @@ def test_every_algorithm_that_can_run_is_measured_in_all_its_settings(tables):
     assert sorted((row["algorithm"], row["setting"], row["varied"]) for row in exponents) == expected
     for row in exponents:
         assert np.isfinite(row["exponent"]) and row["seconds"] is None and row[row["varied"]] is None
-
-
-def test_plans_are_counted(tables):
     plans = {(row["algorithm"], row["setting"]): row["plans"] for row in points(tables)}
     parameters = agents.parameters("exp-ucrl", {})
     assert (plans["oracle", ""], plans["exp-ucrl", ""]) == (0, 1)  # the local bonus

@@ -21,12 +21,8 @@ def chain():
 
 @pytest.fixture(scope="module")
 def tables(chain):
-    return theorem.study("chain-3", chain, 0, decades=4, episodes=EPISODES)
-
-
-@pytest.fixture(scope="module")
-def facts(tables):
-    return {row["quantity"]: row["value"] for row in tables["facts"]}
+    found = theorem.study("chain-3", chain, 0, decades=4, episodes=EPISODES)
+    return found | {"facts": {row["quantity"]: row["value"] for row in found["facts"]}}
 
 
 def test_the_bound_is_the_sum_of_its_terms_and_compared_with_the_trivial_one(chain, tables):
@@ -42,7 +38,8 @@ def test_the_bound_is_the_sum_of_its_terms_and_compared_with_the_trivial_one(cha
 
 
 @pytest.mark.parametrize("which", ["trivial", "random"])
-def test_the_bound_is_first_below_the_other_at_the_first_K(chain, facts, which):
+def test_the_bound_is_first_below_the_other_at_the_first_K(chain, tables, which):
+    facts = tables["facts"]
     slope = 4 * np.ptp(chain.R) if which == "trivial" else chain.optimal_value - chain.uniform_value
     z, first = theorem.settings(chain), facts[f"first K, {which}"]
     before, at = (sum(terms(z | {"K": K})["theorem"].values()) / K for K in (first - 1, first))
@@ -52,20 +49,17 @@ def test_the_bound_is_first_below_the_other_at_the_first_K(chain, facts, which):
     assert min(shares) > 0 and sum(shares) == pytest.approx(1.0, rel=1e-12)
 
 
-def test_x_is_the_one_that_the_agent_uses(chain, facts):
-    x = facts["x, theorem"]
+def test_x_is_the_one_that_the_agent_uses(chain, tables):
+    x, root = (tables["facts"][f"x, {name}"] for name in ("theorem", "lemma"))
     spec = RunSpec.of(chain, "chain-3", "bef-rlsvi", [{}], EPISODES, range(1), root_seed=0)
-    assert (x, facts["x, lemma"]) == pytest.approx((float(make_agent(spec).x[0]), math.sqrt(x)), rel=1e-12)
+    assert (x, root) == pytest.approx((float(make_agent(spec).x[0]), math.sqrt(x)), rel=1e-12)
 
 
-def test_bounded_laws_satisfy_assumption_1_on_compact_sets_only(chain, tables):
+def test_assumption_1_holds_on_compact_sets_for_bounded_laws_and_everywhere_for_gaussian_ones(tables):
     transitions, rewards = tables["assumption"]
     assert transitions["met_on"] == rewards["met_on"] == "compact set"
     assert 0 < transitions["alpha_wider"] < transitions["alpha"] < transitions["beta"]
     far = 1 / (1 + math.exp(theorem.WIDER * rewards["radius"]))
     assert rewards["alpha_wider"] == pytest.approx(far * (1 - far), rel=1e-6)  # Bernoulli, B = 1
-
-
-def test_gaussian_laws_satisfy_assumption_1_for_all_parameters():
     for row in theorem.study("lds", instance("lds"), 0, decades=1, episodes=1)["assumption"]:
         assert row["met_on"] == "all parameters" and row["alpha_wider"] == row["alpha"] == row["beta"]

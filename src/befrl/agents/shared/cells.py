@@ -1,8 +1,7 @@
 """The tabular view of an instance: a finite MDP on its cells, the counts of visits, and the base class of its agents.
 
-All states of a cell are identified, which is exact where features are constant on cells. Laws do not depend on the step
-h: `share: steps` has one table for all steps, `share: none` one for each. Shapes: n seeds, T = H tables or T = 1, C
-cells, A actions.
+All states of a cell are identified, which is exact where features are constant on cells. Laws do not depend on h:
+`share: steps` has one table for all h, `share: none` one for each. Shapes: T = H or 1 tables, C cells, A actions.
 """
 
 import math
@@ -68,8 +67,7 @@ class Counts:
         return h % self.tables
 
     def add(self, trajectory):
-        # Steps come first in the memory of a trajectory.
-        cells, actions, rewards = trajectory.cells.T, trajectory.actions.T, trajectory.rewards.T
+        cells, actions, rewards = trajectory.cells.T, trajectory.actions.T, trajectory.rewards.T  # rows last in memory
         H, n = cells.shape
         visits = (np.arange(n), self.table(np.arange(H))[:, None], cells, actions)
         _add(self.visits, visits, 1.0)

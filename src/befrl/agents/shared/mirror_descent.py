@@ -53,8 +53,7 @@ class OnlineEstimator:
         x solves (M + mu I) x = M theta, |x| = L_theta: Newton's method on 1/L - 1/|x| from mu = 0 stays on one side.
         """
         L = self.reachable.L_theta
-        # Projected points lie on the edge of the ball up to rounding.
-        rows = np.flatnonzero(_size(self.theta) > L * (1 + 1e-9))
+        rows = np.flatnonzero(_size(self.theta) > L * (1 + 1e-9))  # projected points lie on the edge up to rounding
         if not len(rows):
             return
         M, x = self.matrix[rows], self.theta[rows].reshape(len(rows), -1)
@@ -70,8 +69,7 @@ class OnlineEstimator:
             mu[moving] += size[moving] ** 2 / slope * (size[moving] - L) / L
             grown = M[moving] + mu[moving, None, None, None] * eye
             x[moving] = linalg.solve(grown, target[moving])
-        # Points that are outside by rounding are scaled back.
-        x *= np.minimum(1.0, L / _size(x))[:, None]
+        x *= np.minimum(1.0, L / _size(x))[:, None]  # for points that are outside by rounding
         self.theta[rows] = x.reshape(len(rows), *self.theta.shape[1:])
 
 

@@ -8,12 +8,12 @@ Where each (s,a) has its own block, E spans A^-1 f alone and q = R - 1: online e
 this span. Shapes: N anchors, A actions, R the largest number of reachable states; theta (n, blocks, q), matrices (n,
 blocks, q, q), norms and probabilities (n, N, A, R), with f = 0 and probability 0 beyond the reachable states of (s,a).
 
-**Deviations** of all MNL agents. The papers have a parameter for each stage h; here one serves all, since transitions
-do not depend on h, and t counts all transitions. Norms |theta|_A and penalties lam A, with this project's bold A, are
-the papers' for A^1/2 theta; A = I on one-hot features. The papers have no base measure b; here it is known. The papers
-only require that one feature be zero: the choice of s'_0 changes |f|, fhat and L_f, hence bonuses and noise, but not
-laws, fbar or Hessians. L_theta is max(|theta*_p|_A, |theta*_r|_A), in the papers some known bound; online estimates are
-projected on that ball at every `scale`.
+**Deviations** of all MNL agents. Those of `planned_rewards.py`. The papers have a parameter for each stage h; here one
+serves all, since transitions do not depend on h, and t counts all transitions. Norms |theta|_A and penalties lam A,
+with this project's bold A, are the papers' for A^1/2 theta; A = I on one-hot features. The papers have no base measure
+b; here it is known. They only require that one feature be zero: the choice of s'_0 changes |f|, fhat and L_f, hence
+bonuses and noise, but not laws, fbar or Hessians. L_theta is max(|theta*_p|_A, |theta*_r|_A), in the papers some known
+bound; online estimates are projected on that ball at every `scale`.
 """
 
 import numpy as np
@@ -24,8 +24,7 @@ from befrl.common.errors import Refused
 from befrl.model.features import Features
 from befrl.numerics import bellman, linalg
 
-# Rows whose draws are treated together: their tables, of this many numbers, fit into the processor's cache.
-GROUP = 1 << 14
+GROUP = 1 << 14  # rows are taken in groups whose tables, of this many numbers, fit into the processor's cache
 
 
 class Reachable:
@@ -40,8 +39,7 @@ class Reachable:
     def __init__(self, model, constants):
         self.family, features = model.family, model.features
         if not hasattr(features, "block"):
-            # Kronecker features form a single block, all of theta.
-            block = np.zeros((features.n_anchors, features.n_actions), dtype=int)
+            block = np.zeros((features.n_anchors, features.n_actions), dtype=int)  # Kronecker features: one block
             features = Features(features.U, block, np.eye(features.d)[None])
         self.features, self.d = features, features.d
         self.block, self.blocks = features.block.ravel(), features.n_blocks
@@ -124,8 +122,7 @@ class Reachable:
         vectors, size = vectors[..., at], max(1, GROUP // max(1, members * steps * width))
         for first in range(0, n, size):
             rows = slice(first, first + size)
-            # Long inner loops: the weights are repeated for all steps.
-            weights = np.tile(vectors[:, :, rows], steps)[..., None, :]
+            weights = np.tile(vectors[:, :, rows], steps)[..., None, :]  # repeated for all steps: long inner loops
             draws = z[:, rows].reshape(self.q, len(z[0, rows]), members, steps * width)
             highest = total(total(w * x for w, x in zip(weight, draws, strict=True)).max(1) for weight in weights)
             found[rows, :, at] = highest.reshape(len(highest), steps, width)
@@ -172,10 +169,7 @@ class MnlAgent(BaseAgent):
         return self.problem.model.kernel(self.reachable.whole(self.estimator.theta))
 
     def plan_with(self, bonus, kernel, low=-np.inf, clip_values=False):
-        """The plan with Q_h = clip( R + P V_{h+1} + bonus_h, low, H ), V_h = max_a Q_h; `clip_values` clips V instead.
-
-        The bonus is (H, n, N, A), or (n, N, A) for all steps.
-        """
+        """The plan with Q_h = clip( R + P V_{h+1} + bonus, low, H ), or with V clipped; bonus ([H,] n, N, A)."""
         H, means = self.problem.horizon, self.rewards.means()
         bonus = np.broadcast_to(bellman.ordered(bonus), (H, *means.shape))
         expected, R = bellman.expectation(kernel), bellman.ordered(means)

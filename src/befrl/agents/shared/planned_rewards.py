@@ -1,9 +1,9 @@
-"""Mean rewards for the agents whose papers assume a known reward in [0, 1]; their clips are kept for other rewards.
+"""Mean rewards for the agents whose papers assume a known reward.
 
-In track K these are the true means, in track U the optimistic means of `learning/confidence.py`, an extension of the
-papers. The penalty has weight eta = 1; transitions and rewards each use delta, without a union bound. `reward_scale`,
-by default the agent's `scale`, multiplies the radius rho_r: transition radii that are useful at 1e-4 of the theory's
-would leave no optimism about rewards, whose theory is tighter.
+**Deviations.** In track K these are the true means, in track U the optimistic means of `learning/confidence.py`, an
+extension of the papers, with eta = 1 and the same delta as the transitions, without a union bound. `reward_scale`, by
+default the agent's `scale`, multiplies the radius rho_r: a multiple of 1e-4, useful for transitions, would leave no
+optimism about rewards, whose theory is tighter. Clips that assume rewards in [0, 1] are kept for other rewards.
 """
 
 from dataclasses import dataclass

@@ -5,16 +5,14 @@
 
 for features x(s,a) in R^D, |x| <= 1, where e(s')' V is V at s': the cost of a plan does not grow with the episodes. In
 track K the targets are V(s') only, and the true mean reward is added to the prediction. Shapes: n seeds, T = H
-regressions or T = 1 (`share: steps`), S points, A actions. Two choices of x (`presentation`):
+regressions or T = 1 (`share: steps`), S points, A actions. Both choices of x (`presentation`) have `mean(h, V)`,
+`width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0:
 
 - `one-hot`: x(s,a) = e_(cell, action), D = C A, points are cells. Exact where features are constant on cells.
-- `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2), omega_i ~ N(0, I/l^2), i
-  <= D/2, new for each seed; points are anchors. This approximates the Gaussian kernel between the phi(s,a); l is
-  `bandwidth` times the root mean square distance of two of them. Where features are constant on cells phi is the
-  one-hot vector of the (cell, action), and only D >= C A spans all functions. V at s' is interpolated between the
-  anchors of its cell.
-
-Both classes have `mean(h, V)`, `width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0.
+- `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2) for i <= D/2, omega_i ~
+  N(0, I/l^2) new for each seed, points are anchors. This approximates the Gaussian kernel between the phi(s,a); l is
+  `bandwidth` times the root mean square distance of two of them. Where features are constant on cells phi is one-hot
+  (cell, action), and only D >= C A spans all functions. V at s' is interpolated between the anchors of its cell.
 
 **Deviations** of all linear agents. Actions maximise the mean of Q over the anchors of the cell; in the papers, Q at
 the visited state. The theory's constants are the papers' for `share: none`. They are kept in track K, and with `share:
@@ -108,8 +106,7 @@ class OneHot:
         else:
             z = largest_normal(self.problem.uniforms.take(self.D), members[:, None])
         z, width = z.reshape(self.shape), self.width(h)
-        # In the memory order of the tables, as everything that it meets.
-        return (np.asfortranarray(z) if width.flags.f_contiguous else z) * width
+        return (np.asfortranarray(z) if width.flags.f_contiguous else z) * width  # in the memory order of the tables
 
 
 class RandomFeatures:
@@ -154,8 +151,7 @@ class RandomFeatures:
 
     def update(self, trajectory):
         x, seeds = self.features(trajectory), np.arange(self.shape[0])[:, None]
-        # e(s') has these weights on these anchors.
-        anchors, weights = cells.near(self.problem.model.space, trajectory.next_states)
+        anchors, weights = cells.near(self.problem.model.space, trajectory.next_states)  # of e(s')
         for h in range(x.shape[1]):
             t = h % self.tables
             self.W[seeds, t, anchors[:, h]] += weights[:, h, :, None] * x[:, h, None]
