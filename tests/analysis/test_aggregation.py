@@ -15,7 +15,6 @@ from befrl.analysis import comparisons, intervals, regret_columns
 from befrl.analysis.aggregation import aggregate
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
-from befrl.experiment.run_file import POINTS
 from cases import Entry, play, play_all, written
 
 SEEDS, K, LEVEL = 6, 12, 0.9
@@ -23,20 +22,11 @@ ENTRIES = {
     "bef-rlsvi": Entry("bef-rlsvi", tune={"x": [0.1, 1000], "eta": [0.1, 10]}, sweep={"x": [0.3, 30]}),
     "mine": Entry("lsvi-ucb", {"share": "steps", "lam": 2.0}, tune={"scale": [0.001, 0.1], "lam": 0.5}),
     "exp-psrl": Entry("exp-psrl", sweep={"scale": [0.5, 2]}),
-    "greedy": Entry("greedy"),
-    "random": Entry("random"),
-    "oracle": Entry("oracle"),
+    **{name: Entry(name) for name in ("greedy", "random", "oracle")},
 }
-LABELS = [
-    *("bef-rlsvi", "bef-rlsvi@tuned", "bef-rlsvi@median", "bef-rlsvi@worst", "bef-rlsvi@x=0.3", "bef-rlsvi@x=30"),
-    *("mine", "mine@tuned", "mine@median", "mine@worst"),
-    *("exp-psrl", "exp-psrl@scale=0.5", "exp-psrl@scale=2", "greedy", "random", "oracle"),
-]
 # The variants of the two comparisons, but for the oracle, which learns nothing.
-FAMILIES = {
-    "tuned": {"bef-rlsvi@tuned", "mine@tuned", "exp-psrl", "greedy", "random"},
-    "theory": {"bef-rlsvi", "mine", "exp-psrl", "greedy", "random"},
-}
+BOTH = {"exp-psrl", "greedy", "random"}
+FAMILIES = {"tuned": {"bef-rlsvi@tuned", "mine@tuned"} | BOTH, "theory": {"bef-rlsvi", "mine"} | BOTH}
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +72,8 @@ def same(number, truth):
 
 
 def with_regret(played, regret):
-    """A run of one variant with other regrets per seed, the same in each episode."""
     log, meta, outcome = played
-    return {**log, "regret": np.repeat(np.reshape(regret, (1, -1, 1)), meta["episodes"], axis=2)}, meta, outcome
+    return {**log, "regret": np.full_like(log["regret"], regret)}, meta, outcome
 
 
 def test_runs_are_read_agent_by_agent(case, tmp_path, monkeypatch):
@@ -154,9 +143,8 @@ def test_curves_are_cumulative(case, tables, label, instance):
     same(rows["mean"], cumulative.mean(0))
     same(rows[["q10", "q50", "q90"]].T, np.quantile(cumulative, [0.1, 0.5, 0.9], axis=0))
     same(rows[["low", "high"]].T, intervals.mean_interval(cumulative, LEVEL, least=0.0))
-    last, summary = rows.iloc[-1], row_of(tables, label)
     for key in ("role", "mean", "low", "high", "q10", "q50", "q90"):
-        assert last[key] == summary[key]
+        assert rows.iloc[-1][key] == row_of(tables, label)[key]
     values = instance.optimal_value - logged(case, label)
     same(rows["return"], values.mean(0))
     # The table has ten digits of what the differences of sums are.
@@ -164,44 +152,39 @@ def test_curves_are_cumulative(case, tables, label, instance):
 
 
 def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
-    K = 9 * POINTS
+    points = run_file.POINTS
+    K = 9 * points
     log, meta, _ = play_all(instance, {"random": Entry("random")}, seeds=3, episodes=K)["random"]
     regret = np.random.default_rng(0).random((1, 3, K))
     rows = tables_of(tmp_path, {"random": ({**log, "regret": regret}, meta, None)})["curves"]
     assert rows["episode"].is_monotonic_increasing and rows["episode"].is_unique
     assert (rows["episode"].iloc[0], rows["episode"].iloc[-1]) == (1, K)
-    assert POINTS <= len(rows) <= 2 * POINTS and rows["episode"].diff().max() <= 10
+    assert points <= len(rows) <= 2 * points and rows["episode"].diff().max() <= 10
     same(rows["mean"], regret[0].cumsum(1).mean(0)[rows["episode"] - 1])
     # A return between points is the mean of those since the last one.
-    points = pairwise([0, *rows["episode"]])
-    same(rows["return"], [instance.optimal_value - regret[0, :, a:b].mean() for a, b in points])
+    blocks = pairwise([0, *rows["episode"]])
+    same(rows["return"], [instance.optimal_value - regret[0, :, a:b].mean() for a, b in blocks])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_paired_differences_are_of_the_same_seeds_with_holms_correction(case, tables, family):
+def test_differences_and_gaps_are_paired_by_seed_and_corrected_by_holm_in_the_order_of_the_means(case, tables, family):
     rows = tables["paired"][tables["paired"]["family"] == family]
     pairs = {frozenset(pair) for pair in combinations(FAMILIES[family], 2)}
     assert {frozenset((row.first, row.second)) for row in rows.itertuples()} == pairs and len(rows) == len(pairs) == 10
-    plain = {}
+    plain = []
     for row in rows.itertuples():
         difference = logged(case, row.first).sum(1) - logged(case, row.second).sum(1)
-        same(row.difference, difference.mean())
-        same(row.share_first_better, (difference < 0).mean())
+        same([row.difference, row.share_first_better], [difference.mean(), (difference < 0).mean()])
         same([row.low, row.high], intervals.mean_interval(difference, LEVEL))
-        plain[row.first, row.second] = intervals.p_value(difference)
-    same(rows["p"], comparisons.holm([plain[row.first, row.second] for row in rows.itertuples()]))
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables, family):
+        plain.append(intervals.p_value(difference))
+    same(rows["p"], comparisons.holm(plain))
     order = tables["order"][tables["order"]["family"] == family]
     means = {label: logged(case, label).sum(1).mean() for label in FAMILIES[family]}
-    assert order["variant"].tolist() == sorted(means, key=means.get)
-    assert order["agent"].tolist() == [label.split("@")[0] for label in order["variant"]]
-    assert order["place"].tolist() == [1, 2, 3, 4, 5]
+    names = sorted(means, key=means.get)
+    assert (order["variant"].tolist(), order["place"].tolist()) == (names, [1, 2, 3, 4, 5])
+    assert order["agent"].tolist() == [label.split("@")[0] for label in names]
     assert order[["better", "gap", "gap_low", "gap_high", "p"]].iloc[0].isna().all()
-    paired = tables["paired"][tables["paired"]["family"] == family]
-    p = {frozenset((row.first, row.second)): row.p for row in paired.itertuples()}
+    p = {frozenset((row.first, row.second)): row.p for row in rows.itertuples()}
     for better, row in pairwise(order.itertuples()):
         assert row.better == better.variant
         own = logged(case, row.variant).sum(1)
@@ -209,7 +192,6 @@ def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables, family
         same(row.gap, difference.mean() / own.mean())
         same([row.gap_low, row.gap_high], np.array(intervals.mean_interval(difference, LEVEL)) / own.mean())
         assert row.p == p[frozenset((row.variant, better.variant))]
-    names = order["variant"].tolist()
     adjusted = np.array([[p.get(frozenset((one, two)), 1.0) for two in names] for one in names])
     assert order["group"].tolist() == comparisons.groups(adjusted, LEVEL)
     # The summary has the same letters: those of the tuned agents, and of all at their own constants.
@@ -219,23 +201,22 @@ def test_the_order_is_that_of_the_means_and_gaps_are_paired(case, tables, family
 
 
 def test_an_agent_without_regret_is_first_and_the_oracle_is_not_compared(case, tmp_path):
-    chosen = {"random": case["random"], "greedy": with_regret(case["greedy"], np.zeros(6)), "oracle": case["oracle"]}
+    chosen = {"random": case["random"], "greedy": with_regret(case["greedy"], 0.0), "oracle": case["oracle"]}
     order = tables_of(tmp_path, chosen)["order"]
     assert order["variant"].tolist() == ["greedy", "random"] * 2 and order["group"].tolist() == ["a", "b"] * 2
     same(order["gap"][1], 1.0)
     # Two without regret are in one group: rounding is not a difference, and the relative gap is finite.
-    chosen = {name: with_regret(case[name], np.full(6, tiny)) for name, tiny in (("random", 0.0), ("greedy", 1e-13))}
+    chosen = {name: with_regret(case[name], tiny) for name, tiny in (("random", 0.0), ("greedy", 1e-13))}
     order = tables_of(tmp_path, chosen)["order"]
     assert set(order["group"]) == {"a"} and abs(order["gap"][1]) < 1e-5
 
 
-def test_roles_settings_and_swept_values_of_all_variants(case, tables):
+def test_roles_settings_and_swept_values_of_all_variants(instance, case, tables, tmp_path):
     rows = tables["summary"].set_index("variant")
     chosen = {f"{agent}@{role}": role for agent in ("bef-rlsvi", "mine") for role in ("tuned", "median", "worst")}
-    swept = dict.fromkeys((label for label in LABELS if "=" in label), "sweep")
-    own = dict.fromkeys(("bef-rlsvi", "exp-psrl", "mine"), "theory")
-    assert rows["role"].to_dict() == chosen | swept | own | dict.fromkeys(("greedy", "random", "oracle"), "baseline")
-    # The setting is what differs from the defaults.
+    swept = ("bef-rlsvi@x=0.3", "bef-rlsvi@x=30", "exp-psrl@scale=0.5", "exp-psrl@scale=2")
+    own = {"theory": ("bef-rlsvi", "exp-psrl", "mine"), "baseline": ("greedy", "random", "oracle"), "sweep": swept}
+    assert rows["role"].to_dict() == chosen | {name: role for role, names in own.items() for name in names}
     assert rows["setting"]["mine"] == "share=steps lam=2" and rows["setting"]["bef-rlsvi@x=30"] == "x=30"
     assert rows["setting"].isna()["greedy"] and rows["setting"].isna()["bef-rlsvi"]
     outcome = case["mine"][2]
@@ -244,14 +225,10 @@ def test_roles_settings_and_swept_values_of_all_variants(case, tables):
         assert set(rows["setting"][f"mine@{role}"].split()) == {"share=steps", "lam=0.5", f"scale={scale:g}"}
     # The agent's own value is that of its theory; tuned variants differ in more than one parameter.
     names = {"bef-rlsvi": "x", "exp-psrl": "scale"} | {label: label.split("@")[1].split("=")[0] for label in swept}
-    assert rows["parameter"].dropna().to_dict() == names
-    assert rows["value"].notna().equals(rows["parameter"].notna())
-    assert (rows["value"]["bef-rlsvi@x=0.3"], rows["value"]["exp-psrl@scale=2"]) == (0.3, 2.0)
+    assert rows["parameter"].dropna().to_dict() == names and rows["value"].notna().equals(rows["parameter"].notna())
+    assert rows["value"][["bef-rlsvi@x=0.3", "exp-psrl", "exp-psrl@scale=2"]].tolist() == [0.3, 1.0, 2.0]
     same(rows["value"]["bef-rlsvi"], case["bef-rlsvi"][1]["facts"][0]["x"])
-    assert rows["value"]["exp-psrl"] == 1.0
-
-
-def test_set_and_surrogate_constants_are_not_called_theory(instance, case, tmp_path):
+    # Set and surrogate constants are not called theory.
     own = play_all(instance, {"mine": Entry("bef-rlsvi", {"x": 3.0})}, seeds=2)
     assert tables_of(tmp_path / "set", own)["summary"]["role"].tolist() == ["set"]
     log, meta, _ = case["exp-psrl"]
@@ -261,12 +238,10 @@ def test_set_and_surrogate_constants_are_not_called_theory(instance, case, tmp_p
 
 
 def test_configurations_are_chosen_on_the_tuning_seeds_alone(case, tables, tmp_path):
-    """Other regrets in the evaluation: the same settings, the same tuning table, other means."""
     log, meta, outcome = case["bef-rlsvi"]
     other = tables_of(tmp_path, case | {"bef-rlsvi": ({**log, "regret": log["regret"][::-1] + 7.0}, meta, outcome)})
     columns = ["variant", "setting", "role", "tuning_mean", "at_edge", "edge_matters"]
-    assert other["summary"][columns].equals(tables["summary"][columns])
-    assert other["tuning"].equals(tables["tuning"])
+    assert other["summary"][columns].equals(tables["summary"][columns]) and other["tuning"].equals(tables["tuning"])
     assert (other["summary"]["mean"] - tables["summary"]["mean"])[:6].abs().min() > 1
 
 
@@ -297,8 +272,7 @@ def test_the_tuning_table_by_hand(case, tables):
 GRID = [(1.0, 10.0), (10.0, 1.0), (100.0, 100.0), (20.0, 30.0), (30.0, 20.0)]
 CLEAR, LIKE, BEST = [9.0, 8.0, 9.0, 8.0], [1.0, 4.0, 2.0, 3.0], [2.0, 2.0, 2.0, 2.0]
 EDGES = [
-    # Inside the ranges.
-    ({3: BEST, 0: CLEAR}, "", False),
+    ({3: BEST, 0: CLEAR}, "", False),  # inside the ranges
     # At an edge; one inside is clearly worse, is as good as the seeds can tell, or did not get so far.
     ({0: BEST, 3: CLEAR}, "x low", True),
     ({1: BEST, 3: LIKE}, "eta low", False),
@@ -338,14 +312,17 @@ def test_tables_do_not_depend_on_the_batches_of_seeds_and_their_order(case, tmp_
         assert text.splitlines()[0].split(",") == list(getattr(regret_columns, name.upper()))
 
 
-def test_wrong_run_files_are_rejected_with_a_reason(case, tmp_path):
+def test_wrong_run_files_are_rejected_with_a_reason(instance, case, tmp_path):
+    own = play(instance, "greedy", Entry("greedy"), range(1000, 1003))
+    stranger = play(instance, "greedy", Entry("greedy", {"eta": 100.0}), range(1003, 1006))
+    paths = [path for each in (own, stranger) for path in written(tmp_path / "mixed", {"greedy": each})[0]]
+    assert "differ in settings: a label means one setting" in reason(paths)
     some = {name: case[name] for name in ("mine", "greedy", "random")}
     paths, outcomes = written(tmp_path, some, cuts=(1004,))
     kept = [path for path in paths if path.parts[-2:] != ("random", "1004-1005.npz")]
     assert "'random' are of other evaluation seeds" in reason(kept, outcomes)
     assert "none.npz: there is no such file" in reason([*paths, tmp_path / "greedy/none.npz"], outcomes)
     greedy, random = ([path for path in paths if path.parent.name == name] for name in ("greedy", "random"))
-    # A seed that counts twice would make the interval too narrow.
     assert "share seeds" in reason([*greedy, greedy[0]])
     assert "no run files" in reason([])
     for level in (0.0, 1.0, 2.0, float("nan")):
@@ -353,14 +330,10 @@ def test_wrong_run_files_are_rejected_with_a_reason(case, tmp_path):
     for key in ("algorithm", "instance", "track"):
         other = outcomes | {"mine": outcomes["mine"] | {key: "x"}}
         assert re.search(f"the runs of 'mine' have {key} .* and its tuning has 'x'", reason(paths, other))
-    whole = {path: path.read_bytes() for path in paths}
-    for source, target, words in (
-        (random[0], greedy[0], "it is a run of 'random', not of 'greedy'"),
-        (greedy[1], greedy[0], f"it is not a run of the seeds {greedy[0].stem}"),
-    ):
-        target.write_bytes(whole[source])
+    other_seeds = f"it is not a run of the seeds {greedy[0].stem}"
+    for source, words in ((random[0], "it is a run of 'random', not of 'greedy'"), (greedy[1], other_seeds)):
+        greedy[0].write_bytes(source.read_bytes())
         assert words in reason(paths, outcomes)
-        target.write_bytes(whole[target])
 
 
 OTHERS = {"instance": "other", "track": "K", "episodes": K + 1, "root_seed": 6, "ties": "first"}
@@ -373,10 +346,3 @@ def test_runs_of_different_cases_are_not_mixed(instance, case, tmp_path, key):
     stranger = play_all(problem, {"random": Entry("random")}, **values)
     paths, _ = written(tmp_path, {"greedy": case["greedy"]} | stranger)
     assert f"'random' and 'greedy' differ in {key}: aggregate one case only" in reason(paths)
-
-
-def test_batches_of_one_label_with_different_parameters_are_not_mixed(instance, tmp_path):
-    own = play(instance, "greedy", Entry("greedy"), range(1000, 1003))
-    stranger = play(instance, "greedy", Entry("greedy", {"eta": 100.0}), range(1003, 1006))
-    paths = [path for each in (own, stranger) for path in written(tmp_path, {"greedy": each})[0]]
-    assert "differ in settings: a label means one setting" in reason(paths)

@@ -45,7 +45,6 @@ def test_a_worse_agent_is_found_and_no_other(rng):
 
 
 def test_pairing_removes_the_variance_of_common_seeds(rng):
-    """Two agents that differ by 1 % on seeds that differ by a factor of ten."""
     common = rng.lognormal(0.0, 1.0, 50)
     regrets = np.stack([common, 1.01 * common, rng.permutation(common)], axis=1)
     adjusted = adjusted_p_values(regrets)

@@ -28,19 +28,19 @@ def test_mean_and_spread_of_a_population_are_those_of_its_draws(rng):
         x, failed = population.draw(rng, (1000, 400))
         # Each mean within 5 standard errors; squares of the log-normal 1.5 have too heavy a tail to converge.
         assert x.mean() == pytest.approx(population.mean, abs=5 * population.sd / np.sqrt(x.size)), name
-        if name != "log-normal 1.5":
-            assert x.std() == pytest.approx(population.sd, rel=0.03), name
-        if population.most is not None:
-            assert x.min() >= 0 and x.max() <= population.most
+        assert name == "log-normal 1.5" or x.std() == pytest.approx(population.sd, rel=0.03), name
+        assert population.most is None or (x.min() >= 0 and x.max() <= population.most)
         assert failed.any() == population.fails
         if population.fails:
             assert 0.003 < failed.mean() < 0.12 and abs(x[failed]).mean() > 5 * abs(x[~failed]).mean()
 
 
-def test_interval_covers_at_nominal_rate_where_failures_are_seen(found):
+def test_interval_covers_at_nominal_rate_where_failures_are_seen_and_is_little_wider_than_students(found):
     """From 50 seeds on, among samples with a failure where there are failures, the log-normal law 1.5 apart."""
     worst = {coverage.CHOSEN: 1.0, "percentile": 1.0}
     for (name, method, n), row in found.items():
+        if method == coverage.CHOSEN and row["width"] > 0:
+            assert 1 <= row["width"] / found[name, "student", n]["width"] < 1.65
         if method in worst and n >= 50 and name != "log-normal 1.5":
             seen = row["coverage_seen"]
             worst[method] = min(worst[method], row["coverage"] if np.isnan(seen) else seen)
@@ -60,12 +60,6 @@ def test_unseen_failures_are_covered_with_a_known_bound_only(found):
         else:
             assert row["coverage"] <= row["seen"] == pytest.approx(1 - 0.97**30, abs=4 * 0.028)
             assert row["coverage_seen"] > 0.9
-
-
-def test_the_interval_is_at_most_two_thirds_wider_than_students(found):
-    for (name, method, n), row in found.items():
-        if method == coverage.CHOSEN and row["width"] > 0:
-            assert 1 <= row["width"] / found[name, "student", n]["width"] < 1.65
 
 
 def test_the_chosen_test_keeps_its_size_where_the_sign_flip_test_does_not(found):

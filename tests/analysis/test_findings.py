@@ -42,5 +42,4 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
         path = layout.regret("summary", "chain-8", "K")
         storage.write_text(path, storage.read_text(path).replace("greedy@tuned", "greedy@turned"))
         findings.markdown(layout, [("chain-8", "K")])
-    # Median over best: greedy 1.1, bef-rlsvi 5, ucbvi 39.9.
     assert "| greedy 1.10, bef-rlsvi 5.00, ucbvi 39.9 | ucbvi 39.9, bef-rlsvi 5.00, greedy 1.10 |" in second

@@ -30,13 +30,12 @@ def layout(tmp_path):
 
 @pytest.fixture
 def table(layout):
-    """As it is read back from its file."""
     rows = instance_table.rows(layout, ["walk", "swim"], ["walk"])
     storage.write_text(layout.instances(), tidy.text(rows, instance_table.COLUMNS))
     return tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
 
 
-def test_numbers_are_those_of_the_instances(table):
+def test_numbers_are_those_of_the_instances_and_the_answer_is_joined_where_there_is_one(table):
     assert (list(table.index), ["name", *table.columns]) == (["walk", "swim"], list(instance_table.COLUMNS))
     for name, made in (("walk", instance("chain", bins=3, horizon=4)), ("swim", instance("riverswim"))):
         row = table.loc[name]
@@ -46,9 +45,6 @@ def test_numbers_are_those_of_the_instances(table):
             value = made.constants[key] if key in instance_table.CONSTANTS else getattr(made, key)
             assert row[key] == pytest.approx(value, rel=1e-9)
         assert row["uniform_value"] < row["optimal_value"]
-
-
-def test_the_answer_is_joined_and_left_empty_where_there_is_none(table):
     assert table.loc["walk", list(instance_table.ANSWER)].to_dict() == {
         "episodes": 30, "seeds": 4, "random": 60.0, "greedy": 8.0, "best": 3.5,
         "best_agent": "bef-rlsvi, x = 0.3", "low": 1.0, "high": 2.0, "matters": True,

@@ -1,5 +1,6 @@
 """Published experiments: values against the tables that they are read from, and settings against the sources."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,6 @@ CURVES = {"cho": "returns", "ayoub": "code", "li": "reward"}
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory):
-    """A study of one small instance in track K."""
     instance, layout = instances.build(*RIVER), Layout(tmp_path_factory.mktemp("study"))
     instances.save(layout.instance("swim"), "swim", instance, {})
     entries = {
@@ -52,7 +52,6 @@ def tables(source, layout, experiment=None):
 
 @pytest.fixture(scope="module")
 def made(layout):
-    """The tables of each source, and those of the comparison of runtimes."""
     return {source: tables(source, layout) for source in CURVES} | {"runtime": tables("cho", layout, "runtime")}
 
 
@@ -78,8 +77,7 @@ def test_every_row_names_its_source_instance_and_unit(made):
     found = [(source, made[source][name]) for source in CURVES for name in ("values", "curves")]
     for source, table in [*found, ("cho", made["runtime"]["timings"])]:
         assert len(table) and set(table["source"]) == {source} and set(table["instance"]) == {"swim"}
-        assert table["unit"].notna().all() and (table["seeds"] == SEEDS).all()
-        assert np.isfinite(table["ours"]).all()
+        assert table["unit"].notna().all() and (table["seeds"] == SEEDS).all() and np.isfinite(table["ours"]).all()
 
 
 def test_curves_are_those_of_the_regret_tables_and_of_uniform_play(layout, made):
@@ -114,14 +112,10 @@ def test_reward_and_regret_add_up(layout, monkeypatch):
 
 
 def test_arrival_is_where_a_curve_stays_above_the_threshold_and_gives_the_places(made):
-    for returns, expected in (
-        ([1.0, 1.0, 1.0], 1), ([0.0, 1.0, 1.0], 20), ([1.0, 0.5, 1.0], 30), ([1.0, 1.0, 0.5], 31), ([0.0] * 3, 31)
-    ):  # fmt: skip
+    for returns, expected in (([1, 1, 1], 1), ([0, 1, 1], 20), ([1, 0.5, 1], 30), ([1, 1, 0.5], 31), ([0, 0, 0], 31)):
         assert cho.arrival(pd.DataFrame({"episode": [1, 20, 30], "return": returns}), 1.0) == expected
-    values = made["cho"]["values"]
-    tuned = values[values["role"] == "tuned"]
-    arrivals = tuned[tuned["quantity"] == "arrival at the optimum"].set_index("algorithm")["ours"]
-    places = tuned[tuned["quantity"] == "order of arrival"].set_index("algorithm")["ours"]
+    ours = made["cho"]["values"].query("role == 'tuned'").set_index(["quantity", "algorithm"])["ours"]
+    arrivals, places = ours["arrival at the optimum"], ours["order of arrival"]
     assert places.to_dict() == {name: 1 + (arrivals < arrivals[name]).sum() for name in ("rrl-mnl", "ucrl-mnl")}
 
 
@@ -142,13 +136,13 @@ def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout, made):
     assert np.isnan(ratios.loc["ucrl-mnl", "authors"])
 
 
-def without(layout, root, name, variant):
-    """A copy of the study's tables of which one lacks a variant."""
+def replaced(layout, root, name, pattern, text):
     copy = Layout(root)
     for table in ("summary", "curves", "timings"):
-        lines = Path(path_of(layout, table)).read_text().splitlines(keepends=True)
-        kept = [line for line in lines if table != name or f",{variant}," not in line]
-        storage.write_text(path_of(copy, table), "".join(kept))
+        before = Path(path_of(layout, table)).read_text()
+        after = re.sub(pattern, text, before) if table == name else before
+        assert (after != before) == (table == name)
+        storage.write_text(path_of(copy, table), after)
     instances.save(copy.instance("swim"), "swim", instances.build("riverswim", {}), {})
     return copy
 
@@ -159,7 +153,7 @@ def test_missing_rows_and_unknown_names_are_rejected(layout, tmp_path):
         ("summary", "rrl-mnl", "no agent on 'swim' runs 'rrl-mnl'"),
     ):
         with pytest.raises(InputError, match=words):
-            tables("cho", without(layout, tmp_path, table, variant), "runtime")
+            tables("cho", replaced(layout, tmp_path, table, rf"(?m)^.*,{variant},.*\n", ""), "runtime")
     with pytest.raises(InputError, match=r"experiment of 'cho' 'time' .*'runtime'.*: choose one of returns, runtime"):
         published.read("cho", layout, {"time": ["swim"]})
     with pytest.raises(InputError, match=r"nowhere(_K/summary\.csv|\.npz): there is no such file"):
@@ -167,11 +161,7 @@ def test_missing_rows_and_unknown_names_are_rejected(layout, tmp_path):
 
 
 def test_curves_with_surrogate_constants_are_shown(layout, tmp_path):
-    copy = without(layout, tmp_path, "none", "")
-    path = Path(path_of(copy, "summary"))
-    text = path.read_text()
-    path.write_text(text.replace(",exact,theory,", ",exact,surrogate,"))
-    assert path.read_text() != text
+    copy = replaced(layout, tmp_path, "summary", ",exact,theory,", ",exact,surrogate,")
     assert "surrogate" in set(tables("cho", copy)["curves"]["role"])
 
 

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from befrl.analysis import statistics
-from befrl.analysis.statistics import failed, slope, time_exponent
+from befrl.analysis.statistics import failed, slope, spread, time_exponent
 
 
 def test_the_slope_of_a_power_is_its_exponent_and_that_of_the_second_half():
@@ -20,14 +19,11 @@ def test_the_slope_of_a_power_is_its_exponent_and_that_of_the_second_half():
 
 
 def test_a_seed_failed_if_its_last_tenth_is_above_half_the_uniform_regret():
-    K, uniform = 40, 2.0
-    regret = np.zeros((5, K))
+    regret = np.zeros((5, 40))
     regret[0, :36] = 9.0  # bad early, good late
-    regret[1, 36:] = 1.01  # just above half
-    regret[2, 36:] = 0.99  # just below
-    regret[3, -1] = 4.04  # the mean counts ...
-    regret[4, -1] = 3.96  # ... not each episode
-    assert failed(regret, uniform).tolist() == [False, True, False, True, False]
+    regret[1, 36:], regret[2, 36:] = 1.01, 0.99  # just above half and below
+    regret[3, -1], regret[4, -1] = 4.04, 3.96  # the mean counts, not each episode
+    assert failed(regret, 2.0).tolist() == [False, True, False, True, False]
     # Of few episodes the last one counts.
     assert failed(np.array([[0.0, 0.0, 5.0], [5.0, 5.0, 0.0]]), 2.0).tolist() == [True, False]
 
@@ -43,9 +39,8 @@ def test_time_exponent_is_the_power_of_k_whatever_the_outliers(power, rng):
 
 def test_medians_and_quantiles_of_each_group():
     rows = [{"who": who, "n": n, "x": float(x)} for who, n in (("a", 1), ("b", None)) for x in range(11)]
-    first, second = statistics.spread(rows, ("who", "n"), "repetitions", ("x",))
+    first, second = spread(rows, ("who", "n"), "repetitions", ("x",))
     assert first == {"who": "a", "n": 1, "repetitions": 11, "x": 5.0, "x_low": 1.0, "x_high": 9.0}
     assert second == first | {"who": "b", "n": None}
-    # The median of infinite errors is infinite.
-    (found,) = statistics.spread([{"x": value} for value in (1.0, np.inf, np.inf)], (), "draws", ("x",))
+    (found,) = spread([{"x": value} for value in (1.0, np.inf, np.inf)], (), "draws", ("x",))
     assert found["x"] == np.inf and found["draws"] == 3

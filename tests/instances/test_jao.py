@@ -65,7 +65,7 @@ def failures(algorithm, track, *settings, seeds=100):
 
 @pytest.mark.parametrize(("track", "share"), [("U", 0.2), ("K", 0.5)])
 def test_greedy_fails_and_posterior_sampling_learns(track, share):
-    """Greedy on more seeds than the share, with any penalty; exp-psrl on fewer than a tenth. Level 1 % for each bound."""
+    """Greedy on more seeds than the share, with any penalty; exp-psrl on fewer than a tenth. Level 1 % each."""
     assert all(found.low > share for found in failures("greedy", track, {"eta": 0.1}, {"eta": 1.0}, {"eta": 10.0}))
     assert failures("exp-psrl", track, {})[0].high < 0.1
 

@@ -29,7 +29,8 @@ PARTS = {
     "my_law.py": "from befrl.model.rewards import bernoulli\n\n\nclass Law(bernoulli.Law):\n    pass\n",
 }
 CASES = ("tiny/U/greedy", "tiny/U/mine", "mine/U/greedy")
-TARGETS = _, MINE, ON_MINE = [f"results/runs/{case}/1000-1001.npz" for case in CASES]
+TARGETS = [f"results/runs/{case}/1000-1001.npz" for case in CASES]
+MINE, ON_MINE = TARGETS[1:]
 
 
 class Folder:

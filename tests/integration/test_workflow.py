@@ -285,8 +285,7 @@ def test_texts_that_are_results_cost_what_shows_them(project):
 
 
 def test_a_changed_config_costs_what_depends_on_it(project):
-    other = changed("agents.greedy.set", {"eta": 2.0}, STUDY)
-    other = changed("components.planners.features", [4, 16], other)
+    other = changed("components.planners.features", [4, 16], changed("agents.greedy.set", {"eta": 2.0}, STUDY))
     assert project.planned(other) == RUNS["greedy"] | AFTER_RUNS | PLANNERS
 
 

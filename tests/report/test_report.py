@@ -28,7 +28,6 @@ from befrl.report.wording import mathematics
 from befrl.study import config
 
 HERE = Path(__file__).parent
-CONFIGS = config.INCLUDED
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
@@ -79,13 +78,9 @@ class Page(HTMLParser):
 
     def rows(self, section=None, **attributes):
         """Texts of the cells, row by row, in the bodies of the tables of a section."""
-        rows = []
-        for element in self.all(within=self.one(**attributes) if attributes else self.one(id=section)):
-            if element["tag"] == "tr" and "tbody" in element["path"]:
-                rows.append([])
-            elif element["tag"] in ("td", "th") and "tbody" in element["path"]:
-                rows[-1].append(words(element))
-        return rows
+        place = self.one(**attributes) if attributes else self.one(id=section)
+        rows = [row for row in self.all("tr", place) if "tbody" in row["path"]]
+        return [[words(cell) for cell in self.all(within=row) if cell["tag"] in ("td", "th")] for row in rows]
 
 
 def words(element):
@@ -148,13 +143,11 @@ def an_instance(name, **changes):
     return {
         "name": name, "family": "chain", "parameters": {"bins": 8, "sigma": 0.1}, "horizon": 40, "d": 16,
         "n_cells": 8, "n_anchors": 8, "n_actions": 2, "optimal_value": 30.5, "uniform_value": 20.25, "gap": 0.0123,
-        "cell_loss": 0.0,
-        "constants": {"alpha_p": 0.5, "radius_r": 2.0},
+        "cell_loss": 0.0, "constants": {"alpha_p": 0.5, "radius_r": 2.0},
     } | changes  # fmt: skip
 
 
 def an_experiment():
-    """Two values: one of the instance, one of an agent."""
     values = [
         {"instance": "river", "quantity": "optimal value", "ours": 5.6013, "authors": 5.6, "unit": "reward"},
         {"instance": "river", "quantity": "regret", "algorithm": "ucrl-vtr", "role": "theory", "episode": 50_000,
@@ -182,10 +175,7 @@ def inputs(**changes):
         "claims": [a_claim("C10", "holds"), a_claim("C9", "fails"), a_claim("C45b", "holds")],
         "versions": {"numpy": "2.0"},
         "hashes": {"config": "ab12", "code": "cd34"},
-        "stages": [
-            {"stage": "runs", "jobs": 3, "seconds": 30.0},
-            {"stage": "claims", "jobs": 2, "seconds": 15.0},
-        ],
+        "stages": [{"stage": "runs", "jobs": 3, "seconds": 30.0}, {"stage": "claims", "jobs": 2, "seconds": 15.0}],
     } | changes
 
 
@@ -203,12 +193,11 @@ def test_the_page_loads_nothing_and_runs_its_own_script_alone():
     loaders = {"src", "href", "xlink:href", "srcset", "data", "action", "poster", "background"}
     for element in made.elements:
         assert element["tag"] not in ("link", "iframe", "object", "embed", "base"), element
+        assert element["tag"] != "style" or not re.search(r"@import|@font-face|url\((?!#)", element["text"])
         for name, value in element["attributes"].items():
             if name in loaders and element["tag"] != "meta":
                 assert value.startswith(("#", "data:image/")), (element["tag"], name, value)
             assert not re.search(r"url\((?!#)", value or ""), (element["tag"], name, value)
-    for element in made.all("style"):
-        assert not re.search(r"@import|@font-face|url\((?!#)", element["text"])
     assert not re.search(r"https?://", html)
     (script,) = re.findall(r"<script>(.*?)</script>", html, flags=re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -225,13 +214,12 @@ def test_same_inputs_give_the_same_bytes_and_are_left_as_they_were():
 
 
 def test_a_toy_run_says_so_above_everything_else():
-    """Before the title, and only there; the smoke study is a toy, the study is not."""
     made = page(config={"toy": True})
     banner = made.one(class_="toy")
     assert "its numbers mean nothing" in banner["text"]
     assert made.elements.index(banner) < made.elements.index(made.one("h1"))
     assert not page(config={"toy": False}).all(class_="toy") and not page(config={}).all(class_="toy")
-    toys = {path.stem for path in CONFIGS.glob("*.yaml") if (config.read_yaml(path) or {}).get("toy")}
+    toys = {path.stem for path in config.INCLUDED.glob("*.yaml") if (config.read_yaml(path) or {}).get("toy")}
     assert toys == {"smoke"}
 
 
@@ -252,7 +240,7 @@ def references(elements):
 
 def test_ids_are_unique_and_references_resolve():
     twins = [a_figure(name, headline=n == 3) for n, name in enumerate(["same", "same", "same-2", "same"])]
-    both = page(figures=twins, claims=[a_claim("C1", "holds"), a_claim("C1", "holds")])
+    both = page(figures=twins, claims=[a_claim("C1", "holds")] * 2)
     assert len(ids(both)) == len(set(ids(both)))
     assert set(references(both.elements)) <= set(ids(both))
     # each drawing refers to its own parts only
@@ -291,7 +279,6 @@ def test_no_attack_passes_and_the_rest_of_the_drawing_stays():
 
 
 def test_nothing_of_a_drawing_is_lost():
-    """Same shapes, in the same order, as in the file."""
     shapes = ("path", "use", "g", "clippath", "image", "rect", "defs")
 
     def drawn(text):
@@ -315,12 +302,11 @@ def test_bad_svg_is_rejected_with_the_name_of_the_figure():
 
 
 def test_headlines_come_first_and_figures_have_caption_and_command():
-    made, names = page(), ("regret", "sensitivity", "optimism")
-    figures = made.all("figure")
-    assert [figure["attributes"]["id"] for figure in figures] == [f"figure-{name}" for name in names]
+    made = page()
     order = [element["attributes"].get("id") for element in made.elements]
     assert order.index("overview") < order.index("figure-regret") < order.index("figures")
-    for figure, name in zip(figures, names, strict=True):
+    for figure, name in zip(made.all("figure"), ("regret", "sensitivity", "optimism"), strict=True):
+        assert figure["attributes"]["id"] == f"figure-{name}"
         drawn = made.one("svg", within=figure)["attributes"]
         assert (drawn["role"], drawn["aria-label"]) == ("img", f"Title of {name}")
         caption = made.one("figcaption", within=figure)["text"]
@@ -329,7 +315,6 @@ def test_headlines_come_first_and_figures_have_caption_and_command():
 
 
 def test_figures_of_other_shapes():
-    """Without seeds; with a title that asks; wider than a column, and so as wide as the page."""
     assert "seed" not in page(figures=[a_figure("x", seeds=None)]).one("figcaption")["text"]
     asked = page(figures=[a_figure("x", title="Does it matter?")])
     assert asked.one("strong", within=asked.one("figure"))["text"] == "Does it matter?"
@@ -340,10 +325,8 @@ def test_figures_of_other_shapes():
 
 def test_the_section_on_theorem_1_has_its_figures_in_order_and_its_verdict():
     names = ("my-own", "traps", "claims-map", "optimism")
-    made = page(
-        figures=[a_figure("regret"), *(a_figure(name, section="theorem") for name in names)],
-        claims=[a_claim("C62", "fails"), a_claim("C51", "fails")],
-    )
+    figures = [a_figure("regret"), *(a_figure(name, section="theorem") for name in names)]
+    made = page(figures=figures, claims=[a_claim("C62", "fails"), a_claim("C51", "fails")])
     drawn = [figure["attributes"]["id"] for figure in made.all("figure", within=made.one("section", id="theorem"))]
     assert drawn == ["figure-claims-map", "figure-optimism", "figure-traps", "figure-my-own"]
     assert "C51 (fails)" in made.text("theorem") and "Statement of C62" in made.text("theorem")
@@ -380,7 +363,6 @@ def test_regret_rows_sorted_and_in_the_units_of_the_head():
 
 
 def regret_text(*rows):
-    """The text of the section on the regret of a case."""
     return page(summaries=[pd.DataFrame(rows)]).text("regret-chain-K")
 
 
@@ -389,11 +371,8 @@ def test_what_a_table_of_regret_does_not_show_is_said():
     rows = [a_row("a", "tuned", 1.0), a_row("a", "sweep", 2.0), a_row("a", "sweep", 3.0)]
     assert "Not shown: 2 points of sweeps." in regret_text(*rows)
     none = {"failed": 0.0, "failed_low": 0.0}
-    rows = [
-        a_row("a", "tuned", 1.0, **none, failed_high=0.0123),
-        a_row("b", "tuned", 2.0, **none, failed_high=0.0301),
-        a_row("c", "tuned", 3.0, failed=0.5, failed_high=0.9),
-    ]
+    rows = [a_row("a", "tuned", 1.0, **none, failed_high=0.0123), a_row("b", "tuned", 2.0, **none, failed_high=0.0301)]
+    rows.append(a_row("c", "tuned", 3.0, failed=0.5, failed_high=0.9))
     assert "a failure rate of up to 3.0 % cannot be excluded" in regret_text(*rows)
     assert "cannot be excluded" not in regret_text(rows[2]) and "Not shown" not in regret_text(rows[2])
 
@@ -419,8 +398,8 @@ def test_misspecified_agents_and_surrogate_constants_are_marked():
     names = [row[:2] for row in page(summaries=[pd.DataFrame(rows)]).rows("regret-chain-K")]
     assert names[:2] == [["smrl ‡", "tuned c=0.5"], ["exp-psrl", "theory c=0.5"]]
     assert names[2:] == [["smrl ‡", "surrogate c=0.5"], ["ren-ts †", "tuned c=0.5"]]
-    assert "‡ Surrogate constants; the source's are not known." in regret_text(*rows)
-    assert "† Misspecified" in regret_text(*rows)
+    text = regret_text(*rows)
+    assert "‡ Surrogate constants; the source's are not known." in text and "† Misspecified" in text
     assert not re.search("[†‡]|Misspecified", regret_text(rows[2]))
     experiment = an_experiment()
     experiment["values"] = experiment["values"].replace("theory", "surrogate")
@@ -435,9 +414,8 @@ def claim_cards(made):
 
 def test_every_claim_is_there_in_order_with_its_evidence():
     made = page()
-    cards = claim_cards(made)
-    assert [card["attributes"]["id"] for card in cards] == ["claim-C9", "claim-C10", "claim-C45b"]
-    for card, id in zip(cards, ("C9", "C10", "C45b"), strict=True):
+    for card, id in zip(claim_cards(made), ("C9", "C10", "C45b"), strict=True):
+        assert card["attributes"]["id"] == f"claim-{id}"
         text = words(card)
         assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C9' else 'holds'} search over 7 instances")
         assert f"Statement of {id}, x1" in text and f"True instead: correction of {id}" in text
@@ -462,7 +440,7 @@ def test_filter_buttons_count_the_claims():
     verdicts = ["holds"] * 3 + ["corrected"] * 2 + ["open"] + ["undecided yet"]
     made = page(claims=[a_claim(f"C{i}", verdict) for i, verdict in enumerate(verdicts, start=1)])
     buttons = [b for b in made.all("button") if "data-filter" in b["attributes"]]
-    texts = [button["text"] for button in buttons if button["attributes"]["data-filter"] == "verdict"]
+    texts = [button["text"] for button in made.all("button", data_filter="verdict")]
     assert texts == ["all 7", "holds 3", "corrected 2", "open 1", "undecided yet 1"]
     for button in buttons:
         name, value = button["attributes"]["data-filter"], button["attributes"]["data-value"]
@@ -492,8 +470,8 @@ def test_instances_their_constants_and_provenance():
         ["river", "1.00e-07", "–", "∞"],
     ]
     assert made.rows("provenance") == [["numpy", "2.0"], ["config", "ab12"], ["code", "cd34"]]
-    config = made.one("pre", within=made.one(id="provenance"))["text"]
-    assert config == "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
+    config = "seeds: 20\nagents:\n  bef-rlsvi:\n    c:\n    - 0.1\n    - 1.0\n"
+    assert made.one("pre", within=made.one(id="provenance"))["text"] == config
 
 
 ANSWER = {
@@ -506,9 +484,8 @@ def test_whether_exploration_matters_is_shown_where_it_was_asked(tmp_path):
     unasked = dict.fromkeys(ANSWER, float("nan"))
     negative = ANSWER | {"low": -1.5, "high": 2.0, "best_agent": "bef-rlsvi, x = 3", "matters": False}
     answers = {"chain": ANSWER, "river": unasked, "ring": negative}
-    made = page(
-        instances=[*(an_instance(name, exploration=answer) for name, answer in answers.items()), an_instance("older")]
-    )
+    asked = [an_instance(name, exploration=answer) for name, answer in answers.items()]
+    made = page(instances=[*asked, an_instance("older")])
     shown = [
         ["chain", "300", "20", "812", "45.7", "12.3", "exp-psrl, scale = 2", "[30.1, 36.2]", "yes"],
         ["ring", "300", "20", "812", "45.7", "12.3", "bef-rlsvi, x = 3", "[−1.50, 2.00]", "no"],
@@ -530,7 +507,7 @@ def test_whether_exploration_matters_is_shown_where_it_was_asked(tmp_path):
         assert "exploration" not in made.text("instances").lower()
 
 
-def test_cost_is_in_milliseconds_with_the_cheapest_agent_first():
+def test_cost_is_in_milliseconds_with_the_cheapest_agent_first_and_seconds_are_added_up():
     made = page(costs=[pd.DataFrame([a_cost("slow", 0.004), a_cost("quick", 0.00125)])])
     assert made.rows("cost-chain-K") == [
         ["quick", "1.25", "0.625", "0.312", "0.312", "0.040", "3.00 min"],
@@ -538,10 +515,13 @@ def test_cost_is_in_milliseconds_with_the_cheapest_agent_first():
     ]
     assert made.rows("cost")[:2] == [["runs", "3", "30.0"], ["claims", "2", "15.0"]]
     assert made.one("td", within=made.one("tfoot"))["text"] == "45.0 s"
+    cost = pd.DataFrame({"agent": ["random", "greedy"], "batches": 2, "wall_seconds": 1.5})
+    assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
+        {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
+    ]  # fmt: skip
 
 
 def test_measured_times_are_shown_in_the_section_on_cost_alone():
-    """The rest of the page is the same whenever the study is run."""
     measured = {
         "costs": [pd.DataFrame([a_cost("exp-psrl", 0.0654), a_cost("bef-rlsvi", 0.0888)])],
         "figures": [a_figure("regret", headline=True), a_figure("speed", measured=True, headline=True)],
@@ -550,23 +530,13 @@ def test_measured_times_are_shown_in_the_section_on_cost_alone():
         "stages": [{"stage": "runs", "jobs": 3, "seconds": 99999.0}],
     }
     made, other = page(**measured), page(**measured | {key: EMPTY[key] for key in ("costs", "stages")})
-
-    def sections(made):
-        return {e["attributes"]["id"]: e["text"] for e in made.all("section") if len(e["path"]) == 3}
-
-    here, there = sections(made), sections(other)
+    top = ([e for e in each.all("section") if len(e["path"]) == 3] for each in (made, other))
+    here, there = ({e["attributes"]["id"]: e["text"] for e in sections} for sections in top)
     assert {name for name in here if here[name] != there[name]} == {"cost"}
     for text in ("Title of speed", "65.4", "7,777", "99,999"):
         assert text in here["cost"]
         assert not [name for name in here if name != "cost" and text in here[name]]
     assert "88,888" not in made.one("main")["text"]
-
-
-def test_the_seconds_of_runs_and_claims_are_added_up():
-    cost = pd.DataFrame({"agent": ["random", "greedy"], "batches": 2, "wall_seconds": 1.5})
-    assert assemble._stages([cost, cost], [{"seconds": 2.0}, {"seconds": 0.5}]) == [
-        {"stage": "runs", "jobs": 8, "seconds": 6.0}, {"stage": "claims", "jobs": 2, "seconds": 2.5},
-    ]  # fmt: skip
 
 
 def test_damaged_files_are_rejected_with_their_path(tmp_path):
@@ -587,10 +557,8 @@ def test_damaged_files_are_rejected_with_their_path(tmp_path):
         with pytest.raises(InputError, match=reason) if reason else contextlib.nullcontext():
             assemble._figure(layout, "f")
     record, path = a_claim("C31", "holds"), layout.claim("C31")
-    for reason, change in (
-        (r"C31\.json: not the record of a claim, its 'seconds' is missing or damaged", {"seconds": "long"}),
-        ("it is the record of C39, not of C31", {"id": "C39"}),
-    ):
+    damaged = r"C31\.json: not the record of a claim, its 'seconds' is missing or damaged"
+    for reason, change in ((damaged, {"seconds": "long"}), ("it is the record of C39, not of C31", {"id": "C39"})):
         storage.write_json(path, record | change)
         with pytest.raises(InputError, match=reason):
             ledger.read(path, "C31")
@@ -631,15 +599,9 @@ def test_what_is_empty_is_said_to_be_missing():
 def test_unknown_keys_and_columns_change_nothing():
     more = {"brand new": {"deep": [1, None]}}
     given = inputs()
-    grown = inputs(
-        instances=[instance | more for instance in given["instances"]],
-        figures=[figure | more for figure in given["figures"]],
-        claims=[claim | more for claim in given["claims"]],
-        stages=[row | more for row in given["stages"]],
-        costs=[frame.assign(brand_new="x") for frame in given["costs"]],
-        summaries=[frame.assign(brand_new="x") for frame in given["summaries"]],
-    )
-    assert build(**grown) == build(**given)
+    grown = {key: [row | more for row in given[key]] for key in ("instances", "figures", "claims", "stages")}
+    grown |= {key: [frame.assign(brand_new="x") for frame in given[key]] for key in ("costs", "summaries")}
+    assert build(**given | grown) == build(**given)
 
 
 def test_sparse_records_are_enough():
@@ -663,20 +625,16 @@ def test_hostile_text_stays_text():
     evil = "</script></style></pre><script>alert('x')</script>\"'><img src=x onerror=alert(1)> {{ 7777 * 7 }}"
     deep, published = {evil: [evil]}, pd.DataFrame([dict.fromkeys(an_experiment()["timings"], evil)])
     row = a_row(evil, "tuned", 1.0, setting=evil, group=evil, remarks=evil, instance=evil, track=evil)
-    answer = ANSWER | {"best_agent": evil}
+    place = {"family": evil, "parameters": {evil: evil}, "constants": {evil: 1.0}}
+    place["exploration"] = ANSWER | {"best_agent": evil}
     claim = dict.fromkeys(a_claim("C1", ""), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
-    hostile = {
-        "config": {evil: evil},
-        "instances": [
-            an_instance(evil, family=evil, parameters={evil: evil}, constants={evil: 1.0}, exploration=answer)
-        ],
+    hostile = {key: {evil: evil} for key in ("config", "versions", "hashes")} | {
+        "instances": [an_instance(evil, **place)],
         "summaries": [pd.DataFrame([row])],
         "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
         "published": [{"about": f"{evil}\n\n{evil}", "citation": evil, "values": published, "timings": published}],
         "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],
-        "versions": {evil: evil},
-        "hashes": {evil: evil},
         "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
     }
     made = Page(build(**hostile))
@@ -703,10 +661,8 @@ def test_numbers_and_durations_have_three_digits():
 
 
 def test_record_is_json_with_arrays_on_one_line():
-    nested = [{"name": "x" * 60, "more": ["y" * 60, None]}]
-    value = {"theta": list(range(80)), "by": nested, "empty": {}, "µ": 1.5}
+    value = {"theta": list(range(80)), "by": [{"name": "x" * 60, "more": ["y" * 60, None]}], "empty": {}, "µ": 1.5}
     text = wording.record(value)
-    assert json.loads(text) == value
-    assert json.dumps(value["theta"]) in text
+    assert json.loads(text) == value and json.dumps(value["theta"]) in text
     assert max(len(line) for line in text.splitlines() if "theta" not in line) <= 100
     assert wording.record({"a": [1, 2]}) == '{"a": [1, 2]}'

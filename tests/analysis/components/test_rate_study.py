@@ -57,9 +57,7 @@ def test_regret_in_d_and_H_is_that_of_more_arms_and_of_slower_states(tables):
         assert [row["value"] for row in found] == list(changes)
         expected = [by_hand("exp-psrl", {}, SHORT, **gap | change)[:, -1].mean() for change in changes.values()]
         assert [row["mean"] for row in found] == pytest.approx(expected)
-
-
-def test_the_span_of_the_optimal_values_grows_as_the_horizon():
+    # The span of the optimal values grows as the horizon.
     base = instance("jao", horizon=20)
     made = [instances.build("jao", rates._parameters(base, 0.3, {"horizon": H})) for H in (20, 200, 400)]
     assert made[0].parameters == base.parameters

@@ -18,36 +18,31 @@ def tables():
     return scaling.study("walk", instance("chain", bins=4, horizon=4), 0, SIZES, HORIZONS, episodes=2, seeds=1)
 
 
-def points(tables, **wanted):
-    return [row for row in tables["points"] if wanted.items() <= row.items()]
-
-
 def test_sizes_and_horizons_are_those_of_the_problems(tables):
+    keys = itemgetter("algorithm", "setting", "varied", "d", "H")
+    points = [keys(row) for row in tables["points"]]
     for algorithm in ("greedy", "lsvi-ucb"):
-        mine = points(tables, algorithm=algorithm, setting="")
         # d = 2 J on a chain with J bins; what is not varied is the instance's.
         expected = [("d", 4, 4), ("d", 6, 4), ("H", 8, 3), ("H", 8, 5)]
-        assert [(row["varied"], row["d"], row["H"]) for row in mine] == expected
+        assert [row[2:] for row in points if row[:2] == (algorithm, "")] == expected
     timed = [row for row in tables["timings"] if row["role"] == "point"]
-    keys = itemgetter("algorithm", "setting", "varied", "d", "H")
-    assert list(map(keys, timed)) == list(map(keys, points(tables)))
+    assert [keys(row) for row in timed] == points
     assert all(row["seconds"] > 0 and row["exponent"] is None for row in timed)
 
 
 def test_every_algorithm_that_can_run_is_measured_in_all_its_settings_and_its_plans_are_counted(tables):
-    measured = {row["algorithm"] for row in points(tables)}
+    plans = {(row["algorithm"], row["setting"]): row["plans"] for row in tables["points"]}
+    measured = {algorithm for algorithm, _ in plans}
     assert measured == {name for name in agents.registry.names() if "chain" in WORKS_ON.get(name, ("chain",))}
-    settings = {(row["algorithm"], row["setting"]) for row in points(tables)}
-    assert settings == {(algorithm, text) for algorithm in measured for text in scaling.measured(algorithm)}
+    assert plans.keys() == {(algorithm, text) for algorithm in measured for text in scaling.measured(algorithm)}
     exponents = [row for row in tables["timings"] if row["role"] == "exponent"]
-    expected = sorted((*setting, varied) for setting in settings for varied in ("d", "H"))
+    expected = sorted((*setting, varied) for setting in plans for varied in ("d", "H"))
     assert sorted((row["algorithm"], row["setting"], row["varied"]) for row in exponents) == expected
     for row in exponents:
         assert np.isfinite(row["exponent"]) and row["seconds"] is None and row[row["varied"]] is None
-    plans = {(row["algorithm"], row["setting"]): row["plans"] for row in points(tables)}
-    parameters = agents.parameters("exp-ucrl", {})
     assert (plans["oracle", ""], plans["exp-ucrl", ""]) == (0, 1)  # the local bonus
-    assert plans["exp-ucrl", "relaxation=sample"] == parameters.samples + 1  # the estimate itself is tried too
+    samples = agents.parameters("exp-ucrl", {}).samples
+    assert plans["exp-ucrl", "relaxation=sample"] == samples + 1  # the estimate itself is tried too
     assert plans["exp-ucrl", "relaxation=gradient"] > 10
 
 

@@ -16,7 +16,6 @@ BEST = {"trap-one": 8, "trap-two": 2}
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("name", BEST)
 def test_a_regret_below_the_gap_means_that_the_best_first_action_was_taken(name, law):
-    """A policy loses less than the gap if and only if its first action is the best, whatever it does at step 2."""
     problem = instance(name, reward=law)
     C, A = problem.model.n_cells, problem.model.n_actions
     gap = traps.first_gap(problem)
