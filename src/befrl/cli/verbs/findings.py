@@ -27,7 +27,7 @@ def call(args):
         print(coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict("records")))
     else:
         cases = [case.rpartition("_")[::2] for case in args.cases]
-        wrong = ["_".join(case) for case in cases if case[1] not in TRACKS]
+        wrong = [text for text, case in zip(args.cases, cases, strict=True) if case[1] not in TRACKS]
         if wrong:
             allowed = " or ".join(f"INSTANCE_{track}" for track in TRACKS)
             raise InputError(f"--cases {wrong[0]} is not allowed: write {allowed}")
