@@ -23,6 +23,13 @@ def test_gamma_draws(shape):
         assert draws[row].tobytes() == log_gamma_draws(shapes[[row]], [np.random.default_rng(row)]).tobytes()
 
 
+def test_gamma_and_exponential_draws_of_a_row_follow_each_other():
+    """Gamma(a) = Gamma(a + 1) U^(1/a) with a U of its own: no number of the generator is used twice."""
+    shapes, one = np.array([[0.4, 1.0, 7.3, 2.0]]), np.random.default_rng(3)
+    by_hand = np.log(one.standard_gamma(shapes[0] + 1)) - one.standard_exponential(4) / shapes[0]
+    assert np.array_equal(log_gamma_draws(shapes, [np.random.default_rng(3)])[0], by_hand)
+
+
 COVER = cover(["chain", "riverswim", "waves"], ["theory", 0.5], ["steps", "none"])
 
 

@@ -13,6 +13,7 @@ import pytest
 from befrl import claims
 from befrl.claims import second
 from befrl.claims.toolbox import ledger
+from befrl.claims.toolbox.calculus import directional_derivatives
 from befrl.claims.toolbox.chances import lower_limit, upper_limit
 from befrl.claims.toolbox.errata import errata
 from befrl.claims.toolbox.judge import judge, verdict_of
@@ -20,6 +21,7 @@ from befrl.claims.toolbox.registry import CLAIMS, UNTRIED, Evidence, claim, numb
 from befrl.claims.toolbox.search import Worst, search
 from befrl.common.errors import InputError
 from befrl.report.wording import mathematics
+from helpers import PROJECT
 
 TRIALS = 10
 
@@ -85,6 +87,23 @@ def test_a_record_is_complete_and_the_attack_judges_every_reading_as_it_must(id,
     assert record["derivation"] and record["attack"] and record["meaning"] and record["grade"]
     assert record["verdict"] == "holds" or record["second"] is not None
     assert json.loads(json.dumps(record, allow_nan=False)) == record
+
+
+def test_verdicts_are_those_that_are_committed(records):
+    """An error in what the attacks compute with turns a verdict, though every mutant is still refuted."""
+    with open(PROJECT / "results/reference/claims.csv", newline="", encoding="utf-8") as file:
+        committed = {row["id"]: row["verdict"] for row in csv.DictReader(file)}
+    assert {id: record["verdict"] for id, record in records.items()} == {id: committed[id] for id in records}
+
+
+def test_derivatives_by_cauchy_are_mean_and_variance(rng):
+    T, log_weights, theta, directions = (rng.normal(size=shape) for shape in ((7, 3), 7, 3, (5, 3)))
+    mass = np.exp(T @ theta + log_weights)
+    mass /= mass.sum()
+    along = T @ directions.T
+    first, second = directional_derivatives(T, log_weights, theta, directions)
+    assert first == pytest.approx(mass @ along, rel=1e-10)
+    assert second == pytest.approx(mass @ (along - mass @ along) ** 2, rel=1e-10)
 
 
 @pytest.mark.parametrize("id", claims.names())

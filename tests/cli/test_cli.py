@@ -96,7 +96,12 @@ def test_aggregate_writes_the_tables_of_run_files(good):
     }
     assert list(tables["summary"]["variant"]) == list(tables["timings"]["agent"]) == ["greedy", "random"]
     log, _ = run_file.load("runs/greedy/0-3.npz")
-    assert f"{tables['summary']['mean'][0]:.10g}" == f"{log['regret'].sum(2).mean():.10g}"
+    final = log["regret"].sum(2)[0]
+    assert tables["summary"]["mean"][0] == pytest.approx(final.mean(), rel=1e-9)
+    for words, level in (("", 0.95), ("--level 0.5", 0.5)):
+        good(f"aggregate --runs runs --agents greedy random --batches 0-3 --out t{level} --timings t.csv {words}")
+        row = tidy.read(f"t{level}/summary.csv", regret_columns.SUMMARY).iloc[0]
+        assert (row["low"], row["high"]) == pytest.approx(mean_interval(final, level, least=0.0), rel=1e-9)
 
 
 def test_claim_prints_its_record_and_writes_it(good):

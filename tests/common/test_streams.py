@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from befrl.common import streams
 from befrl.common.streams import (
     AGENT_NORMAL,
     AGENT_UNIFORM,
@@ -63,14 +64,17 @@ def test_draws_follow_their_law_and_are_uncorrelated():
 
 
 def test_every_purpose_of_a_run_has_its_own_stream(monkeypatch):
-    """With an agent that draws normal and uniform numbers, and whose estimator and planner draw too."""
-    opened, original = [], Stream.__init__
+    """With an agent that draws normal and uniform numbers, and whose estimator and planner draw too; and with PSRL."""
+    opened, original = [], streams.sequence
 
-    def spy(self, root, instance_name, seeds, purpose):
+    def spy(root, instance_name, seed, purpose):
         opened.append(purpose)
-        original(self, root, instance_name, seeds, purpose)
+        return original(root, instance_name, seed, purpose)
 
-    monkeypatch.setattr(Stream, "__init__", spy)
+    monkeypatch.setattr(streams, "sequence", spy)
     problem = instance("chain", bins=3, horizon=4)
-    play("exp-psrl", problem, episodes=2, estimator="ais", planner="rff", posterior="mala")
-    assert sorted(opened) == sorted(LAWS)
+    play("exp-psrl", problem, seeds=[0], episodes=2, estimator="ais", planner="rff", posterior="mala")
+    assert sorted(opened) == sorted([*LAWS, streams.TIES])
+    opened.clear()
+    play("psrl", problem, seeds=[0], episodes=2)
+    assert sorted(opened) == sorted([ENVIRONMENT, AGENT_NORMAL, streams.AGENT_GAMMA, streams.TIES])

@@ -23,6 +23,8 @@ from small_study import changed
 CONFIG = read_yaml(Path(__file__).with_name("study.yaml"))
 DRAWN = ("case-figures", "figure", "report")
 BATCHES = ["1000-1001", "1002-1003"]
+# Like root seed, ties and level not the default, so that a job that ignored it would make something else.
+SET = {"design": "hessian"}
 
 
 def jobs_of(study):
@@ -74,7 +76,7 @@ def tiny():
 
 
 def spec(algorithm, values, seeds):
-    return RunSpec.of(tiny(), "tiny", algorithm, values, 6, seeds, root_seed=5)
+    return RunSpec.of(tiny(), "tiny", algorithm, values, 6, seeds, root_seed=5, ties="first")
 
 
 def test_instance_file_is_the_instance(study):
@@ -85,15 +87,31 @@ def test_instance_file_is_the_instance(study):
 
 def test_tuning_is_successive_halving(study):
     outcome, halving = tuning.read(study.layout.tuned("tiny", "U", "ours")), tuning.Halving(4, (1, 3), (2,))
-    expected = tuning.halve(spec("bef-rlsvi", {}, [0]), {}, {"x": [0.1, 10], "eta": [0.5, 2]}, halving, 100)
+    expected = tuning.halve(spec("bef-rlsvi", SET, [0]), SET, {"x": [0.1, 10], "eta": [0.5, 2]}, halving, 100)
     assert {key: outcome[key] for key in expected} == expected
+
+
+def test_tuning_plays_as_the_study_says(study, monkeypatch):
+    """Noise leaves no ties that the outcome could show."""
+
+    class Called(Exception):
+        pass
+
+    def halve(*arguments):
+        raise Called(*arguments)
+
+    monkeypatch.setattr(tuning, "halve", halve)
+    with pytest.raises(Called) as call:
+        jobs.registry.module("tune").make(study, "tiny", "U", "ours")
+    played, values, *_ = call.value.args
+    assert (played.track, played.episodes, played.root_seed, played.ties, values) == ("U", 6, 5, "first", SET)
 
 
 @pytest.mark.parametrize("agent", ["ours", "greedy", "random"])
 def test_batches_are_the_run_of_all_seeds_and_settings_bit_by_bit(study, agent):
     entry = CONFIG["agents"][agent]
     outcome = tuning.read(study.layout.tuned("tiny", "U", agent)) if "tune" in entry else None
-    variants = settings.variants(agent, {}, outcome, entry.get("sweep"))
+    variants = settings.variants(agent, entry.get("set", {}), outcome, entry.get("sweep"))
     log, _ = runs.run_rows(spec(entry["algorithm"], list(variants.values()), range(1000, 1004)), width=100)
     parts, metas = zip(*(run_file.load(study.layout.run("tiny", "U", agent, batch)) for batch in BATCHES), strict=True)
     assert [meta["seeds"] for meta in metas] == [[1000, 1001], [1002, 1003]]
@@ -118,7 +136,7 @@ def test_component_tables_are_those_of_the_component_study(study, kind):
 def test_tables_of_the_study_are_those_of_their_functions(study):
     layout, cases = study.layout, [("tiny", "U")]
     paths = [layout.run("tiny", "U", agent, batch) for agent in ("ours", "greedy", "random") for batch in BATCHES]
-    regret = aggregation.aggregate(paths, {"ours": tuning.read(layout.tuned("tiny", "U", "ours"))}, 0.95)
+    regret = aggregation.aggregate(paths, {"ours": tuning.read(layout.tuned("tiny", "U", "ours"))}, 0.8)
     expected = {
         layout.regret_timings("tiny", "U"): regret.pop("timings"),
         **{layout.regret(name, "tiny", "U"): text for name, text in regret.items()},
@@ -163,7 +181,7 @@ TUNE, REPORT = {("tune", "tiny", "U", "ours")}, {("report",)}
 COMPONENTS = {("component", kind, "tiny") for kind in CONFIG["components"]}
 CHANGES = {
     "root_seed": (7, {("coverage",), ("claims", "noise")} | TUNE | RUNS | COMPONENTS),
-    "ties": ("first", TUNE | RUNS),
+    "ties": ("random", TUNE | RUNS),
     "statistics.level": (0.9, {("aggregate", "tiny", "U"), ("aggregate", "swim", "K")}),
     "statistics.coverage": (3, {("coverage",)}),
     "tuning.kept": ([3], TUNE),
@@ -218,3 +236,9 @@ def test_version_depends_on_the_order_of_ranges_and_swept_values():
     """The order of ranges decides the configurations that are tried, that of swept values the rows of a run."""
     assert new_versions(reordered("agents", "ours", "tune")) == TUNE
     assert new_versions(reordered("agents", "ours", "sweep", "x")) == OURS | REPORT
+
+
+def test_version_of_a_figure_depends_on_the_styles_of_the_agents_that_it_shows_alone():
+    study = check(CONFIG)
+    assert set(study.styles("regret", [("tiny", "U")])) == {"ours"}
+    assert study.styles("regret", [("swim", "K")]) == {} == study.styles("planners", ["tiny"])

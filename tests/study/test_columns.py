@@ -33,6 +33,14 @@ def test_every_table_has_a_path_of_its_own_a_command_and_meanings():
     assert {row["column"] for row in columns.rows() if row["table"] == "results/columns.csv"} == set(columns.COLUMNS)
 
 
+def test_meanings_are_those_that_are_committed():
+    """Two meanings that are swapped are still meanings: a change must be seen in the reference, too."""
+    committed = pd.read_csv(PROJECT / "tests/reference/smoke/columns.csv")[["table", "column", "meaning"]]
+    assert [tuple(row) for row in committed.to_numpy()] == [
+        (row["table"], row["column"], row["meaning"]) for row in columns.rows()
+    ]
+
+
 def test_table_is_found_by_its_columns():
     for table in columns.tables():
         assert columns.of(table.columns).columns == table.columns
