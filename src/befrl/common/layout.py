@@ -11,16 +11,6 @@ PUBLISHED_TABLES = ("values", "curves")
 RUNS = "{results}/runs/{instance}/{track}"  # the folder of a case
 
 
-def run_below(folder, agent, batch):
-    """The run file of an agent and batch in the folder of a case."""
-    return f"{folder}/{agent}/{batch}.npz"
-
-
-def tuned_below(folder, agent):
-    """The outcome of tuning an agent in the folder of a case."""
-    return f"{folder}/{agent}/tuning.json"
-
-
 def _file(pattern, *names):
     """A method with the arguments `names` that returns the path of a file."""
 
@@ -42,8 +32,8 @@ class Layout:
     instance = _file("{results}/instances/{instance}.npz", "instance")
     instances = _file("{results}/instances.csv")
     runs = _file(RUNS, "instance", "track")
-    run = _file(run_below(RUNS, "{agent}", "{batch}"), "instance", "track", "agent", "batch")
-    tuned = _file(tuned_below(RUNS, "{agent}"), "instance", "track", "agent")
+    run = _file(RUNS + "/{agent}/{batch}.npz", "instance", "track", "agent", "batch")
+    tuned = _file(RUNS + "/{agent}/tuning.json", "instance", "track", "agent")
     regret = _file("{results}/regret/{instance}_{track}/{table}.csv", "table", "instance", "track")
     component = _file("{results}/components/{kind}/{instance}/{table}.csv", "kind", "table", "instance")
     published = _file("{results}/published/{source}/{table}.csv", "table", "source")
@@ -62,8 +52,3 @@ class Layout:
     report = _file("{results}/report.html")
     log = _file("{results}/logs/{name}.log", "name")
     benchmark = _file("{results}/benchmarks/{name}.tsv", "name")
-
-
-def folder(path):
-    """The folder that contains a file."""
-    return PurePath(path).parent.as_posix()

@@ -1,4 +1,4 @@
-"""The environment variable that names the plug-ins of a workflow's jobs; reading it loads none of them."""
+"""The environment variable that names plug-ins for every command; reading it loads none of them."""
 
 import os
 
@@ -8,8 +8,3 @@ NAME = "BEFRL_PLUGINS"
 def read() -> list[str]:
     """The named folders, files and installed packages, separated as in PATH."""
     return [source for source in os.environ.get(NAME, "").split(os.pathsep) if source]
-
-
-def write(sources):
-    """Set the variable for the processes that this one starts."""
-    os.environ[NAME] = os.pathsep.join(sources)
