@@ -44,7 +44,7 @@ WORKS_ON = {
     "smrl": CONTINUOUS,
     "gaussian": {"lds"},
     "score-matching": CONTINUOUS,
-    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal", "trap-one"},
+    "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal", "trap-one", "trap-zero"},
     "jacobi-anger": {"circle"},
 }
 

@@ -9,7 +9,7 @@ from helpers import assert_optimal, assert_standard_normal, fine_rule, full, opt
 from helpers import instance as whole
 from helpers import light as instance
 
-CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "trap-one", "waves")
+CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "trap-one", "trap-zero", "waves")
 
 
 def regressors(problem, s, a):

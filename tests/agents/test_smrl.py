@@ -11,7 +11,7 @@ from helpers import LOG, derivative, full, matrices_at, play, random_episodes, s
 from helpers import instance as whole
 from helpers import light as instance
 
-CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "trap-one", "waves")
+CONTINUOUS = ("chain", "circle", "custom-sin", "lds", "literal", "trap-one", "trap-zero", "waves")
 
 
 def direct_sums(agent, problem, episodes, i):

@@ -14,7 +14,7 @@ import pytest
 from befrl import agents, claims, cli, figures, instances, jobs
 from befrl.analysis import benchmark, coverage, regret_columns
 from befrl.analysis.intervals import mean_interval
-from befrl.claims.toolbox import ledger
+from befrl.claims import ledger
 from befrl.cli import verbs
 from befrl.common import storage, tidy
 from befrl.common.layout import REGRET_TABLES
@@ -112,8 +112,23 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert {key: stored[key] for key in record} == record | {"seconds": stored["seconds"]}
     assert "verdict" in good("claim C31 --trials 5")
     explained = good("claim C31 --trials 5 --explain")
-    assert all(f"\n{head}\n" in explained for head in ("Derivation", "Attack", "Verdict", "Second derivation"))
+    assert all(
+        f"\n{head}\n" in explained for head in ("The paper", "Derivation", "Test", "Verdict", "Second derivation")
+    )
     assert [each["id"] for each in json.loads(good("claim C31 C32 --trials 5 --json"))] == ["C31", "C32"]
+
+
+def test_claim_says_what_a_contest_changes(good, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "CLAIM = 'C30'\nfrom befrl.claims.toolbox.evidence import Evidence\n"
+        "def test(rng, trials, **given):\n    return Evidence(2.0, {})\n"
+    )
+    said = good(f"claim --contest {file} --trials 5")
+    assert (
+        said.startswith("C30: the verdict changes from holds to open.") and "printed: survives -> refuted (2)" in said
+    )
+    assert json.loads(good(f"claim --contest {file} --trials 5 --json"))["changes"][0]["after"] == "open"
 
 
 def test_findings_prints_verdicts_and_coverage(good):

@@ -9,7 +9,7 @@ import pytest
 
 from befrl import claims, figures, instances, jobs
 from befrl.analysis import aggregation, components, coverage, instance_table, published, table1
-from befrl.claims.toolbox import errata, ledger
+from befrl.claims import errata, ledger
 from befrl.common import storage, tidy
 from befrl.common.layout import PUBLISHED_TABLES
 from befrl.experiment import run_file, runs, settings, tuning

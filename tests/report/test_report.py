@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 
 from befrl.analysis import instance_table
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
-from befrl.claims.toolbox import ledger
-from befrl.claims.toolbox.registry import paper
+from befrl.claims import ledger
+from befrl.claims.pages import pages
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
@@ -112,14 +112,18 @@ def a_figure(name, **changes):
 
 def a_claim(id, verdict, **changes):
     return {
-        "id": id, "part": "Technical lemmas", "where": f"lem:{id}", "title": f"Title of {id}",
+        "id": id, "kind": "claim", "part": "Technical lemmas", "quote": "Quoted.", "inference": "", "where": f"lem:{id}",
+        "title": f"Title of {id}",
         "statement": f"Statement of {id}, $x_1$", "derivation": "First.\n\nSecond.", "attack": "Search.",
         "verdict": verdict, "grade": "search over 7 instances", "worst_case": 0.123456789,
         "meaning": f"meaning of {id}", "instance": {"theta": [1.0, 2.0]}, "correction": f"correction of {id}",
+        "corrected": f"correction of {id}", "class": {}, "inherits": "", "counterexample": "", "third": None,
+        "adjudication": "", "objections": "", "answer": "Not yet.", "lighter": [],
         "correction_derivation": "", "undecided": "", "rule": f"rule of {id}", "trials": 7, "seed": 1, "seconds": 0.5,
         "details": {"laws": 3}, "second": {"verdict": "fails", "argument": "By hand."}, "weak": [],
-        "repairs": [], "others": [], "steps": [{"words": "a step", "survives": False, "violation": 0.5}],
-        "mutants": [{"words": "half of it", "survives": False, "violation": 0.25}],
+        "repairs": [], "others": [],
+        "steps": [{"words": "a step", "survives": False, "violation": 0.5, "distance": ""}],
+        "mutants": [{"words": "half of it", "survives": False, "violation": 0.25, "distance": "far"}],
     } | changes  # fmt: skip
 
 
@@ -172,7 +176,7 @@ def inputs(**changes):
         "costs": [pd.DataFrame([a_cost("exp-psrl", 0.004), a_cost("bef-rlsvi", 0.00125)])],
         "figures": [a_figure("sensitivity"), a_figure("regret", headline=True), a_figure("optimism")],
         "published": [an_experiment()],
-        "claims": [a_claim("C10", "holds"), a_claim("C9", "fails"), a_claim("C45b", "holds")],
+        "claims": [a_claim("C10", "holds"), a_claim("C09", "fails"), a_claim("C45b", "holds")],
         "versions": {"numpy": "2.0"},
         "hashes": {"config": "ab12", "code": "cd34"},
         "stages": [{"stage": "runs", "jobs": 3, "seconds": 30.0}, {"stage": "claims", "jobs": 2, "seconds": 15.0}],
@@ -240,7 +244,7 @@ def references(elements):
 
 def test_ids_are_unique_and_references_resolve():
     twins = [a_figure(name, headline=n == 3) for n, name in enumerate(["same", "same", "same-2", "same"])]
-    both = page(figures=twins, claims=[a_claim("C1", "holds")] * 2)
+    both = page(figures=twins, claims=[a_claim("C01", "holds")] * 2)
     assert len(ids(both)) == len(set(ids(both)))
     assert set(references(both.elements)) <= set(ids(both))
     # each drawing refers to its own parts only
@@ -414,10 +418,10 @@ def claim_cards(made):
 
 def test_every_claim_is_there_in_order_with_its_evidence():
     made = page()
-    for card, id in zip(claim_cards(made), ("C9", "C10", "C45b"), strict=True):
+    for card, id in zip(claim_cards(made), ("C09", "C10", "C45b"), strict=True):
         assert card["attributes"]["id"] == f"claim-{id}"
         text = words(card)
-        assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C9' else 'holds'} search over 7 instances")
+        assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C09' else 'holds'} search over 7 instances")
         assert f"Statement of {id}, x1" in text and f"True instead: correction of {id}" in text
         assert "A step of the proof fails: a step" in text and "refuted (0.250): half of it" in text
         details = made.one("details", within=card)["text"]
@@ -433,15 +437,15 @@ def test_a_proof_that_rests_on_a_failing_claim_says_so_and_untried_claims_are_li
     assert "Its proof in the paper rests on C45 (fails)." in made.text("claim-C43")
     assert "rests on" not in made.text("claim-C42")
     named = {dt["text"] for details in made.all("details", class_="untried") for dt in made.all("dt", within=details)}
-    assert named == set(paper()) - set(verdicts)
+    assert named == set(pages()) - set(verdicts)
 
 
 def test_filter_buttons_count_the_claims():
-    verdicts = ["holds"] * 3 + ["corrected"] * 2 + ["open"] + ["undecided yet"]
-    made = page(claims=[a_claim(f"C{i}", verdict) for i, verdict in enumerate(verdicts, start=1)])
+    verdicts = ["holds"] * 3 + ["misprint"] * 2 + ["open"]
+    made = page(claims=[a_claim(f"C{i:02d}", verdict) for i, verdict in enumerate(verdicts, start=1)])
     buttons = [b for b in made.all("button") if "data-filter" in b["attributes"]]
     texts = [button["text"] for button in made.all("button", data_filter="verdict")]
-    assert texts == ["all 7", "holds 3", "corrected 2", "open 1", "undecided yet 1"]
+    assert texts == ["all 6", "holds 3", "misprint 2", "open 1"]
     for button in buttons:
         name, value = button["attributes"]["data-filter"], button["attributes"]["data-value"]
         shown = [card for card in claim_cards(made) if value in ("", card["attributes"][f"data-claim-{name}"])]
@@ -526,7 +530,7 @@ def test_measured_times_are_shown_in_the_section_on_cost_alone():
         "costs": [pd.DataFrame([a_cost("exp-psrl", 0.0654), a_cost("bef-rlsvi", 0.0888)])],
         "figures": [a_figure("regret", headline=True), a_figure("speed", measured=True, headline=True)],
         "published": [an_experiment() | {"timings": an_experiment()["timings"].assign(ours=7777.0)}],
-        "claims": [a_claim("C1", "holds", seconds=88888.0)],
+        "claims": [a_claim("C01", "holds", seconds=88888.0)],
         "stages": [{"stage": "runs", "jobs": 3, "seconds": 99999.0}],
     }
     made, other = page(**measured), page(**measured | {key: EMPTY[key] for key in ("costs", "stages")})
@@ -608,7 +612,7 @@ def test_sparse_records_are_enough():
     row = {"instance": "bare", "track": "K", "agent": "a", "role": "tuned", "mean": 1.0}
     made = page(
         instances=[{"name": "bare"}],
-        claims=[{"id": "C1", "verdict": "open"}],
+        claims=[a_claim("C01", "open")],
         figures=[{"name": "plain", "svg": "<svg/>"}],
         stages=[{"stage": "runs"}],
         costs=[pd.DataFrame([{key: row[key] for key in ("instance", "track", "agent")}])],
@@ -617,7 +621,7 @@ def test_sparse_records_are_enough():
     assert made.one("svg")["attributes"]["aria-label"] == "plain"
     assert made.rows("instances") == [["bare", "–", "", *["–"] * 7]]
     assert made.rows("regret-bare-K")[0][:5] == ["a", "tuned", "", "1.00", "–"]
-    assert made.one(id="claim-C1")["attributes"]["data-claim-verdict"] == "open"
+    assert made.one(id="claim-C01")["attributes"]["data-claim-verdict"] == "open"
     assert "None" not in made.one("main")["text"]
 
 
@@ -627,14 +631,18 @@ def test_hostile_text_stays_text():
     row = a_row(evil, "tuned", 1.0, setting=evil, group=evil, remarks=evil, instance=evil, track=evil)
     place = {"family": evil, "parameters": {evil: evil}, "constants": {evil: 1.0}}
     place["exploration"] = ANSWER | {"best_agent": evil}
-    claim = dict.fromkeys(a_claim("C1", ""), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
+    claim = dict.fromkeys(a_claim("C01", "holds"), evil) | {"worst_case": 1.0, "seconds": 1.0, "trials": 1}
+    claim |= {key: [] for key in ("repairs", "lighter", "steps", "others", "mutants", "weak")}
+    claim |= {key: {"verdict": evil, "argument": evil} for key in ("second", "third")}
+    claim |= {key: a_claim("C01", "holds")[key] for key in ("id", "kind", "verdict", "part")}
+    claim["class"] = {"why": evil, "by": evil}
     hostile = {key: {evil: evil} for key in ("config", "versions", "hashes")} | {
         "instances": [an_instance(evil, **place)],
         "summaries": [pd.DataFrame([row])],
         "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
         "figures": [a_figure(evil, title=evil, caption=evil, command=evil)],
         "published": [{"about": f"{evil}\n\n{evil}", "citation": evil, "values": published, "timings": published}],
-        "claims": [claim, a_claim("C2", "holds", instance=deep, details=deep)],
+        "claims": [claim, a_claim("C02", "holds", instance=deep, details=deep)],
         "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
     }
     made = Page(build(**hostile))

@@ -178,10 +178,10 @@ def test_instances_depend_on_no_agent_claims_on_no_figure_and_figures_on_their_s
     assert not [
         name for name in provenance.closure("befrl.jobs.instance", *families) if name.startswith("befrl.agents")
     ]
-    for module in claims.sections():
-        modules = provenance.closure("befrl.claims", module)
+    for section in claims.by_section():
+        modules = provenance.closure(*claims.modules(section))
         assert not modules & {"befrl.figures", "befrl.analysis.aggregation", "befrl.experiment.tuning"}
-        assert "befrl.claims.second" in modules
+        assert {"befrl.claims.judge", "befrl.claims.pages"} <= modules
     for kind in figures.registry.names():
         modules = provenance.closure("befrl.jobs.figure", figures.registry.module_name(kind))
         assert {"befrl.figures.support.style", "befrl.figures.support.render"} <= modules

@@ -14,7 +14,7 @@ from outcomes import Outcomes
 from stock import BATCH, befrl, job
 
 from befrl import instances
-from befrl.claims.toolbox import ledger
+from befrl.claims import ledger
 from befrl.common import instance_facts, storage
 from befrl.experiment import run_file, tuning
 from befrl.report import assemble, svg

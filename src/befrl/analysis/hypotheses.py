@@ -96,9 +96,37 @@ def rewards_see_all(instance):
 
 
 @hypothesis(
-    "One feature on the optimal path: from each first state the optimal policy meets one U only, for all theta_p."
+    "No cancellation: H = 1; or designs are diagonal and B'A_i phi > 0 wherever A_i phi is not 0, as for one-hot"
+    " nonnegative features; or p = 1 and the optimal policy meets one U only."
 )
+def no_cancellation(instance):
+    """Then the norm of expected features bounds the error of the transitions along the optimal policy (C46, C51)."""
+    single = instance.model.features.p == 1 and one_feature(instance)
+    return bool(one_step(instance) or single or seen_diagonal(instance))
+
+
+def seen_diagonal(instance):
+    """All designs are diagonal, and B'A_i phi(s,a) > 0 wherever A_i phi(s,a) is not 0; or the same with -B.
+
+    For p = 1 and B > 0 these are the one-hot nonnegative features with orthogonal A_i.
+    """
+    model = instance.model
+    U = _matrices(model)
+    lengths, seen = np.linalg.norm(U, axis=2), np.einsum("p,xapd->xad", model.B, U)  # |A_i phi| and B'A_i phi
+    flat = U.reshape(-1, *U.shape[2:])
+    products = sum(np.abs(pair.T @ pair) for pair in flat)
+    small = ROUNDING * max(1.0, products.max())
+    diagonal = (products * (1 - np.eye(model.d))).max() <= small and _diagonal_trace(model.features.trace)
+    return bool(diagonal and any((sign * seen[lengths > small] > small).all() for sign in (1, -1)))
+
+
+def _diagonal_trace(trace):
+    """Whether bold A, given by blocks, is diagonal."""
+    return bool(np.abs(trace * (1 - np.eye(trace.shape[-1]))).max() <= ROUNDING * np.abs(trace).max())
+
+
 def one_feature(instance):
+    """From each first state the optimal policy meets one U only, for all theta_p."""
     model, H = instance.model, instance.horizon
     if H == 1:
         return True
@@ -115,7 +143,6 @@ def one_feature(instance):
     return bool(spread.max() <= ROUNDING * max(1.0, np.abs(U).max()))
 
 
-@hypothesis("One step per episode: H = 1.")
 def one_step(instance):
     return instance.horizon == 1
 
@@ -148,11 +175,6 @@ def small_penalty(instance):
 @hypothesis("B has at least length 1.")
 def long_B(instance):
     return bool(instance.model.B @ instance.model.B >= 1.0 - ROUNDING)
-
-
-@hypothesis("At most two steps per episode: H/log(1 + H) <= 2.")
-def two_steps(instance):
-    return bool(instance.horizon / np.log1p(instance.horizon) <= 2.0)
 
 
 @hypothesis("The printed C_d is large enough: |A|^2 B_phi_A >= min(d, p).")

@@ -12,9 +12,13 @@ SUBJECT = "ledger"
 SECTION = "theorem"
 TABLES = {"table": ("id", "title", "verdict", "uses")}
 THEOREM = "C62"
+YELLOW = "#F0E442"
 STYLES = {  # colour of the box, colour of its text, mark
     "holds": (style.BLUE, "white", "✓"),
-    "corrected": (style.ORANGE, "black", "≈"),
+    "misprint": (style.SKY, "black", "·"),
+    "constant": (YELLOW, "black", "≈"),
+    "hypothesis": (style.ORANGE, "black", "≠"),
+    "inherits": ("0.7", "black", "→"),
     "fails": (style.VERMILION, "white", "✗"),
     "open": (style.PURPLE, "black", "?"),
     "not tried": ("0.88", "black", ""),
@@ -33,7 +37,7 @@ def draw(tables):
     t = np.linspace(0, 1, 30)
     for user, used in [(id, used) for id in place for used in uses[id]]:
         (x0, y0), (x1, y1) = place[used], place[user]
-        sound = verdicts[used] in ("holds", "not tried")
+        sound = verdicts[used] in ("holds", "misprint", "inherits", "not tried")
         options = {"color": "0.75" if sound else STYLES[verdicts[used]][0], "linewidth": 0.5 if sound else 0.9}
         axis.plot(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t * t * (3 - 2 * t), zorder=1, **options)
     for id, (x, y) in place.items():

@@ -7,26 +7,54 @@ SECTION = "theorem"
 SUBJECT = "traps"
 SETTING = ("instance", "agent", "setting", "ties", "seeds")
 TABLES = {
-    "never": (*SETTING, "x", "episodes", "never", "low", "high"),
+    "never": (*SETTING, "x", "eta", "episodes", "never", "low", "high"),
     "points": (*SETTING, "episode", "regret", "low", "high"),
 }
 CURVES = {  # agent and setting, with random ties: line style
     ("bef-rlsvi", "scale=1"): "solid",
-    ("bef-rlsvi", "scale=0.0001"): "dashed",
+    ("bef-rlsvi", "eta=10 x=1"): "dashed",
     ("greedy", ""): "solid",
     ("exp-psrl", ""): "solid",
     ("exp-ucrl", ""): "solid",
     ("rlsvi", "sigma=1"): "solid",
 }
+LINES = ("dotted", "solid", "dashed", "dashdot")  # of the penalties, from small to large
+FEWEST = 4  # rows that a panel has room for
 
 
 def draw(tables):
-    rows = max(len(table["never"]) for table in tables)
-    figure, axes = style.panels(2 * len(tables), height=0.75 + 0.15 * rows)
-    for left, right, table in zip(axes[::2], axes[1::2], tables, strict=True):
-        _shares(left, table["never"])
-        _regrets(right, table["never"], table["points"])
+    rows = max([FEWEST, *(len(_others(table["never"])) for table in tables)])
+    figure, axes = style.panels(3 * len(tables), most=3, height=0.75 + 0.15 * rows)
+    for sweep, others, regrets, table in zip(axes[::3], axes[1::3], axes[2::3], tables, strict=True):
+        _sweep(sweep, table["never"])
+        _shares(others, _others(table["never"]))
+        _regrets(regrets, table["never"], table["points"])
     return figure
+
+
+def _swept(table):
+    """Whether a row is of the sweep over x and eta."""
+    return table["setting"].fillna("").str.contains(r"\bx=")
+
+
+def _others(table):
+    return table[~_swept(table)]
+
+
+def _sweep(axis, table):
+    colour = style.colour("bef-rlsvi")
+    for line, (eta, part) in zip(LINES, table[_swept(table)].groupby("eta"), strict=False):
+        part = part.sort_values("x")
+        axis.fill_between(part["x"], part["low"], part["high"], color=colour, alpha=0.1, linewidth=0)
+        axis.plot(
+            part["x"], part["never"], color=colour, linestyle=line, marker="o", markersize=2, label=f"η = {eta:g}"
+        )
+    theory = _others(table)["x"].max()
+    axis.axvline(theory, color="0.5", linewidth=0.8)
+    axis.annotate("theory", (theory, 1.02), ha="center", fontsize=6, color="0.3", annotation_clip=False)
+    axis.set(xscale="log", ylim=(-0.03, 1.03), xlabel="x of bef-rlsvi", ylabel="never tried the best action")
+    axis.set_title(table["instance"].iloc[0], pad=10)
+    axis.legend(fontsize=6)
 
 
 def _shares(axis, table):
@@ -36,7 +64,7 @@ def _shares(axis, table):
         axis.plot(row.never, line, color=colour, marker="o", markersize=3.5)
     axis.set_yticks(range(len(table)), [_label(row) for row in table.itertuples()], fontsize=6)
     axis.set(xlim=(-0.03, 1.03), ylim=(len(table) - 0.5, -0.5))
-    axis.set(xlabel="share that never tried the best action", title=table["instance"].iloc[0])
+    axis.set(xlabel="never tried the best action", title=table["instance"].iloc[0])
 
 
 def _regrets(axis, shares, points):
@@ -52,15 +80,12 @@ def _regrets(axis, shares, points):
 
 
 def _label(row):
-    """The agent, with x for BEF-RLSVI, or with what differs from its usual setting."""
+    """The agent, with what differs from its usual setting."""
     setting = row.setting if isinstance(row.setting, str) else ""
     unusual = ["noise by step"] * ("noise=step" in setting) + ["ties first"] * (row.ties == "first")
-    if row.x > 0 and not unusual:
-        theory = " (theory)" if "scale=1" in setting.split() else ""
-        unusual = [f"x = {row.x:.0e}{theory}".replace("e-0", "e-").replace("e+0", "e")]
-    elif setting and not unusual:
-        unusual = [setting.replace("=", " = ")]
-    return ", ".join([row.agent, *unusual])
+    if not unusual:
+        unusual = ["theory's x"] if setting == "scale=1" else [setting.replace("=", " = ").replace(" x", ", x")]
+    return ", ".join([row.agent, *filter(None, unusual)])
 
 
 def describe(tables):

@@ -11,8 +11,7 @@ def settings(study, section):
 
 
 def modules(study, section):
-    first, *_ = study.claim_section(section)
-    return [__name__, *claims.modules(claims.describe(first)["module"])]
+    return [__name__, *claims.modules(section)]
 
 
 def make(study, section):

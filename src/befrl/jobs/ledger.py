@@ -1,7 +1,7 @@
 """Collect the records of the claims in one table, and list the errata."""
 
-from befrl.claims.toolbox import ledger
-from befrl.claims.toolbox.errata import errata
+from befrl.claims import ledger
+from befrl.claims.errata import errata
 from befrl.common import storage
 
 
@@ -10,7 +10,7 @@ def settings(study):
 
 
 def modules(study):
-    return [__name__, "befrl.claims"]
+    return [__name__, "befrl.claims.errata"]
 
 
 def make(study):

@@ -2,7 +2,7 @@
 
 from befrl import claims, figures, instances, report
 from befrl.analysis import instance_table, published, regret_tables
-from befrl.claims.toolbox import ledger
+from befrl.claims import ledger
 from befrl.common import instance_facts, storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import provenance
@@ -80,4 +80,4 @@ def _everything():
 
     packages = (agents, estimators, figures, instances, components, planners, published, rewards)
     found = [package.registry.module_name(name) for package in packages for name in package.registry]
-    return found + [claims.describe(name)["module"] for name in claims.names()]
+    return found + [f"befrl.claims.sections.{section}" for section in claims.by_section()]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from befrl.analysis import benchmark, components, coverage, instance_table, published, regret_columns, table1
-from befrl.claims.toolbox import ledger
+from befrl.claims import ledger
 from befrl.common.errors import InputError
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, Layout
 

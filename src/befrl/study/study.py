@@ -167,13 +167,11 @@ class Study:
         return sections[name]
 
     def claim_sections(self) -> dict[str, list[str]]:
-        """The study's claims by the section of the paper, a module of `befrl.claims`."""
+        """The study's claims by the section of the paper, a module of `befrl.claims.sections`."""
         from befrl import claims
 
         wanted = set(self.claim_ids())
-        chosen = {
-            module.rsplit(".", 1)[-1]: [id for id in ids if id in wanted] for module, ids in claims.sections().items()
-        }
+        chosen = {section: [id for id in ids if id in wanted] for section, ids in claims.by_section().items()}
         return {section: ids for section, ids in chosen.items() if ids}
 
 

@@ -1,7 +1,7 @@
 """Whether an agent ever takes the best first action of a trap, and how its regret grows.
 
-In a trap (`instances/trap_one.py`, `trap_two.py`) the best first action looks bad until it is tried, and noise on the
-reward's parameter does not change that. The regret of an episode is at least
+In a trap (`instances/trap_zero.py`, `trap_one.py`, `trap_two.py`) the best first action looks bad until it is tried,
+and noise on the reward's parameter does not change that. The regret of an episode is at least
 
     gap = min V*_1(s) - Q*_1(s, a)  over first states s and actions a that are not optimal
 
@@ -19,9 +19,11 @@ from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
 from befrl.model.theorem import theorem_x
 
-SCALES = (1e-6, 1e-4, 1e-2, 1.0, 1e2)
+ETAS = (0.1, 1.0, 10.0)
+NOISES = (1e-2, 1.0, 1e1, 1e3, 1e6)  # x of BEF-RLSVI
 RUNS = (  # algorithm, how ties are broken, settings that run in lock step
-    ("bef-rlsvi", "random", [{"scale": scale} for scale in SCALES]),
+    ("bef-rlsvi", "random", [{"x": x, "eta": eta} for eta in ETAS for x in NOISES]),
+    ("bef-rlsvi", "random", [{"scale": 1.0}]),
     ("bef-rlsvi", "first", [{"scale": 1.0}]),
     ("bef-rlsvi", "random", [{"scale": 1.0, "noise": "step"}]),
     ("greedy", "random", [{}]),
@@ -64,8 +66,10 @@ def study(name, instance, root_seed, episodes: int, seeds: int):
             setting = setting_text(algorithm, values)
             labels = {"instance": name, "agent": algorithm, "setting": setting, "ties": ties, "seeds": seeds}
             points += [labels | point for point in _curve(regret)]
-            x = float(values["scale"] * theory) if algorithm == "bef-rlsvi" else None
-            shares.append(labels | {"x": x} | _summary(regret, gap))
+            noise = {"x": None, "eta": None}
+            if algorithm == "bef-rlsvi":
+                noise = {"x": float(values.get("x", theory)), "eta": float(values.get("eta", default.eta))}
+            shares.append(labels | noise | _summary(regret, gap))
     return {"points": points, "never": shares}
 
 

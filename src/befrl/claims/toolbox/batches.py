@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from befrl.claims.toolbox.registry import Evidence
+from befrl.claims.toolbox.evidence import Evidence
 from befrl.claims.toolbox.search import listed
 
 

@@ -1,12 +1,16 @@
 """Adversarial search: edge cases, random instances, and a climb from the worst of them."""
 
+import contextlib
 import math
+import re
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from befrl.claims.toolbox.registry import Evidence
+from befrl.claims.toolbox.evidence import Evidence
+from befrl.common.errors import InputError
 
 
 @dataclass
@@ -25,6 +29,21 @@ class Worst:
         return better
 
 
+# What a contest adds to every search: instances, a hypothesis that all instances must meet, and who asked for them.
+_CONTEST = ContextVar("contest", default=((), None, []))
+
+
+@contextlib.contextmanager
+def contested(instances, allowed):
+    """While it lasts, searches see these instances too, and only allowed ones; yields a list of the searches."""
+    consulted = []
+    token = _CONTEST.set((instances, allowed, consulted))
+    try:
+        yield consulted
+    finally:
+        _CONTEST.reset(token)
+
+
 def search(rng, trials, draw, violation, *, edges=(), climb=True, move=None, grade="search", details=None) -> Evidence:
     """The worst instance among edge cases, `trials` random ones, and `trials` steps of a climb.
 
@@ -34,21 +53,27 @@ def search(rng, trials, draw, violation, *, edges=(), climb=True, move=None, gra
     its place unless a worse one is found.
     """
     worst, drawn = Worst(), Worst()
-    for instance in edges:
-        worst.see(violation(instance), instance)
+    instances, allowed, consulted = _CONTEST.get()
+    consulted.append(1)
+    for instance in (*edges, *map(given, instances)):
+        if allowed is None or allowed(instance):
+            worst.see(violation(instance), instance)
     for _ in range(trials):
         instance = draw(rng)
-        drawn.see(violation(instance), instance)
+        if allowed is None or allowed(instance):
+            drawn.see(violation(instance), instance)
     if climb and drawn.instance is not None:
         step = 0.5
         for _ in range(trials):
             moved = (move or moved_at_random)(rng, drawn.instance, step)
-            better = drawn.see(violation(moved), moved)
+            better = (allowed is None or allowed(moved)) and drawn.see(violation(moved), moved)
             step = min(1.0, 2 * step) if better else max(1e-4, 0.93 * step)
     number = worst.number + drawn.number
     exact = isinstance(worst.value, Fraction | int) and worst.value > 0
     if drawn.instance is not None and not exact:
         worst.see(drawn.value, drawn.instance)
+    if worst.instance is None:
+        raise InputError(f"none of the {trials} instances of the test is allowed")
     return Evidence(worst.value, listed(worst.instance), grade, number, details=details or {})
 
 
@@ -64,6 +89,16 @@ def _moved(rng, value, step):
         scale = max(np.abs(value).max(initial=0.0), 1e-3)
         return value + step * scale * rng.standard_normal(value.shape)
     return value
+
+
+def given(instance):
+    """An instance from JSON as a test takes it: arrays for lists of numbers, fractions for texts such as 1/2."""
+    if isinstance(instance, dict):
+        return {key: given(value) for key, value in instance.items()}
+    if isinstance(instance, list):
+        values = [given(value) for value in instance]
+        return np.array(values) if all(isinstance(value, float | np.ndarray) for value in values) else values
+    return Fraction(instance) if isinstance(instance, str) and re.fullmatch(r"-?\d+(/\d+)?", instance) else instance
 
 
 def listed(instance):

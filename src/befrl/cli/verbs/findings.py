@@ -16,13 +16,14 @@ def arguments(parser):
 
 def call(args):
     from befrl.analysis import coverage, findings
-    from befrl.claims.toolbox import ledger
+    from befrl.claims import ledger
     from befrl.common import tidy
     from befrl.common.layout import Layout
 
     layout = Layout(results=args.results)
     if args.ledger:
-        print(ledger.counts(tidy.read(layout.ledger(), ledger.COLUMNS)))
+        table = tidy.read(layout.ledger(), ledger.COLUMNS).astype(object).fillna("").to_dict("records")
+        print(f"{ledger.headline(table)}\n\n{ledger.counts(table)}")
     elif args.coverage:
         print(coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict("records")))
     else:

@@ -56,7 +56,7 @@ def entries(what) -> list[dict]:
     """The name and text of each component of a kind and, if it has them, its first paragraph, file and parameters."""
     package = importlib.import_module(PACKAGES[what])
     if what == "claims":
-        return [{"name": name, "text": package.describe(name)["statement"]} for name in package.names()]
+        return [{"name": name, "text": package.describe(name).texts["statement"]} for name in package.names()]
     found = [_described(package.registry, name) for name in package.registry.names()]
     if what == "instances":
         for name, (family, values) in package.PRESETS.items():

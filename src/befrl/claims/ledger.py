@@ -1,0 +1,150 @@
+"""The ledger: the records of all claims in one table, with what rests on what, and how many have which verdict."""
+
+import csv
+import io
+import json
+
+from befrl.claims.pages import CLASSES, UNTRIED, VERDICTS, number_of, pages
+from befrl.common import storage
+from befrl.common.errors import InputError
+
+COLUMNS = {
+    "id": "number of the claim in the ledger",
+    "kind": "claim, or remark: a statement that the paper does not make, which is not counted",
+    "part": "part of the paper",
+    "where": "place in the paper, and lines of its source",
+    "title": "what the claim is about",
+    "verdict": f"holds; misprint, constant or hypothesis: what its correction takes; inherits: false only because "
+    f"another claim is; fails; open; docs/claims/README.md has the rule; '{UNTRIED}': not in this study",
+    "inherits": "the claim whose fault this one inherits",
+    "class_by": "who decides what the correction takes: a computation or a person",
+    "grade": "how the verdict on the printed statement is known",
+    "worst_case": "the deciding number at the worst instance; unit and threshold: 'meaning' and 'rule' in the json",
+    "instance": "json: the instance that attains the worst case",
+    "correction": "what is true instead; empty where the printed statement holds or no repair survives",
+    "uses": "claims that the paper's proof of this one uses",
+    "rests_on": "those of them that do not hold as printed or were not tried, with their verdicts",
+    "second": "verdict of the second derivation, made from the paper alone; empty where there is none",
+    "third": "verdict of the third derivation, made from the paper alone; empty where there is none",
+    "adjudicated": "1 if the derivations disagreed on the printed statement and the page says which is right, else 0",
+}
+
+
+# The keys of a record that tables and the report use.
+RECORD = {
+    "id": str,
+    "statement": str,
+    "verdict": str,
+    "grade": str,
+    "worst_case": int | float | None,
+    "correction": str,
+}
+RECORD |= {"instance": dict | list | str | int | float | None, "second": dict | None, "seconds": int | float}
+# Other statements under the same test, and the keys of each.
+READINGS = ("steps", "repairs", "lighter", "others", "mutants")
+RECORD |= dict.fromkeys(READINGS, list)
+READING = {"words": str, "survives": bool, "violation": int | float}
+
+
+def record(value, where) -> dict:
+    """The value read from the file `where`; raise if it is not the record of a claim."""
+    storage.require(where, value, "the record of a claim", RECORD)
+    for reading in (reading for key in READINGS for reading in value[key]):
+        storage.require(where, reading, "the record of a claim", READING)
+    if value["id"] not in pages():
+        raise InputError(f"{where}: '{value['id']}' is not the number of a claim of the paper: delete it and run again")
+    if value["verdict"] not in VERDICTS:
+        raise InputError(f"{where}: '{value['verdict']}' is not a verdict: delete it and run again")
+    return value
+
+
+def read(path, id=None) -> dict:
+    """The record of a claim from its file; raise if it is that of another claim than `id`."""
+    found = record(storage.read_json(path), path)
+    if id not in (None, found["id"]):
+        raise InputError(f"{path}: it is the record of {found['id']}, not of {id}: delete it and run again")
+    return found
+
+
+def standing(id: str, verdicts: dict[str, str]) -> dict[str, str]:
+    """The claims, not true as printed or not tried, that the paper's proof of a claim uses, with their verdicts."""
+    found = {used: verdicts.get(used, UNTRIED) for used in pages()[id].uses}
+    return {used: verdict for used, verdict in found.items() if verdict != "holds"}
+
+
+def adjudicated(record) -> bool:
+    """Whether the derivations disagreed on the printed statement, so that the page had to say which is right."""
+    verdicts = [record[which]["verdict"] for which in ("second", "third") if record[which]] + [record["verdict"]]
+    return len({verdict == "holds" for verdict in verdicts}) == 2
+
+
+def rows(records) -> list[dict]:
+    """One row for every claim, in the order of their numbers, the untried ones included."""
+    known = {record["id"]: record for record in records}
+    verdicts = {id: record["verdict"] for id, record in known.items()}
+    found = []
+    for id, page in pages().items():
+        row = dict.fromkeys(COLUMNS, "") | {key: getattr(page, key) for key in ("id", "kind", "part", "where", "title")}
+        row |= {"verdict": UNTRIED, "uses": " ".join(page.uses)}
+        row["rests_on"] = "; ".join(f"{used} {verdict}" for used, verdict in standing(id, verdicts).items())
+        if id in known:
+            record = known[id]
+            row |= {key: record[key] for key in ("verdict", "inherits", "grade", "worst_case", "correction")}
+            row["class_by"] = record["class"].get("by", "").partition(":")[0]
+            row["instance"] = json.dumps(record["instance"], separators=(",", ":"))
+            row |= {key: record[key]["verdict"] if record[key] else "" for key in ("second", "third")}
+            row["adjudicated"] = int(adjudicated(record))
+        found.append(row)
+    return found
+
+
+def table(records) -> str:
+    """The ledger as CSV text."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(records))
+    return text.getvalue()
+
+
+def tally(table) -> dict[str, dict[str, int]]:
+    """How many claims of each part of the paper have which verdict; remarks are counted apart. `table`: rows."""
+    found = {}
+    for row in sorted(table, key=lambda row: number_of(row["id"])):
+        verdict = "remark" if row["kind"] == "remark" else row["verdict"]
+        part = found.setdefault(row["part"], dict.fromkeys((*VERDICTS, UNTRIED, "remark"), 0))
+        part[verdict] += 1
+    return found
+
+
+def counts(table) -> str:
+    """The tally as a Markdown table."""
+    found = tally(table)
+    total = {verdict: sum(part[verdict] for part in found.values()) for verdict in (*VERDICTS, UNTRIED, "remark")}
+    columns = [verdict for verdict, number in total.items() if number]
+    body = [
+        [part, *(str(numbers[verdict]) for verdict in columns)] for part, numbers in (found | {"all": total}).items()
+    ]
+    head = ["part", *("remark (not counted)" if verdict == "remark" else verdict for verdict in columns)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body))
+
+
+def _number(n, one, more):
+    return f"{n} {one if n == 1 else more}"
+
+
+def headline(table) -> str:
+    """One sentence with the counts: how many statements hold, and what the corrections of the others take."""
+    table = list(table)
+    found = tally(table)
+    n = {verdict: sum(part[verdict] for part in found.values()) for verdict in (*VERDICTS, "remark")}
+    own = sum(n[verdict] for verdict in ("holds", *CLASSES, "fails", "open"))
+    settled = sum(int(row["adjudicated"] or 0) for row in table)
+    return (
+        f"Of {own} separate statements of the paper {n['holds']} hold as printed, {n['misprint']} hold once a misprint "
+        f"is mended, {n['constant']} with another constant or logarithm, {n['hypothesis']} with another order or a "
+        f"further hypothesis, {_number(n['fails'], 'fails', 'fail')}, and {_number(n['open'], 'is', 'are')} open; "
+        f"{n['inherits']} more are false only because one of these is. True or false follows from a computed number "
+        f"for the stated reading; readings, classes and repairs are ours. In {settled} cases the independent "
+        f"derivations disagreed and we adjudicated."
+    )
