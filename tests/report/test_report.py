@@ -112,8 +112,8 @@ def a_figure(name, **changes):
 
 def a_claim(id, verdict, **changes):
     return {
-        "id": id, "kind": "claim", "part": "Technical lemmas", "quote": "Quoted.", "inference": "", "where": f"lem:{id}",
-        "title": f"Title of {id}",
+        "id": id, "kind": "claim", "part": "Technical lemmas", "quote": "Quoted.", "inference": "",
+        "where": f"lem:{id}", "title": f"Title of {id}",
         "statement": f"Statement of {id}, $x_1$", "derivation": "First.\n\nSecond.", "attack": "Search.",
         "verdict": verdict, "grade": "search over 7 instances", "worst_case": 0.123456789,
         "meaning": f"meaning of {id}", "instance": {"theta": [1.0, 2.0]}, "correction": f"correction of {id}",

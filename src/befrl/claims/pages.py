@@ -97,7 +97,9 @@ class Page:
 
 
 def folder():
-    return resources.files("befrl.claims").joinpath("texts")
+    """docs/claims, by the link `texts`. Where links are not supported, git and zip write a file with the target."""
+    link = resources.files("befrl.claims").joinpath("texts")
+    return link if link.is_dir() else link.parent.joinpath(link.read_text().strip())
 
 
 def number_of(id: str) -> tuple[int, ...]:
