@@ -54,7 +54,9 @@ def errata(records) -> str:
 def _holding(claims):
     """What is true as printed, and what is true of the main results once misprints are mended."""
     lines = [
-        f"- {_link(record)} {record['title']} ({record['where']})" for record in claims if record["verdict"] == "holds"
+        f"- {_link(record)} {forge(record['title'])} ({record['where']})"
+        for record in claims
+        if record["verdict"] == "holds"
     ]
     main = [f"- {_link(record)} {forge(record['stands'])}" for record in claims if record["stands"]]
     return "\n\n".join(
@@ -83,13 +85,13 @@ def _entry(record, heirs):
     shown = "\n\n".join(
         f"**{head}.** {text}" if not text.startswith(">") else text for head, text in lines.items() if text
     )
-    return f"### {_link(record)} {record['title']}\n\n{record['where']}\n\n{forge(shown)}"
+    return f"### {_link(record)} {forge(record['title'])}\n\n{record['where']}\n\n{forge(shown)}"
 
 
 def _misprints(claims, heirs):
     """One table of what the paper implies or says elsewhere."""
     rows = [
-        f"| {_link(record)} | {record['where']} | {record['title']} | {cell(record['corrected'])} | "
+        f"| {_link(record)} | {record['where']} | {cell(record['title'])} | {cell(record['corrected'])} | "
         f"{', '.join(map(_link, heirs.get(record['id'], ())))} |"
         for record in claims
         if record["verdict"] == "misprint"

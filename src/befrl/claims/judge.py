@@ -115,9 +115,9 @@ def _outcome(page, evidence, refuted):
 
 
 def _class(verdict, repair, lighter):
-    """What the correction takes, and who says so: the lighter corrections that were refuted, or a person."""
+    """What the correction takes, and who says so: a computation that refuted all lighter ones, or a person."""
     refuted = [each["words"] for each in lighter if each["survives"] is False]
-    by = "computed: lighter corrections were refuted" if refuted and len(refuted) == len(lighter) else "a person"
+    by = "computation" if refuted and len(refuted) == len(lighter) else "a person"
     return {"takes": verdict, "by": by, "why": repair["why"], "lighter": refuted}
 
 

@@ -17,7 +17,7 @@ COLUMNS = {
     "verdict": f"holds; misprint, constant or hypothesis: what its correction takes; inherits: false only because "
     f"another claim is; fails; open; docs/claims/README.md has the rule; '{UNTRIED}': not in this study",
     "inherits": "the claim whose fault this one inherits",
-    "class_by": "who decides what the correction takes: a computation or a person",
+    "class_by": "what decides what the correction takes: a computation, which refuted lighter ones, or a person",
     "grade": "how the verdict on the printed statement is known",
     "worst_case": "the deciding number at the worst instance; unit and threshold: 'meaning' and 'rule' in the json",
     "instance": "json: the instance that attains the worst case",
@@ -90,7 +90,7 @@ def rows(records) -> list[dict]:
         if id in known:
             record = known[id]
             row |= {key: record[key] for key in ("verdict", "inherits", "grade", "worst_case", "correction")}
-            row["class_by"] = record["class"].get("by", "").partition(":")[0]
+            row["class_by"] = record["class"].get("by", "")
             row["instance"] = json.dumps(record["instance"], separators=(",", ":"))
             row |= {key: record[key]["verdict"] if record[key] else "" for key in ("second", "third")}
             row["adjudicated"] = int(adjudicated(record))

@@ -1,7 +1,7 @@
 """The pages of the claims, docs/claims/C*.md: the source of all that the ledger says in words.
 
-A page has front matter (numbers, names, the test), sections of prose, and at its end, under Readings, a block of YAML
-with the statements that meet the same test:
+A page has front matter (names, the test), a heading with its number and title, sections of prose, and at its end, under
+Readings, a block of YAML with the statements that meet the same test:
 
     repairs   statements that may replace the printed one if it is false; the first that survives is the correction, and
               `takes` says what it takes: misprint, constant, hypothesis, or inherits (with the claim that it inherits)
@@ -125,10 +125,11 @@ def wording(ids) -> str:
 
 def parsed(text: str, name: str) -> Page:
     """The page with this text; raise if it is not one."""
-    match = re.fullmatch(r"---\n(.*?)---\n(.*)", MADE.sub("", text), re.DOTALL)
+    match = re.fullmatch(r"---\n(.*?)---\n\s*# (\w+)\. ([^\n]+)\n(.*)", MADE.sub("", text), re.DOTALL)
     if match is None:
-        raise InputError(f"{name}: a page starts with front matter between two lines ---")
-    front, body = yaml.safe_load(match[1]), _sections(match[2], name)
+        raise InputError(f"{name}: a page starts with front matter between two lines ---, and a heading '# C46. Title'")
+    front = {"id": match[2], "title": _formulas(match[3])} | yaml.safe_load(match[1])
+    body = _sections(match[4], name)
     block = re.fullmatch(r"```yaml\n(.*?)```\s*", body.pop("readings", "```yaml\n{}```"), re.DOTALL)
     if block is None:
         raise InputError(f"{name}: the section Readings is one block ```yaml")
@@ -152,15 +153,20 @@ def _text(id):
     return folder().joinpath(f"{id}.md").read_text(encoding="utf-8")
 
 
+def _formulas(text):
+    """Formulas as $x$ for $`x`$, as the report wants them."""
+    return re.sub(r"\$`([^`]*)`\$", r"$\1$", text)
+
+
 def _sections(body, name):
-    """The sections by key; formulas as $x$ for $`x`$, as the report wants them."""
+    """The sections by key."""
     keys = {title: key for key, title in SECTIONS.items()}
     found = {}
     for section in re.split(r"(?m)^## ", body)[1:]:
         title, _, text = section.partition("\n")
         if title.strip() not in keys:
             raise InputError(f"{name}: '{title.strip()}' is not a section: choose from {', '.join(keys)}")
-        found[keys[title.strip()]] = re.sub(r"\$`([^`]*)`\$", r"$\1$", text).strip()
+        found[keys[title.strip()]] = _formulas(text).strip()
     lines = found.get("quote", "").splitlines()
     if lines:  # the quotation is what stands after >; what follows is our inference from it
         found["quote"] = "\n".join(line[1:].strip() for line in lines if line.startswith(">")).strip()

@@ -29,7 +29,7 @@ def verdict(record) -> str:
     told = f" {_link(record['inherits'])}" if record["inherits"] else ""
     lines = [f"{kind}**Verdict: {record['verdict']}{told}**, known by: {record['grade']}."]
     if record["class"].get("why"):
-        lines.append(f"Why this class (decided by {record['class']['by']}): {forge(record['class']['why'])}")
+        lines.append(f"Why this class, decided by {record['class']['by']}: {forge(record['class']['why'])}")
     if record["counterexample"]:
         lines.append(f"**Counterexample.** {forge(record['counterexample'])}")
     if record["undecided"]:

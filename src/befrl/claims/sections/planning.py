@@ -139,7 +139,7 @@ def uniform_convergence(rng, trials, phase=True, law=False, constant=2.0**8, div
 
 
 # p, diameter, N and epsilon: one point, the ends of the constants, and a large ball
-BALLS = [(1, 0.0, 4, 0.25), (1, 2.0, 1, 1.0), (1, 4.0, 10, 0.5), (2, 1.0, 4, 1.0), (1, 6.0, 600, 0.5)]
+BALLS = [(1, 0.0, 4, 0.25), (1, 1.0, 1, 1.0), (1, 2.0, 1, 1.0), (1, 4.0, 10, 0.5), (2, 1.0, 4, 1.0), (1, 6.0, 600, 0.5)]
 
 
 def _draw_ball(rng):
