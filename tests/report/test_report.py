@@ -24,7 +24,7 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.report import assemble, build, svg, wording
-from befrl.report.wording import mathematics
+from befrl.report.wording import mathematics, paragraphs
 from befrl.study import config
 
 HERE = Path(__file__).parent
@@ -422,8 +422,8 @@ def test_every_claim_is_there_in_order_with_its_evidence():
         assert card["attributes"]["id"] == f"claim-{id}"
         text = words(card)
         assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C09' else 'holds'} search over 7 instances")
-        assert f"Statement of {id}, x1" in text and f"True instead: correction of {id}" in text
-        assert "A step of the proof fails: a step" in text and "refuted (0.250): half of it" in text
+        assert f"Statement of {id}, x1" in text and f"True instead correction of {id}" in text
+        assert "Also printed, and refuted: a step" in text and "refuted (0.250): half of it" in text
         details = made.one("details", within=card)["text"]
         for part in (f"lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", f"befrl claim {id} --explain"):
             assert part in details
@@ -461,7 +461,16 @@ def test_formulas_become_mathml_and_nothing_else_gets_in():
     assert "<mfrac>" in made and "\U0001d53c" in made and "$" not in made
     for latex in (r"\href{javascript:1}{x}", "{{{", "a & b"):
         assert mathematics(f"${latex}$") == escape(f"${latex}$")
-    assert "<script>" not in mathematics("$<script>$ <script>")
+    assert "<script>" not in mathematics("$<script>$ <script> **<script>**")
+
+
+def test_emphasis_and_lists_are_rendered_and_stars_in_formulas_are_not_emphasis():
+    assert mathematics("**All $N^*$, $M^*$.** *Proof* of theta* and x*") == (
+        f"<strong>All {mathematics('$N^*$')}, {mathematics('$M^*$')}.</strong> <em>Proof</em> of theta* and x*"
+    )
+    assert paragraphs("Two:\n\n- one\n  line\n- $x$ & y\n\nEnd.") == (
+        f"<p>Two:</p><ul><li>one line</li><li>{mathematics('$x$')} &amp; y</li></ul><p>End.</p>"
+    )
 
 
 def test_instances_their_constants_and_provenance():

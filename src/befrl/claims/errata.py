@@ -1,80 +1,45 @@
 """The errata: a letter to the authors, made from the records of the claims, as Markdown."""
 
+import re
+
 from befrl.claims import ledger
-from befrl.claims.pages import number_of
+from befrl.claims.pages import folder, number_of
 from befrl.claims.render import cell, forge
 
 THEOREM = "C62"
-HEAD = """# Errata: a letter to the authors
-
-To the authors of *Bilinear Exponential Family of MDPs: Frequentist Regret Bound with Tractable Exploration & Planning*
-(arXiv:2210.02087).
-
-We implemented BEF-RLSVI and tested the statements of the paper one by one. Much of it stands, and this letter starts
-with that. It then lists what does not stand, the most serious first, each with what is true instead as far as we know,
-and it ends with misprints. We may have misread you. Each entry links to a page with the derivation, an independent
-second derivation and the test; [the guide](claims/README.md) says how to contest an entry, and every page has room for
-your answer. The numbers C01 to C81 are those of our list. What we call Theorem 1 is your regret bound, Theorem 2 in
-the arXiv version.
-"""
-TITLES = {
-    "fails": (
-        "Statements for which we know no repair",
-        "There is a counterexample, and no repair in the same generality.",
-    ),
-    "hypothesis": (
-        "Statements that need another order or a further hypothesis",
-        "False as printed. What is true has another order in one of the sizes, or needs a hypothesis that the paper "
-        "does not state.",
-    ),
-    "constant": (
-        "Statements that need another constant or logarithm",
-        "False as printed, true with another constant, logarithm or power of a logarithm. No order changes.",
-    ),
-    "open": ("Open", "No computation decides these, or the derivations disagree."),
-}
+PART = re.compile(r"\[\[(\w+)\]\]")
 
 
 def errata(records) -> str:
-    """What holds; Theorem 1; what fails, by class; misprints in a table; remarks."""
+    """The text of docs/claims/letter.md, with the entries of the records put in; sections without entries are left out."""
     ordered = sorted(records, key=lambda record: number_of(record["id"]))
     claims = [record for record in ordered if record["kind"] == "claim"]
     heirs = {}
     for record in claims:
         if record["verdict"] == "inherits":
             heirs.setdefault(record["inherits"], []).append(record)
-    blocks = [HEAD, ledger.headline(ledger.rows(ordered)), _holding(claims)]
-    blocks += ["## Theorem 1", *(_entry(record, heirs) for record in claims if record["id"] == THEOREM)]
-    for verdict, (title, words) in TITLES.items():
-        found = [record for record in claims if record["verdict"] == verdict and record["id"] != THEOREM]
-        blocks += [f"## {title}", words, *(_entry(record, heirs) for record in found)] if found else []
-    return "\n\n".join([*blocks, _misprints(claims, heirs)]) + "\n"
-
-
-def _holding(claims):
-    """What is true as printed, and what is true of the main results once misprints are mended."""
-    lines = [
-        f"- {_link(record)} {forge(record['title'])} ({record['where']})"
-        for record in claims
-        if record["verdict"] == "holds"
-    ]
-    main = [f"- {_link(record)} {forge(record['stands'])}" for record in claims if record["stands"]]
-    return "\n\n".join(
-        [
-            "## What holds",
-            "True as printed:",
-            "\n".join(lines),
-            "True of the main results, once the misprints below are mended:",
-            "\n".join(main),
-        ]
-    )
+    rest = [record for record in claims if record["id"] != THEOREM]
+    parts = {
+        verdict: "\n\n".join(_entry(record, heirs) for record in rest if record["verdict"] == verdict)
+        for verdict in ("fails", "hypothesis", "constant", "open")
+    }
+    parts["headline"] = ledger.headline(ledger.rows(ordered))
+    parts["theorem"] = "".join(_entry(record, heirs) for record in claims if record["id"] == THEOREM)
+    holding = [record for record in claims if record["verdict"] == "holds"]
+    parts["holds"] = "\n".join(f"- {_link(record)} {forge(record['title'])} ({record['where']})" for record in holding)
+    stand = [f"- {_link(record)} {forge(record['stands'])}" for record in claims if record["stands"]]
+    parts["stands"] = "\n".join(stand)
+    parts["misprint"] = _misprints(claims, heirs)
+    sections = re.split(r"(?m)^(?=## )", folder().joinpath("letter.md").read_text(encoding="utf-8"))
+    kept = [section for section in sections if all(parts[name] for name in PART.findall(section))]
+    return PART.sub(lambda found: parts[found[1]], "".join(kept))
 
 
 def _entry(record, heirs):
     """One entry: place, the printed words, the counterexample, what is true instead, and why."""
     lines = {
         "Printed": "\n".join(f"> {line}" for line in record["quote"].splitlines()),
-        "Inferred": record["inference"].removeprefix("Our reading: "),
+        "Inferred": _capital(record["inference"].removeprefix("Our reading: ")),
         "Our reading": record["statement"],
         "Counterexample": record["counterexample"],
         "Instead": record["corrected"],
@@ -97,7 +62,12 @@ def _misprints(claims, heirs):
         if record["verdict"] == "misprint"
     ]
     head = ["| | place | statement | what it should say | the same in |", "| --- | --- | --- | --- | --- |"]
-    return "\n\n".join(["## Misprints", "What the paper implies or says elsewhere.", "\n".join([*head, *rows])])
+    return "\n".join([*head, *rows]) if rows else ""
+
+
+def _capital(text):
+    """The sentence with a capital letter; a formula stays as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def _link(record):

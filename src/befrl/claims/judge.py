@@ -136,7 +136,7 @@ def _rule(page):
         return "no computation decides it: the derivation argues the verdict"
     rule = f"holds if the worst case is at most {page.tolerance:g}"
     if page.repairs:
-        rule += "; else what the first repair takes whose worst case under the same test is not larger"
+        rule += "; else what the first repair takes whose worst case under the same test is at most that number, too"
     return rule + "; fails otherwise; open if the derivations disagree and the page does not adjudicate"
 
 

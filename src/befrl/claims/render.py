@@ -7,7 +7,7 @@ from befrl.claims.pages import GROUPS, MADE, pages
 NAMES = {
     "repairs": "repair",
     "lighter": "lighter correction, has to be refuted",
-    "steps": "step of the proof",
+    "steps": "also printed",
     "others": "true statement nearby",
     "mutants": "mutant, has to be refuted",
 }

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 DASH = "–"
 GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "theta": "θ", "phi": "φ", "psi": "ψ", "sigma": "σ"}
 FORMULA = re.compile(r"\$([^$]+)\$")
+EMPHASIS = {"strong": re.compile(r"\*\*(.+?)\*\*"), "em": re.compile(r"(?<![\w*])\*([^*]+)\*(?![\w*])")}
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 LINKS = ("href", "src", "xlink:href", "actiontype")
 
@@ -106,14 +107,24 @@ def by_number(name) -> list:
 
 
 def mathematics(text) -> Markup:
-    """Text with formulas, safe for the page: `$x_k$` as MathML, everything else escaped, line breaks as spaces."""
-    parts = FORMULA.split(" ".join(str(text).split()))
-    return Markup("").join(formula(part) if number % 2 else escape(part) for number, part in enumerate(parts))
+    """Text with formulas, safe for the page: `$x_k$` as MathML, *x* and **x** emphasised, everything else escaped."""
+    words = " ".join(str(text).replace("\0", "").split())
+    marked = str(escape(FORMULA.sub("\0", words)))  # a formula may contain stars
+    for tag, pattern in EMPHASIS.items():
+        marked = pattern.sub(rf"<{tag}>\1</{tag}>", marked)
+    formulas = iter(FORMULA.findall(words))
+    return Markup(re.sub("\0", lambda _: formula(next(formulas)), marked))
 
 
 def paragraphs(text) -> Markup:
-    """Paragraphs, separated by blank lines, with their formulas."""
-    return Markup("").join(Markup("<p>{}</p>").format(mathematics(part)) for part in str(text).split("\n\n") if part)
+    """Paragraphs, separated by blank lines, and lists, whose items start with a hyphen or a star."""
+    found = Markup("")
+    for part in filter(None, str(text).split("\n\n")):
+        head, *items = re.split(r"(?m)^[-*] ", part)
+        found += Markup("<p>{}</p>").format(mathematics(head)) if head.strip() else Markup("")
+        listed = Markup("").join(Markup("<li>{}</li>").format(mathematics(item)) for item in items)
+        found += Markup("<ul>{}</ul>").format(listed) if items else Markup("")
+    return found
 
 
 @functools.cache

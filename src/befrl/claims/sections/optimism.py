@@ -12,6 +12,7 @@ from befrl.claims.toolbox.batches import evidence_of, see_largest
 from befrl.claims.toolbox.designs import draw_designs
 from befrl.claims.toolbox.exact import root
 from befrl.claims.toolbox.search import Worst, moved_at_random, search
+from befrl.model import rewards
 
 ONE, HALF = Fraction(1), Fraction(1, 2)
 PHI = float(ndtr(-1.0))
@@ -228,13 +229,14 @@ def third_term(rng, trials, law="", **reading):
         kind = str(rng.choice(allowed))
         return draws[kind](rng) | {"law": kind}
 
-    edges = [case for case in THIRD_TERMS if case["law"] in allowed]
+    edges = [case for case in THIRD_TERMS if law in ("", case["law"])]
     return search(rng, trials, draw, functools.partial(_missing_chance, **reading), edges=edges, move=_move_third_term)
 
 
 def _missing_chance(case, right="printed", sign=-1, factor=1.0):
     """Phi(-1) minus the chance of the inequality; for the median, the distance of P(third term > 0) from 1/2."""
     chance = {"gaussian": _gaussian_chance, "one": _line_chance, "pair": _pair_chance, "orthogonal": _orthogonal_chance}
+    chance["bounded"] = _bounded_chance
     found = chance[case["law"]](case, right, sign, factor)
     return float(abs(found - 0.5) if right == "median" else PHI - found)
 
@@ -274,6 +276,21 @@ def _line_chance(case, right, sign, factor):
     return ndtr(-sign * brentq(rest, *sorted((0.0, end)), xtol=1e-14)) if rest(end) * rest(0.0) < 0 else PHI
 
 
+BOUNDED = rewards.make("truncated-exponential", 1.0)
+EXTREME = brentq(lambda t: BOUNDED.variance(t) - 2 * BOUNDED.variance(2 * t), 1, 5, xtol=1e-15)  # 2.676
+
+
+def _bounded_chance(case, right, sign, factor):
+    """Rewards in [0, 1] with a density ~ exp(c r), two steps with features 1 and -2: 0 if the term is never positive."""
+    xi = np.linspace(-300, 300, 60_001)
+    return float(np.any(sign * (_bounded_values(case["theta"] + xi) - _bounded_values(case["theta"])) > 1e-12))
+
+
+def _bounded_values(theta):
+    """The value of the two steps, up to a constant, as a function of the reward's parameter."""
+    return BOUNDED.mean(theta) - BOUNDED.mean(2 * theta)
+
+
 def _pair_chance(case, right, sign, factor):
     """Two steps with products 1 and -1 at the same c: the term is -2s tanh(sc) sinh(y)^2/(cosh(sc)^2 + sinh(y)^2)."""
     positive = sign * -np.sign(case["s"] * np.tanh(case["s"] * case["c"]))  # of sign * term, for every xi != 0
@@ -298,7 +315,8 @@ def _orthogonal_chance(case, right, sign, factor):
     return min(1.0, ndtr(2 * c / t) ** n + tail)
 
 
-THIRD_TERMS = [  # saturated rewards that cancel, or with orthogonal features, of both signs; a large variance
+THIRD_TERMS = [  # the extremes of a value; saturated rewards that cancel, or with orthogonal features; a large variance
+    *({"law": "bounded", "theta": sign * EXTREME} for sign in (1, -1)),
     *({"law": "pair", "c": c, "v": 0.01, "s": 1.0, "t": 9.0, "n": 2} for c in (3.0, -3.0)),
     *({"law": "orthogonal", "c": c, "v": 0.001, "s": 1.0, "t": 100.0, "n": 6} for c in (3.0, -3.0)),
     {"law": "gaussian", "P": np.ones((1, 1)), "a": np.ones((1, 1)), "L": np.eye(1), "v": 25.0, "x": 1.0, "H": 1},

@@ -231,7 +231,7 @@ def _distance(P, Q, H, allowed, power):
 
 def _norms_on_chains(rng, trials):
     """Chains, models and norms of their states: the example, a chain that its first step decides, and random ones."""
-    P, Q = np.array([[[HALF, HALF], [HALF, HALF]], [[QUARTER, 3 * QUARTER], [HALF, HALF]]])
+    P, Q = np.array([[[QUARTER, 3 * QUARTER], [HALF, HALF]], [[HALF, HALF], [HALF, HALF]]])
     yield P, Q, np.array([HALF, QUARTER])
     P, Q = np.array([[[0.0, p, 1 - p], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] for p in (0.5, 0.51)])
     yield P[None], Q[None], np.array([[1.0, 1.0, 0.0]])

@@ -103,7 +103,7 @@ def explained(record) -> str:
         "Counterexample": record["counterexample"],
         "Open because": record["undecided"],
         "Worst case": f"{worst}\n\n{json.dumps(record['instance'])[:600]}" if worst else "",
-        "Steps of the proof": _readings(record["steps"]),
+        "Also printed": _readings(record["steps"]),
         "Other statements under the same test": _readings(others),
         "Too weak": "\n\n".join(record["weak"]),
         "Second derivation": _derivation(record["second"]),
