@@ -11,7 +11,7 @@ PART = re.compile(r"\[\[(\w+)\]\]")
 
 
 def errata(records) -> str:
-    """The text of docs/claims/letter.md, with the entries of the records put in; sections without entries are left out."""
+    """The text of docs/claims/letter.md with the entries of the records; sections without entries are left out."""
     ordered = sorted(records, key=lambda record: number_of(record["id"]))
     claims = [record for record in ordered if record["kind"] == "claim"]
     heirs = {}

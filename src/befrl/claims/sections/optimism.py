@@ -281,7 +281,7 @@ EXTREME = brentq(lambda t: BOUNDED.variance(t) - 2 * BOUNDED.variance(2 * t), 1,
 
 
 def _bounded_chance(case, right, sign, factor):
-    """Rewards in [0, 1] with a density ~ exp(c r), two steps with features 1 and -2: 0 if the term is never positive."""
+    """Rewards in [0, 1], density ~ exp(c r), two steps with features 1 and -2: 0 if the term is never positive."""
     xi = np.linspace(-300, 300, 60_001)
     return float(np.any(sign * (_bounded_values(case["theta"] + xi) - _bounded_values(case["theta"])) > 1e-12))
 
