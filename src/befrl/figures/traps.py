@@ -54,7 +54,7 @@ def _sweep(axis, table):
     axis.annotate("theory", (theory, 1.02), ha="center", fontsize=6, color="0.3", annotation_clip=False)
     axis.set(xscale="log", ylim=(-0.03, 1.03), xlabel="x of bef-rlsvi", ylabel="never tried the best action")
     axis.set_title(table["instance"].iloc[0], pad=10)
-    axis.legend(fontsize=6)
+    axis.legend(fontsize=6, frameon=True, framealpha=1, edgecolor="none")
 
 
 def _shares(axis, table):
