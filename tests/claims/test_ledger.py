@@ -242,8 +242,8 @@ def test_unknown_claims_and_senseless_trials_are_refused():
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("---\nid", "id", "starts with front matter"),
-        ("id: C31", "id: 31", "'31' is not a claim id"),
+        ("---\npart", "part", "starts with front matter"),
+        ("# C31.", "# 31.", "'31' is not a claim id"),
         ("meaning: excess", "opinion: none", "'opinion' is not a key of a page"),
         ("meaning: excess", "argued: fails", "either a test or an argued verdict"),
         ("meaning: excess", "kind: rumour", "kind 'rumour' is not one of claim, remark"),

@@ -70,7 +70,8 @@ def layout(tmp_path_factory):
     table = tidy.read(layout.regret("summary", *TUNED))
     write(layout.regret("summary", *TUNED), table.assign(edge_matters=table["variant"] == "bef-rlsvi@tuned"))
     rest = {"grade": "search", "worst_case": 0.5, "instance": {}, "correction": "", "second": None}
-    verdicts = {"C37": "holds", "C39": "corrected", "C46": "fails", "C33": "open"}
+    rest |= {"inherits": "", "class": {}, "third": None}
+    verdicts = {"C37": "holds", "C39": "constant", "C46": "fails", "C33": "open"}
     storage.write_text(layout.ledger(), ledger.table([{"id": id, "verdict": verdicts[id]} | rest for id in verdicts]))
     return layout
 

@@ -422,7 +422,7 @@ def test_every_claim_is_there_in_order_with_its_evidence():
         assert card["attributes"]["id"] == f"claim-{id}"
         text = words(card)
         assert text.startswith(f"{id} Title of {id} {'fails' if id == 'C09' else 'holds'} search over 7 instances")
-        assert f"Statement of {id}, x1" in text and f"True instead correction of {id}" in text
+        assert f"Statement of {id}, x1" in text and f"True insteadcorrection of {id}" in text
         assert "Also printed, and refuted: a step" in text and "refuted (0.250): half of it" in text
         details = made.one("details", within=card)["text"]
         for part in (f"lem:{id}", f"rule of {id}", f"0.123456789: meaning of {id}", f"befrl claim {id} --explain"):

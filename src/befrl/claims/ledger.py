@@ -38,6 +38,9 @@ RECORD = {
     "grade": str,
     "worst_case": int | float | None,
     "correction": str,
+    "inherits": str,
+    "class": dict,
+    "third": dict | None,
 }
 RECORD |= {"instance": dict | list | str | int | float | None, "second": dict | None, "seconds": int | float}
 # Other statements under the same test, and the keys of each.
