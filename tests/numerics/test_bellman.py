@@ -43,6 +43,18 @@ def test_a_recursion_with_its_own_step_and_value_by_loops(n, N, A, H, rng):
 
 
 @pytest.mark.parametrize(("n", "N", "A", "H"), SHAPES)
+def test_variance_by_loops_and_zero_where_the_next_state_is_certain(n, N, A, H, rng):
+    P, V = models(rng, n, N, A)[1], rng.uniform(-1, 2, (n, N))
+    P[:, 0, 0] = np.eye(N)[-1]
+    mean = bellman.expectation(P)(V)
+    found = bellman.variance(P)(V, mean)
+    for i, s, a in np.ndindex(n, N, A):
+        loops = sum(P[i, s, a, t] * (V[i, t] - mean[i, s, a]) ** 2 for t in range(N))
+        assert found[i, s, a] == pytest.approx(loops, abs=1e-14)
+    assert np.all(found[:, 0, 0] == 0)
+
+
+@pytest.mark.parametrize(("n", "N", "A", "H"), SHAPES)
 def test_evaluation_by_loops(n, N, A, H, rng):
     R, P = (part[0] for part in models(rng, 1, N, A))
     actions = rng.integers(0, A, (n, 4, H, N))

@@ -77,6 +77,20 @@ def expectation(P):
     return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
+def variance(P):
+    """The map (V, PV) -> sum_m P (V_m - PV)^2 (n, S, A) of the rows P; exact zeros, which P V^2 - (PV)^2 rounds off."""
+    n, S, A, m = P.shape
+    few = m <= FEW
+    P = np.asfortranarray(P) if few else P
+
+    def squares(V, mean):
+        apart = (np.asfortranarray(V) if few else V)[:, None, None] - mean[..., None]
+        apart *= apart
+        return np.einsum("nsam,nsam->nsa", P, apart, out=np.empty((n, S, A), order="F" if few else "C"))
+
+    return squares
+
+
 def previous_backup(P, last, step, value=largest):
     """Q (n, H, S, A), V (n, H + 1, S): Q_h = step(P V_{h+1}) with V of the last plan (H + 1, n, S), all h at once."""
     n, S, A, _ = P.shape
