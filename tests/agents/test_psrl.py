@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from befrl.agents.psrl import log_gamma_draws
+from befrl.agents.shared.posterior import log_gamma_draws
 from befrl.experiment import loop
 from befrl.experiment.spec import RunSpec
 from helpers import ROOT, assert_optimal, light, random_episodes, trained

@@ -19,29 +19,18 @@ import numpy as np
 
 from befrl.agents.base import Plan
 from befrl.agents.shared import cells
+from befrl.agents.shared.posterior import RewardPrior, log_gamma_draws, reward_draws
 from befrl.common.parameters import choice, number, scale
 from befrl.common.streams import AGENT_GAMMA
 from befrl.numerics import bellman
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(RewardPrior):
     scale: float | str = scale("multiple v of the posterior's standard deviations; theory means 1")
     share: str = cells.share("steps")
     alpha_0: float = number(1.0, 1e-3, 1e6, "prior Dirichlet parameter of each next state", ridge=True)
-    mu_0: float = number(0.0, -1e3, 1e3, "prior mean of a mean reward")
-    tau_0: float = number(1.0, 1e-6, 1e6, "prior precision of a mean reward")
-    tau: float = number(1.0, 1e-6, 1e6, "precision of a single reward")
     mask: str = choice("known", ("known", "ignored"), "whether next states with base measure zero are left out")
-
-
-def log_gamma_draws(shape, generators):
-    """Logarithms of Gamma(a) = Gamma(a + 1) U^(1/a) for shapes a (n, ...), since variables of small a underflow."""
-    gammas, exponentials = np.empty((2, *shape.shape))
-    for row, generator in enumerate(generators):  # one for each row, since draws are by rejection
-        generator.standard_gamma(shape[row] + 1.0, out=gammas[row])
-        generator.standard_exponential(out=exponentials[row])
-    return np.log(gammas) - exponentials / shape  # -log U is an exponential variable
 
 
 class Agent(cells.TabularAgent):
@@ -66,14 +55,7 @@ class Agent(cells.TabularAgent):
 
     def rewards(self):
         """A draw r~ from the posterior, or the true means if they are known, (n, T, C, A)."""
-        if self.R is not None:
-            return np.broadcast_to(self.R, self.counts.visits.shape)
-        p = self.parameters
-        tau_0, mu_0, tau, v = (part[:, None, None, None] for part in (p.tau_0, p.mu_0, p.tau, self.v))
-        precision = tau_0 + tau * self.counts.visits
-        mean = (tau_0 * mu_0 + tau * self.counts.rewards) / precision
-        z = self.problem.normals.take(precision[0].size).reshape(precision.shape)
-        return mean + v * z / np.sqrt(precision)
+        return reward_draws(self, self.v, 1)[:, 0]
 
     def plan(self, k):
         P, R, table = self.kernel(), self.rewards(), self.counts.table

@@ -1,1 +1,1 @@
-"""Parts that several algorithms share: tables on cells, linear regression, the MNL model and planned rewards."""
+"""Parts that several algorithms share: tables on cells, posteriors, regression, the MNL model, planned rewards."""

@@ -20,7 +20,7 @@ KINDS = {  # a colour for each kind of algorithm, a marker for each member
     PURPLE: {"smrl": "D", "ren-ts": "s"},
     SKY: {"ucrl-vtr": "", "uc-matrixrl": "s"},
     WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D"},
-    OLIVE: {"ucbvi": "", "psrl": "s", "ucbvi-bf": "^", "orlc": "D"},
+    OLIVE: {"ucbvi": "", "psrl": "s", "ucbvi-bf": "^", "orlc": "D", "opsrl": "v", "eqo": "P"},
     INDIGO: {"ucrl-mnl": "", "ucrl-mnl-plus": "s", "rrl-mnl": "^", "orrl-mnl": "D"},
 }
 STYLES = {name: (colour, marker) for colour, members in KINDS.items() for name, marker in members.items()}
@@ -32,7 +32,8 @@ NEW_COLOURS = ("#592F0D", "#023EFF", "#A23582", "#C44E52")
 NEW_MARKERS = ("<", "*", ">", "d", "p")
 GROUPS = {  # panels, if one cannot show all algorithms
     "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
-    "mixtures, factors and tables": ("ucrl-vtr", "uc-matrixrl", "ucbvi", "ucbvi-bf", "orlc", "psrl"),
+    "mixtures and factors": ("ucrl-vtr", "uc-matrixrl"),
+    "tables": ("ucbvi", "ucbvi-bf", "orlc", "eqo", "psrl", "opsrl"),
     "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi"),
     "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
     "baselines": ("greedy", "eps-greedy", "random", "oracle"),
