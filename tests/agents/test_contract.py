@@ -20,7 +20,7 @@ SHORT = 8  # the horizon where all settings are tried
 # With random features LSVI-PHE takes as many normal draws in every row, and refuses other numbers of members.
 COMMON = {("lsvi-phe", "random-features"): {"members", "delta"}}
 # The agents whose model is exact only where features are constant on cells.
-TABULAR = {"lsvi-phe", "lsvi-ucb", "opt-rlsvi", "psrl", "rlsvi", "uc-matrixrl", "ucbvi", "ucrl-vtr"}
+TABULAR = {"lmc-lsvi", "lsvi-phe", "lsvi-ucb", "opt-rlsvi", "psrl", "rlsvi", "uc-matrixrl", "ucbvi", "ucrl-vtr"}
 REASONS = {"ren-ts": "must be continuous", "smrl": "must be continuous"}
 
 
