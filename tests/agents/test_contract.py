@@ -20,8 +20,8 @@ SHORT = 8  # the horizon where all settings are tried
 # With random features LSVI-PHE takes as many normal draws in every row, and refuses other numbers of members.
 COMMON = {("lsvi-phe", "random-features"): {"members", "delta"}}
 # The agents whose model is exact only where features are constant on cells.
-TABULAR = {"eqo", "lsvi-phe", "lsvi-ucb", "opsrl", "opt-rlsvi", "orlc", "psrl", "rlsvi", "uc-matrixrl", "ucbvi"}
-TABULAR |= {"ucbvi-bf", "ucrl-vtr"}
+TABULAR = {"eqo", "lmc-lsvi", "lsvi-phe", "lsvi-ucb", "opsrl", "opt-rlsvi", "orlc", "psrl", "rlsvi", "uc-matrixrl"}
+TABULAR |= {"ucbvi", "ucbvi-bf", "ucrl-vtr"}
 REASONS = {"ren-ts": "must be continuous", "smrl": "must be continuous"}
 
 

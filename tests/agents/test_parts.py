@@ -71,10 +71,10 @@ def test_whose_constants_an_agent_runs_with(algorithm, values, whose):
 
 
 def test_surrogates_are_the_agents_that_say_so_in_their_deviations():
-    """Only these five do not know their source's constants; what stands in for them is one sentence."""
+    """Only these do not know their source's constants; what stands in for them is one sentence."""
     modules = {name: agents.registry.module(name) for name in agents.registry.names()}
     marked = {name for name, module in modules.items() if module.Agent.surrogate}
-    assert marked == {"eqo", "lsvi-phe", "opsrl", "smrl", "ucrl-mnl"}
+    assert marked == {"eqo", "lmc-lsvi", "lsvi-phe", "opsrl", "orlc", "smrl", "ucrl-mnl"}
     flat = {name: " ".join(module.__doc__.lower().split()) for name, module in modules.items()}
     assert marked == {name for name, text in flat.items() if "the source's constants are not known" in text}
     for name in marked:

@@ -6,7 +6,8 @@
 for features x(s,a) in R^D, |x| <= 1, where e(s')' V is V at s': the cost of a plan does not grow with the episodes. In
 track K the targets are V(s') only, and the true mean reward is added to the prediction. Shapes: n seeds, T = H
 regressions or T = 1 (`share: steps`), S points, A actions. Both choices of x (`presentation`) have `mean(h, V)`,
-`width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0:
+`width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0. They have `weights(h, V)`, the w_h(V); `predict(w)`,
+x'w plus the known reward; `normals()`, standard normal weights; and `functions(f)`, which apply f(Lambda_h) to weights:
 
 - `one-hot`: x(s,a) = e_(cell, action), D = C A, points are cells. Exact where features are constant on cells.
 - `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2) for i <= D/2, omega_i ~
@@ -87,13 +88,17 @@ class OneHot:
             self._scales[t] = (Lambda, 1.0 / np.sqrt(Lambda))
         return self._scales[t]
 
-    def mean(self, h, V):
-        """x' w(V), plus the reward if it is known."""
+    def weights(self, h, V):
+        """w(V), (n, C, A)."""
         t, (Lambda, _) = self.counts.table(h), self.scales(h)
         total = bellman.expectation(self.counts.following[:, t])(V)
-        if self.R is None:
-            return (self.counts.rewards[:, t] + total) / Lambda
-        return self.R + total / Lambda
+        return (total if self.R is not None else self.counts.rewards[:, t] + total) / Lambda
+
+    def predict(self, w):
+        return w if self.R is None else self.R + w
+
+    def mean(self, h, V):
+        return self.predict(self.weights(h, V))
 
     def width(self, h):
         """|x|_{Lambda^-1}."""
@@ -102,11 +107,17 @@ class OneHot:
     def noise(self, h, members=None):
         """x' xi, xi ~ N(0, Lambda^-1) with independent components, or the maximum of `members` (n,) draws, by Phi^M."""
         if members is None:
-            z = self.problem.normals.take(self.D)
-        else:
-            z = largest_normal(self.problem.uniforms.take(self.D), members[:, None])
-        z, width = z.reshape(self.shape), self.width(h)
-        return (np.asfortranarray(z) if width.flags.f_contiguous else z) * width  # in the memory order of the tables
+            return self.normals() * self.width(h)
+        z = largest_normal(self.problem.uniforms.take(self.D), members[:, None])
+        return bellman.ordered(z.reshape(self.shape)) * self.width(h)
+
+    def normals(self):
+        return bellman.ordered(self.problem.normals.take(self.D).reshape(self.shape))
+
+    def functions(self, f):
+        """The maps (h, w) -> g(Lambda_h) w, for every array g (n, T, C, A) that f makes of all eigenvalues."""
+        made = f(self.lam[:, None, None, None] + self.counts.visits)
+        return [lambda h, w, g=g: g[:, self.counts.table(h)] * w for g in made]
 
 
 class RandomFeatures:
@@ -168,15 +179,20 @@ class RandomFeatures:
         g = 1.0 / (grown + np.sqrt(grown))
         F -= (g[:, None] * Fu)[..., None] * u[:, None]
 
-    def mean(self, h, V):
-        """x' w(V), plus the reward if it is known."""
+    def weights(self, h, V):
+        """w(V), (n, D, 1)."""
         t = h % self.tables
         F, target = self.F[:, t], V[:, None] @ self.W[:, t]
         if self.R is None:
             target += self.b[:, t, None]
-        w = F @ (target @ F).swapaxes(1, 2)
+        return F @ (target @ F).swapaxes(1, 2)
+
+    def predict(self, w):
         prediction = (self.X @ w).reshape(self.shape)
         return prediction if self.R is None else self.R + prediction
+
+    def mean(self, h, V):
+        return self.predict(self.weights(h, V))
 
     def width(self, h):
         """|x|_{Lambda^-1}."""
@@ -187,3 +203,19 @@ class RandomFeatures:
         members = 1 if members is None else int(members[0])
         z = self.problem.normals.take(self.D * members).reshape(self.shape[0], self.D, members)
         return (self.X @ (self.F[:, h % self.tables] @ z)).max(-1).reshape(self.shape)
+
+    def normals(self):
+        return self.problem.normals.take(self.D)[..., None]
+
+    def functions(self, f):
+        """The maps (h, w) -> g(Lambda_h) w, for every array g (n, T, D, 1) that f makes of all eigenvalues."""
+        U, s, _ = np.linalg.svd(self.F)  # Lambda^-1 = F F' = U s^2 U', more accurate than by Lambda itself
+
+        def function(g):
+            def apply(h, w):
+                t = h % self.tables
+                return U[:, t] @ (g[:, t] * (U[:, t].swapaxes(1, 2) @ w))
+
+            return apply
+
+        return [function(g) for g in f(s[..., None] ** -2)]
