@@ -9,7 +9,7 @@ with upper estimates V~ and lower ones V_, those of step h + 1 on the right; N a
 standard deviation under P^. Where N = 0, Q~_h = H - h + 1 and Q_h = 0. Shapes: counts (n, T, C, A, C), Q~ (n, H, C, A),
 on cells; `certificate` (n, anchors) is that of the last plan, at every first state.
 
-**Deviations.** The paper's constants were not at hand. It has the same terms; from memory, with sqrt(12) sigma, with
+**Deviations.** The source's constants are not known. It has the same terms; from memory, with sqrt(12) sigma, with
 45 S H^2 and 31 S H^2 as last factors, and with an iterated logarithm. Here L = ln(3 S A T (S + H + 1)/delta), T = K H.
 Then, with probability 1 - delta, for all (s,a), h, y and N at once,
 
