@@ -38,6 +38,12 @@ def check_parts(model, chosen):
         PARTS["planner"].module(chosen.planner).Planner(model, 1, chosen.features, _ZEROS)
 
 
+def idle(algorithm: str) -> list[str]:
+    """The parameters of an algorithm that have no effect if the reward is known."""
+    fields = dataclasses.fields(registry.module(algorithm).Parameters)
+    return [field.name for field in fields if field.metadata.get("rewards")]
+
+
 def constants(algorithm: str, chosen) -> str:
     """Whose constants an algorithm runs with: "theory", "surrogate", "set" or "none".
 

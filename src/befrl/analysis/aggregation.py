@@ -121,16 +121,15 @@ def _role(label, meta, outcome, level):
         "at_edge": "",
         "edge_matters": False,
     }
-    if role in tuning.CHOSEN:
+    if role == "tuned":
         number = outcome["chosen"][role]
         entry["tuning_mean"] = outcome["configurations"][number]["mean"]
-        if role == "tuned":
-            entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
-            # An edge matters if all configurations inside the ranges are significantly worse on the tuning seeds.
-            regrets = {int(key): np.array(each) for key, each in outcome["regrets"].items()}
-            worse = [each - regrets[number] for key, each in regrets.items() if not tuning.edges(outcome, key)]
-            clear = (intervals.mean_interval(each, level)[0] > 0 for each in worse)
-            entry["edge_matters"] = bool(entry["at_edge"]) and all(clear)
+        entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
+        # An edge matters if all configurations inside the ranges are significantly worse on the tuning seeds.
+        regrets = {int(key): np.array(each) for key, each in outcome["regrets"].items()}
+        worse = [each - regrets[number] for key, each in regrets.items() if not tuning.edges(outcome, key)]
+        clear = (intervals.mean_interval(each, level)[0] > 0 for each in worse)
+        entry["edge_matters"] = bool(entry["at_edge"]) and all(clear)
     return entry
 
 

@@ -22,7 +22,7 @@ def markdown(layout, cases) -> str:
     tables = read(layout, cases)
     first = [HEAD, ["---"] * len(HEAD), *(_regrets(*case, *tables[case]) for case in cases)]
     second = [("case", "median over best setting: least", "most"), ["---"] * 3]
-    second += [_tuning(*case, tables[case][0]) for case in cases]
+    second += [_tuning(*case, regret_tables.read(layout, "tuning", *case)) for case in cases]
     # `DataFrame.to_markdown` would pad all cells to the longest.
     return "\n\n".join("\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)) + "\n"
 
@@ -31,7 +31,7 @@ def read(layout, cases):
     """The summary and the order of each case, (instance, track); raise if the agents of HEAD are not in them."""
     tables = {case: tuple(regret_tables.read(layout, name, *case) for name in ("summary", "order")) for case in cases}
     for case, (summary, order) in tables.items():
-        named = {*COMPARED, *order["variant"], *(f"{agent}@median" for agent in _tuned(summary))}
+        named = {*COMPARED, *order["variant"]}
         lost = sorted(named - set(summary["variant"]))
         if lost or summary["variant"].duplicated().any() or "bef-rlsvi" not in set(order["agent"]):
             wanted = f"it needs one row of '{lost[0]}'" if lost else "its rows do not fit"
@@ -64,17 +64,14 @@ def _regrets(instance, track, summary, order):
     )
 
 
-def _tuning(instance, track, summary):
-    """The agents with the smallest and the largest ratio of the median setting's regret to the best one's."""
-    mean = summary.set_index("variant")["mean"]
-    ratios = {agent: mean[f"{agent}@median"] / max(mean[f"{agent}@tuned"], 1e-6) for agent in _tuned(summary)}
+def _tuning(instance, track, tuning):
+    """The agents with the smallest and the largest ratio of the median setting's regret to the chosen one's."""
+    ratios = {}
+    for agent, part in tuning.groupby("agent", sort=False):
+        chosen = part.set_index("chosen")
+        ratios[agent] = chosen.loc["median", "first_mean"] / max(chosen.loc["tuned", "mean"], 1e-6)
     words = [f"{agent} {_round(ratios[agent])}" for agent in sorted(ratios, key=ratios.get)]
     return _name(instance, track), ", ".join(words[:3]), ", ".join(words[:-4:-1])
-
-
-def _tuned(summary):
-    variants = set(summary["variant"])
-    return [agent for agent in dict.fromkeys(summary["agent"]) if f"{agent}@tuned" in variants]
 
 
 def _regret(row):

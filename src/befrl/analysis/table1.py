@@ -14,7 +14,6 @@ from befrl.common.printed import PRINTED, Printed
 COLUMNS, TIMINGS = columns.TABLES["table1"], columns.TABLES["table1/timings"]
 KEYS = ("instance", "track", "agent", "algorithm", "setting")
 MEASURED = ("mean", "low", "high", "q10", "q50", "q90", "failed", "failed_low", "failed_high", "optimistic", "tied")
-TUNED = ("tuned", "median", "worst")  # roles of a tuned agent's variants
 
 
 def rows(layout, cases) -> list[dict]:
@@ -41,12 +40,12 @@ def timings(layout, cases, scaled) -> list[dict]:
 
 
 def _agents(layout, *case):
-    """The rows of the summary of each agent by role: "theory" for its own constants, and those of TUNED."""
+    """The rows of the summary of each agent by role: "theory" for its own constants, and "tuned"."""
     summary = _with_texts(regret_tables.read(layout, "summary", *case))
     order = regret_tables.read(layout, "order", *case)
     groups = {(row.family, row.agent): row.group for row in order.itertuples()}
     for agent, part in summary.groupby("agent", sort=False):
-        by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] in TUNED}
+        by_role = {row["role"]: row for row in part.to_dict("records") if row["role"] == "tuned"}
         own = part[part["variant"] == agent].to_dict("records")
         if len(own) != 1:
             path = layout.regret("summary", *case)

@@ -5,7 +5,7 @@ TIES = ("random", "first")  # which of several equal actions is played
 ROOT_SEED = 20221005
 EPISODES = 1000
 LOCKSTEP = 480  # rows (setting, seed) that run as one array
-# Tuning by successive halving: configurations, tuning seeds played up to each rung, configurations kept after each.
-CONFIGURATIONS, TUNING_SEEDS, KEPT = 24, (4, 12, 40), (8, 3)
+# Tuning by successive halving: configurations of two rounds, tuning seeds up to each rung, configurations kept then.
+CONFIGURATIONS, REFINED, TUNING_SEEDS, KEPT = 24, 12, (6, 18, 50, 100), (14, 6, 3)
 LEVEL = 0.95  # confidence level of intervals, and one minus the level of tests
 COVERAGE, TRIALS = 2000, 200  # samples of the simulated coverage, random instances per claim

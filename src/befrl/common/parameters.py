@@ -25,9 +25,9 @@ def choice(default, choices, text):
     return _field(default, text, kind=str, choices=choices)
 
 
-def optional(low, high, text, ridge=False):
-    """A real number in [low, high], or None; `ridge` as for `number`."""
-    return _field(None, text, kind=float, low=low, high=high, ridge=ridge)
+def optional(low, high, text, ridge=False, rewards=False):
+    """A real number in [low, high], or None; `ridge` as for `number`; `rewards`: of estimated rewards only."""
+    return _field(None, text, kind=float, low=low, high=high, ridge=ridge, rewards=rewards)
 
 
 def scale(text):

@@ -1,12 +1,11 @@
 """Names of settings: an algorithm's parameters as text, and the labels of an agent's variants.
 
-Variants are `agent` with its own values, `agent@tuned`, `agent@median`, `agent@worst` and `agent@x=3` for a swept x.
+Variants are `agent` with its own values, `agent@tuned` and `agent@x=3` for a swept x.
 """
 
 from dataclasses import asdict
 
 from befrl import agents
-from befrl.experiment.tuning import CHOSEN
 
 
 def setting_text(algorithm: str, parameters: dict) -> str:
@@ -25,15 +24,14 @@ def variants(agent: str, values: dict, outcome: dict | None = None, sweep: dict 
     """The values of each variant of an agent by label, from the outcome of its tuning and the values of its sweep."""
     found = {agent: values}
     if outcome is not None:
-        for role in CHOSEN:
-            found[f"{agent}@{role}"] = values | outcome["configurations"][outcome["chosen"][role]]["values"]
+        found[f"{agent}@tuned"] = values | outcome["configurations"][outcome["chosen"]["tuned"]]["values"]
     for key, points in (sweep or {}).items():
         found |= {f"{agent}@{key}={point:g}": values | {key: point} for point in points}
     return found
 
 
 def split(label: str) -> tuple[str, str, str | None]:
-    """The agent of a label, its role among the agent's variants ("", one of CHOSEN, sweep) and the swept parameter."""
+    """The agent of a label, its role among the agent's variants ("", tuned, sweep) and the swept parameter."""
     agent, _, rest = label.partition("@")
     key, equals, _ = rest.partition("=")
     return (agent, "sweep", key) if equals else (agent, rest, None)

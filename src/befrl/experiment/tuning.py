@@ -1,10 +1,12 @@
-"""Tuning by successive halving: the same number of configurations for every agent, over stated ranges.
+"""Tuning by successive halving: the same number of configurations for every agent, over stated ranges, in two rounds.
 
 An agent's `tune` has a range [low, high] for each parameter that its author would tune, or a fixed number. All
-configurations of `design` play the first tuning seeds for the full number of episodes; the best continue with more
-seeds, and so on (Karnin, Koren, Somekh 2013; here over seeds alone: shorter runs would favour agents that explore too
-little). No tuning seed is used in the evaluation. The median and the worst configuration by mean regret on the seeds of
-the first rung are kept too: how much tuning an agent needs is a result.
+configurations of `design` play the first tuning seeds for the full number of episodes. Then configurations around the
+best of them play the same seeds (`around`): a first design has fewer values of each parameter the more parameters there
+are, and the second round evens that out. The best of both rounds continue with more seeds, and so on (Karnin, Koren,
+Somekh 2013; here over seeds alone: shorter runs would favour agents that explore too little), until the last ones have
+played enough seeds to show a rare failure. No tuning seed is used in the evaluation. `docs/tuning.md` has the measured
+loss of this procedure and of others.
 """
 
 import math
@@ -14,12 +16,13 @@ import numpy as np
 
 from befrl import agents
 from befrl.common import storage
-from befrl.common.defaults import CONFIGURATIONS, KEPT, TUNING_SEEDS
+from befrl.common.defaults import CONFIGURATIONS, KEPT, REFINED, TUNING_SEEDS
 from befrl.common.errors import InputError
 from befrl.experiment import runs
 
 EVALUATION = 1000  # the first evaluation seed, whatever the number of tuning seeds
-CHOSEN = ("tuned", "median", "worst")
+CENTRES = 3  # configurations of the first round around which the second one is placed
+CHOSEN = ("tuned", "median", "worst")  # median and worst of the first round show how much tuning an agent needs
 OUTCOME = {"instance": str, "track": str, "algorithm": str, "tune": dict, "seeds": list, "configurations": list}
 OUTCOME |= {"regrets": dict, "chosen": dict}
 CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float, "first_mean": int | float}
@@ -27,14 +30,16 @@ CONFIGURATION = {"values": dict, "rung": int, "seeds": int, "mean": int | float,
 
 @dataclass(frozen=True)
 class Halving:
-    """The procedure: `configurations` at first, `seeds` of each rung in total, `kept` after each rung but the last."""
+    """The procedure: `configurations` at first, `refined` ones around the best of them, `seeds` of each rung in total,
+    and `kept` configurations after each rung but the last."""
 
     configurations: int = CONFIGURATIONS
+    refined: int = REFINED
     seeds: tuple[int, ...] = TUNING_SEEDS
     kept: tuple[int, ...] = KEPT
 
     def __post_init__(self):
-        seeds, kept = list(self.seeds), [self.configurations, *self.kept]
+        seeds, kept = list(self.seeds), [self.configurations + self.refined, *self.kept]
         if not seeds or sorted(set(seeds)) != seeds or seeds[0] < 1 or seeds[-1] > EVALUATION:
             raise InputError(
                 f"tuning.seeds = {seeds} is not allowed: it must be increasing numbers from 1 to {EVALUATION}"
@@ -42,7 +47,7 @@ class Halving:
         if len(kept) != len(seeds) or sorted(set(kept), reverse=True) != kept or kept[-1] < 1:
             raise InputError(
                 f"tuning.kept = {list(self.kept)} is not allowed: it must be decreasing numbers from 1 to "
-                f"{self.configurations - 1}, one fewer than tuning.seeds"
+                f"{kept[0] - 1}, one fewer than tuning.seeds"
             )
 
 
@@ -59,20 +64,47 @@ def check(algorithm, values, tune, where):
         for end in ends:
             agents.parameters(algorithm, {**values, key: end}, where)
     # Parameters may exclude each other, and values between the ends of a range need not be whole numbers.
-    for each in design(tune, Halving.configurations):
+    first = design(tune, CONFIGURATIONS)
+    for each in first + around(tune, first[:CENTRES], REFINED, CONFIGURATIONS):
         agents.parameters(algorithm, {**values, **each}, where)
+
+
+def active(algorithm, tune: dict, track: str) -> dict:
+    """The ranges without those of parameters that have no effect if the reward is known."""
+    idle = agents.idle(algorithm) if track == "K" else ()
+    return {key: value for key, value in tune.items() if key not in idle}
 
 
 def design(tune: dict, count: int) -> list[dict]:
     """The configurations: a lattice in the logarithms of the ranges of `tune`, rounded to three significant digits."""
-    ranges = {key: value for key, value in tune.items() if isinstance(value, list | tuple)}
-    found = []
-    for point in lattice(count, len(ranges)):
-        values = dict(tune)
-        for (key, (low, high)), u in zip(ranges.items(), point, strict=True):
-            values[key] = float(f"{low * (high / low) ** u:.3g}")
-        found.append(values)
+    return [_values(tune, point) for point in lattice(count, len(_ranges(tune)))]
+
+
+def around(tune: dict, centres: list[dict], count: int, size: int) -> list[dict]:
+    """`count` configurations around the centres, in boxes as wide as the spacing of a first design of `size` points.
+
+    The points of a box are a lattice without its first point, symmetric about the centre; those beyond an end of a
+    range are reflected there.
+    """
+    ranges, found = _ranges(tune), []
+    for number, centre in enumerate(centres):
+        here = [math.log(centre[key] / low) / math.log(high / low) for key, (low, high) in ranges.items()]
+        points = len(range(number, count, len(centres))) + 1
+        offsets = 2 * np.rint(lattice(points, len(ranges)) * (points - 1))[1:] / points - 1
+        for point in here + offsets * size ** (-1 / len(ranges)):
+            found.append(_values(tune, 1 - np.abs(1 - np.abs(point))))
     return found
+
+
+def _ranges(tune):
+    return {key: value for key, value in tune.items() if isinstance(value, list | tuple)}
+
+
+def _values(tune, point):
+    """The configuration at a point of the unit cube."""
+    ranges = zip(_ranges(tune).items(), point, strict=True)
+    between = {key: float(f"{low * (high / low) ** u:.3g}") for (key, (low, high)), u in ranges}
+    return dict(tune) | between
 
 
 def lattice(count, d):
@@ -95,18 +127,33 @@ def lattice(count, d):
 
 def halve(spec, values, tune, halving, width, threads=1, tick=None):
     """Tune the agent of `spec`, whose own seeds do not count, from its given `values`; return the outcome."""
+    tune = active(spec.algorithm, tune, spec.track)
     configurations = design(tune, halving.configurations)
-    settings = [agents.parameters(spec.algorithm, {**values, **each}) for each in configurations]
-    alive, played = list(range(len(settings))), [[] for _ in settings]
-    for start, stop, kept in zip((0, *halving.seeds[:-1]), halving.seeds, (*halving.kept, None), strict=True):
-        part = replace(spec, settings=tuple(settings[i] for i in alive), seeds=range(start, stop))
+    played = [[] for _ in range(halving.configurations + halving.refined)]
+
+    def play(numbers, start, stop):
+        settings = tuple(agents.parameters(spec.algorithm, {**values, **configurations[i]}) for i in numbers)
+        part = replace(spec, settings=settings, seeds=range(start, stop))
         final = runs.run_rows(part, width, threads, tick)[0]["regret"].sum(2)
-        for i, regrets in zip(alive, final, strict=True):
+        for i, regrets in zip(numbers, final, strict=True):
             played[i] += regrets.tolist()
-        order = sorted(alive, key=lambda i: (np.mean(played[i]), i))
-        alive = sorted(order[:kept])
+
+    def best(numbers):
+        return sorted(numbers, key=lambda i: (np.mean(played[i]), i))
+
+    alive = list(range(halving.configurations))
+    play(alive, 0, halving.seeds[0])
+    if halving.refined:
+        centres = [configurations[i] for i in best(alive)[: min(CENTRES, halving.refined)]]
+        configurations += around(tune, centres, halving.refined, halving.configurations)
+        new = range(halving.configurations, len(configurations))
+        play(new, 0, halving.seeds[0])
+        alive += new
+    for start, stop, kept in zip(halving.seeds[:-1], halving.seeds[1:], halving.kept, strict=True):
+        alive = sorted(best(alive)[:kept])
+        play(alive, start, stop)
     first = [float(np.mean(regrets[: halving.seeds[0]])) for regrets in played]
-    ranked = np.argsort(first, kind="stable").tolist()
+    ranked = np.argsort(first[: halving.configurations], kind="stable").tolist()
     entries = []
     for each, regrets, mean in zip(configurations, played, first, strict=True):
         entry = {"values": each, "rung": halving.seeds.index(len(regrets)) + 1, "seeds": len(regrets)}
@@ -119,7 +166,7 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
         "seeds": list(halving.seeds),
         "configurations": entries,
         "regrets": {str(i): played[i] for i in alive},  # of those that reached the last rung, on all tuning seeds
-        "chosen": {"tuned": order[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]},
+        "chosen": {"tuned": best(alive)[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]},
     }
 
 
@@ -143,7 +190,7 @@ def read(path) -> dict:
 
 def steps(halving, episodes, horizon):
     """The number of steps that the procedure takes."""
-    kept = [halving.configurations, *halving.kept]
+    kept = [halving.configurations + halving.refined, *halving.kept]
     return sum(k * s for k, s in zip(kept, np.diff([0, *halving.seeds]), strict=True)) * episodes * horizon
 
 

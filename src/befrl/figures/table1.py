@@ -13,7 +13,7 @@ TABLES = {
     "table": (
         *("instance", "track", "agent", "algorithm", "specification", "constants", "seeds", "episodes"),
         *("rate", "tractable_exploration", "tractable_planning", "free_of_clipping", "plans"),
-        *("theory_group", "tuned_group", "median_mean", "worst_mean"),
+        *("theory_group", "tuned_group"),
         *(f"{prefix}_{name}" for prefix in ("theory", "tuned") for name in MEASURED),
     )
 }
@@ -54,9 +54,6 @@ def draw(tables):
                 failed_seeds(regret, at, value["failed"])
             optimism.plot(value["optimistic"], at, clip_on=False, **options)
             texts(letters, at, ((0.0, _letters(row, prefix), "left"),), size=5)
-        if row.median_mean == row.median_mean:
-            regret.plot(max(row.median_mean, floor), line + 0.17, color=colour, marker="|", markersize=6)
-            regret.plot(max(row.worst_mean, floor), line + 0.17, color=colour, marker="x", markersize=3)
     words.set(xlim=(0, 2.55), ylim=(len(rows) - 0.5, -0.5), yticks=[])
     heads(words, ((0.0, "agent", "left"), (1.0, "printed rate", "left")))
     heads(words, ((1.95, "explore", "left"), (2.2, "plan", "left"), (2.45, "no clip", "left")), angle=30)

@@ -1,15 +1,13 @@
-"""How much tuning each agent needs: regret of all configurations tried, and of the best, the median and the worst."""
+"""How much tuning each agent needs: regret of all configurations tried, and of the chosen one on evaluation seeds."""
 
 from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "case"
 TABLES = {"summary": regret_columns.SUMMARY, "tuning": regret_columns.TUNING}
-ROLES = {"tuned": "o", "median": "|", "worst": "s"}
 LEGEND = {
-    "best": {"marker": "o"},
-    "median": {"marker": "|"},
-    "worst": {"marker": "s", "markerfacecolor": "white"},
+    "chosen": {"marker": "o"},
+    "median": {"marker": "|", "markersize": 8},
     "own constants": {"marker": "x"},
     "tried": {"marker": ".", "alpha": 0.5},
 }
@@ -17,21 +15,21 @@ LEGEND = {
 
 def draw(tables):
     summary, tuning = tables[0]["summary"], tables[0]["tuning"]
-    evaluated = summary[summary["role"].isin(ROLES)].set_index(["agent", "role"])
     best = summary[summary["role"] == "tuned"].sort_values("mean", kind="stable")
     figure, axis = style.subplots(figsize=(1.35 * style.WIDTH, 1.0 + 0.2 * max(len(best), 3)))
     floor = style.floor(summary["mean"])
     names = style.names(summary)
     for line, row in enumerate(best.itertuples()):
         colour = style.colour(row.agent, row.algorithm)
-        tried = tuning[tuning["agent"] == row.agent]["first_mean"].clip(lower=floor)
+        mine = tuning[tuning["agent"] == row.agent].assign(
+            first_mean=lambda table: table["first_mean"].clip(lower=floor)
+        )
+        tried, median = mine["first_mean"], mine[mine["chosen"] == "median"]["first_mean"]
         axis.plot(tried, [line] * len(tried), linestyle="none", marker=".", markersize=3, color=colour, alpha=0.35)
-        for role, marker in ROLES.items():
-            found = evaluated.loc[(row.agent, role)]
-            low, high, mean = (max(found[name], floor) for name in ("low", "high", "mean"))
-            axis.plot([low, high], [line, line], color=colour, linewidth=1.4)
-            options = {"markersize": 4 if marker != "|" else 8, "color": colour, "linestyle": "none", "zorder": 3}
-            axis.plot(mean, line, marker=marker, markerfacecolor=colour if role == "tuned" else "white", **options)
+        axis.plot(median, [line] * len(median), linestyle="none", marker="|", markersize=8, color=colour, zorder=3)
+        low, high, mean = (max(value, floor) for value in (row.low, row.high, row.mean))
+        axis.plot([low, high], [line, line], color=colour, linewidth=1.4)
+        axis.plot(mean, line, marker="o", markersize=4, color=colour, linestyle="none", zorder=3)
         own = summary[summary["variant"] == row.agent].iloc[0]
         axis.plot(max(own["mean"], floor), line, linestyle="none", marker="x", markersize=4, color="black", zorder=4)
     for name in ("greedy", "random"):
@@ -43,7 +41,7 @@ def draw(tables):
     axis.xaxis.set_minor_formatter("")
     axis.grid(axis="y", linewidth=0.3)
     for label, options in LEGEND.items():
-        axis.plot([], [], color="black", linestyle="none", markersize=4, label=label, **options)
+        axis.plot([], [], color="black", linestyle="none", label=label, **{"markersize": 4} | options)
     style.legend(figure, [axis], 5, handletextpad=0.1, columnspacing=1.0)
     return figure
 

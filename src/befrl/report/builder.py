@@ -16,7 +16,7 @@ from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.report import ledger, svg, wording
 
 HERE = Path(__file__).parent
-ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "median", "worst", "baseline")  # not the points of a sweep
+ROLES_IN_TABLE = ("theory", "surrogate", "set", "tuned", "baseline")  # not the points of a sweep
 WIDE = 360.0  # points: wider drawings take the whole width of the page
 EXPLAINED = ("mean", "low", "failed", "failed_high", "slope", "optimistic", "tied", "changed", "remarks")
 IN_MILLISECONDS = ("seconds_per_episode", "estimating", "planning", "acting")

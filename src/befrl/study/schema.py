@@ -49,7 +49,9 @@ class Section(BaseModel):
 
 class Tuning(Section):
     configurations: whole(2, 10_000) = defaults.CONFIGURATIONS
-    """Number of configurations tried for every agent with `tune`."""
+    """Number of configurations tried for every agent with `tune`, over its ranges."""
+    refined: whole(0, 10_000) = defaults.REFINED
+    """Number of further configurations, around the best three of the first ones."""
     seeds: some(list[whole(1, 1000)]) = list(defaults.TUNING_SEEDS)
     """Number of tuning seeds that the configurations of each rung of the successive halving have played, in total."""
     kept: list[whole(1, 10_000)] = list(defaults.KEPT)
@@ -59,6 +61,8 @@ class Tuning(Section):
 class OwnTuning(Section):
     configurations: whole(2, 10_000)
     """If the instance has its own `tuning`: number of configurations."""
+    refined: whole(0, 10_000) = 0
+    """If the instance has its own `tuning`: number of further configurations around the best."""
     seeds: some(list[whole(1, 1000)])
     """If the instance has its own `tuning`: numbers of tuning seeds."""
     kept: list[whole(1, 10_000)]

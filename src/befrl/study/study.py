@@ -87,7 +87,7 @@ class Study:
     def halving(self, instance: str) -> Halving:
         """How agents are tuned on an instance: its own procedure, or the study's."""
         chosen = self["study"][instance].get("tuning", self["tuning"])
-        return Halving(chosen["configurations"], tuple(chosen["seeds"]), tuple(chosen["kept"]))
+        return Halving(chosen["configurations"], chosen["refined"], tuple(chosen["seeds"]), tuple(chosen["kept"]))
 
     def batches(self, instance: str):
         """The batches of evaluation seeds."""

@@ -16,7 +16,7 @@ from befrl.learning.reward_learner import RewardLearner
 
 @dataclass(frozen=True)
 class RewardParameters:
-    reward_scale: float | None = optional(0.0, 1e6, "multiple of the rewards' radius in track U; as scale if none")
+    reward_scale: float | None = optional(0.0, 1e6, "multiple of the rewards' radius; as scale if none", rewards=True)
 
 
 class PlannedRewards:

@@ -25,7 +25,6 @@ from befrl.common.registry import Registry
 registry = Registry("published source", __name__, __path__)
 
 COLUMNS = columns.TABLES["published"]
-LOST = ("median", "worst")  # roles that show how much tuning an agent needs
 CURVES = {"return": "return", "regret": "cumulative regret", "reward": "cumulative reward"}
 UNITS = {"return": "reward per episode", "regret": "reward", "reward": "reward"}
 UNIFORM = {"algorithm": "random", "variant": "uniform play", "role": "baseline"}
@@ -44,8 +43,8 @@ class Rerun:
     timings: pd.DataFrame
 
     def variants(self, *roles):
-        """Rows of the summary with these roles; without any, of all but LOST."""
-        rows = self.summary[self.summary["role"].isin(roles) if roles else ~self.summary["role"].isin(LOST)]
+        """Rows of the summary with these roles, or all."""
+        rows = self.summary[self.summary["role"].isin(roles)] if roles else self.summary
         return [row for _, row in rows.iterrows()]
 
     def timed_variants(self):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from befrl.analysis.published import LOST, against, curves_of, of
+from befrl.analysis.published import against, curves_of, of
 from befrl.common.errors import InputError
 
 ABOUT = """\
@@ -62,7 +62,7 @@ def values(experiment, rerun):
 
 def curves(experiment, rerun):
     """Returns, also of the median and worst constants that were tried, since the authors' are not known."""
-    return curves_of(rerun, "return", "theory", "surrogate", "tuned", *LOST) if experiment == "returns" else ()
+    return curves_of(rerun, "return", "theory", "surrogate", "tuned") if experiment == "returns" else ()
 
 
 def timings(experiment, rerun):
