@@ -30,6 +30,7 @@ rule all:
         LAYOUT.errata(),
         LAYOUT.instances(),
         LAYOUT.table1(),
+        LAYOUT.improvement(),
         LAYOUT.columns(),
         LAYOUT.coverage(),
         case_tables(STUDY.cases(), *REGRET_TABLES),

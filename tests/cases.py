@@ -12,7 +12,7 @@ from befrl.experiment import run_file, runs, settings, tuning
 from befrl.experiment.spec import RunSpec
 from befrl.experiment.tuning import EVALUATION, Halving
 
-HALVING = Halving(4, (2, 4), (2,))
+HALVING = Halving(4, 0, (2, 4), (2,))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from befrl.study.config import check
 
 BASE = {
     "seeds": 3,
-    "tuning": {"configurations": 4, "seeds": [2, 4], "kept": [2]},
+    "tuning": {"configurations": 4, "refined": 0, "seeds": [2, 4], "kept": [2]},
     "instances": {"small": {"family": "chain", "set": {"bins": 3}}},
     "agents": {
         "ours": {"algorithm": "bef-rlsvi", "tune": {"x": [1, 30], "eta": 2}, "sweep": {"x": [1, 3]}},

@@ -7,9 +7,9 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 
-MEANS = {"bef-rlsvi": 900.0, "bef-rlsvi@tuned": 20.0, "bef-rlsvi@median": 100.0, "greedy": 400.0}
-MEANS |= {"greedy@tuned": 300.0, "greedy@median": 330.0, "ucbvi": 800.0, "ucbvi@tuned": 15.04, "ucbvi@median": 600.0}
-MEANS |= {"random": 1000.0}
+MEANS = {"bef-rlsvi": 900.0, "bef-rlsvi@tuned": 20.0, "greedy": 400.0, "greedy@tuned": 300.0, "ucbvi": 800.0}
+MEANS |= {"ucbvi@tuned": 15.04, "random": 1000.0}
+TUNING = {"bef-rlsvi": (20.0, 100.0), "greedy": (300.0, 330.0), "ucbvi": (15.04, 600.0)}  # chosen and median
 
 
 def a_row(variant, **values):
@@ -26,8 +26,14 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
     places = [("ucbvi@tuned", "a"), ("bef-rlsvi@tuned", "ab"), ("greedy@tuned", "b"), ("random", "c")]
     order = [a_row(name, family="tuned", place=i, group=group) for i, (name, group) in enumerate(places, start=1)]
     layout = Layout(tmp_path)
-    for name, table, columns in (("summary", rows, regret_columns.SUMMARY), ("order", order, regret_columns.ORDER)):
-        storage.write_text(layout.regret(name, "chain-8", "K"), tidy.text(table, columns))
+    tuning = [
+        {"instance": "chain-8", "track": "K", "agent": agent, "chosen": role, "mean": mean, "first_mean": mean}
+        for agent, means in TUNING.items()
+        for role, mean in zip(("tuned", "median"), means, strict=True)
+    ]
+    for name, table in {"summary": rows, "order": order, "tuning": tuning}.items():
+        text = tidy.text(table, getattr(regret_columns, name.upper()))
+        storage.write_text(layout.regret(name, "chain-8", "K"), text)
     first, second = findings.markdown(layout, [("chain-8", "K")]).split("\n\n")
     cells = [cell.strip() for cell in first.splitlines()[2].strip("|").split("|")]
     assert cells == [

@@ -17,7 +17,7 @@ from helpers import instance
 # Ends of ranges, with at most three digits.
 ENDS = st.tuples(st.integers(1, 999), st.integers(-8, 4)).map(lambda pair: float(f"{pair[0]}e{pair[1]}"))
 TUNE = {"x": [0.1, 1000], "eta": [0.1, 10]}
-HALVING = Halving(7, (2, 5, 6), (4, 2))
+HALVING = Halving(7, 5, (2, 5, 6), (4, 2))
 
 
 def test_the_lattice_has_every_value_once_in_each_coordinate_and_the_largest_distance():
@@ -82,15 +82,21 @@ def outcome():
 
 
 def test_halving_follows_its_definition(outcome):
-    """Every configuration plays its seeds by itself; the best half continues by its mean over all seeds so far."""
+    """Every configuration plays its seeds by itself; the second round is around the best three of the first."""
     design = tuning.design(TUNE, 7)
-    regret = {(i, seed): alone(design[i], seed) for i in range(7) for seed in range(6)}
+    regret = {}
 
     def mean(i, seeds):
+        for seed in range(seeds):
+            regret.setdefault((i, seed), None)
+            if regret[i, seed] is None:
+                regret[i, seed] = alone(design[i], seed)
         return np.mean([regret[i, seed] for seed in range(seeds)])
 
     order = sorted(range(7), key=lambda i: mean(i, 2))
-    second = sorted(order[:4], key=lambda i: mean(i, 5))
+    design += tuning.around(TUNE, [design[i] for i in order[:3]], 5, 7)
+    first = sorted(range(12), key=lambda i: mean(i, 2))
+    second = sorted(first[:4], key=lambda i: mean(i, 5))
     third = sorted(second[:2], key=lambda i: mean(i, 6))
     assert outcome["chosen"] == {"tuned": third[0], "median": order[3], "worst": order[-1]}
     for i, each in enumerate(outcome["configurations"]):
@@ -103,6 +109,32 @@ def test_halving_follows_its_definition(outcome):
     assert (outcome["tune"], outcome["seeds"]) == (TUNE, [2, 5, 6])
 
 
+def test_the_second_round_surrounds_its_centres_within_the_ranges():
+    """Four points each, symmetric about the centre in the logarithm, closer than the spacing of the first design."""
+    for tune in ({"x": [0.1, 1000]}, TUNE, TUNE | {"c": [1e-4, 1], "held": 3.0}):
+        ranges = {key: span for key, span in tune.items() if isinstance(span, list)}
+        centres = [tuning.design(tune, 24)[i] for i in (11, 12, 13)]
+        found = tuning.around(tune, centres, 12, 24)
+        assert len(found) == 12 and all(list(each) == list(tune) for each in found)
+        assert all(low <= each[key] <= high for each in found for key, (low, high) in ranges.items())
+        if len(ranges) < 3:  # the boxes lie within the ranges
+            for centre, own in zip(centres, (found[:4], found[4:8], found[8:]), strict=True):
+                for key, (low, high) in ranges.items():
+                    offsets = np.log([each[key] / centre[key] for each in own]) / math.log(high / low)
+                    spacing = 24 ** (-1 / len(ranges))
+                    assert np.allclose(sorted(offsets / spacing), (-0.6, -0.2, 0.2, 0.6), rtol=0, atol=0.02 / spacing)
+    # At an end points are reflected.
+    for each in tuning.around({"x": [0.1, 1000]}, [{"x": 0.1}], 4, 24):
+        assert 0.1 < each["x"] < 0.2
+
+
+def test_parameters_of_estimated_rewards_are_not_tuned_if_rewards_are_known():
+    tune = {"scale": [0.01, 1], "lam": [0.1, 10], "reward_scale": [0.1, 1]}
+    assert tuning.active("ucrl-vtr", tune, "U") == tune
+    assert tuning.active("ucrl-vtr", tune, "K") == {"scale": [0.01, 1], "lam": [0.1, 10]}
+    assert tuning.active("bef-rlsvi", TUNE, "K") == TUNE
+
+
 def test_groups_do_not_change_a_bit_and_track_ties_and_values_are_those_of_the_run(outcome):
     assert tuned(width=3) == outcome
     known = tuned(track="K")
@@ -111,12 +143,12 @@ def test_groups_do_not_change_a_bit_and_track_ties_and_values_are_those_of_the_r
     expected = [alone(known["configurations"][i]["values"], seed, track="K") for seed in range(6)]
     assert known["regrets"][str(i)] == expected
     # An agent whose bonus is at the cap ties.
-    capped = {"algorithm": "lsvi-ucb", "tune": {"scale": [1, 10]}, "halving": Halving(2, (1,), ())}
+    capped = {"algorithm": "lsvi-ucb", "tune": {"scale": [1, 10]}, "halving": Halving(2, 0, (1,), ())}
     first, random = (tuned(ties=ties, **capped) for ties in ("first", "random"))
     assert first["regrets"] != random["regrets"]
     # The agent's own values go into every configuration, and numbers of `tune` take precedence.
     values, tune = {"noise": "step", "eta": 7.0}, {"x": [0.1, 1000], "eta": 2}
-    for each in tuned(values=values, tune=tune, halving=Halving(3, (1,), ()))["configurations"]:
+    for each in tuned(values=values, tune=tune, halving=Halving(3, 0, (1,), ()))["configurations"]:
         assert each["values"]["eta"] == 2
         assert each["mean"] == alone(values | each["values"], 0)
 
@@ -125,16 +157,16 @@ def test_of_equal_configurations_the_first_continues(monkeypatch):
     """All without regret: ranks, and with them the median and the worst, are by number."""
     nothing = lambda part, *_: ({"regret": np.zeros((len(part.settings), len(part.seeds), 3))}, 0.0)  # noqa: E731
     monkeypatch.setattr(tuning.runs, "run_rows", nothing)
-    found = tuned("greedy", tune={"eta": [0.1, 10]}, halving=Halving(5, (1, 3), (2,)))
+    found = tuned("greedy", tune={"eta": [0.1, 10]}, halving=Halving(5, 0, (1, 3), (2,)))
     assert found["chosen"] == {"tuned": 0, "median": 2, "worst": 4}
     assert sorted(found["regrets"]) == ["0", "1"]
 
 
 def test_steps_are_counted():
-    """7 configurations on 2 seeds, 4 on 3 more, 2 on one more."""
+    """7 and 5 configurations on 2 seeds, 4 on 3 more, 2 on one more."""
     ticks = []
     tuning.halve(run_spec(), {}, TUNE, HALVING, 100, tick=ticks.append)
-    assert sum(ticks) == tuning.steps(HALVING, 10, 4) == (7 * 2 + 4 * 3 + 2 * 1) * 10 * 4
+    assert sum(ticks) == tuning.steps(HALVING, 10, 4) == (12 * 2 + 4 * 3 + 2 * 1) * 10 * 4
 
 
 def test_an_edge_is_the_smallest_or_the_largest_value_that_was_tried():
@@ -165,7 +197,7 @@ HALVINGS = [
 @pytest.mark.parametrize(("seeds", "kept", "words"), HALVINGS)
 def test_impossible_halvings_are_rejected(seeds, kept, words):
     with pytest.raises(InputError) as refusal:
-        Halving(5, seeds, kept)
+        Halving(5, 0, seeds, kept)
     assert words in str(refusal.value) and "it must be" in str(refusal.value) and "\n" not in str(refusal.value)
 
 
@@ -194,5 +226,5 @@ def test_impossible_ranges_are_rejected_with_their_name(tune, words):
 def test_possible_ranges_and_halvings_are_accepted():
     tuning.check("bef-rlsvi", {"noise": "step"}, {"x": [1, 100], "eta": 3}, "here")
     tuning.check("bef-rlsvi", {}, {"scale": [0.01, 1], "eta": [0.1, 10.0]}, "here")
-    assert Halving() == Halving(24, (4, 12, 40), (8, 3))
-    assert Halving(seeds=(4, 12, tuning.EVALUATION)).seeds[-1] == 1000
+    assert Halving() == Halving(24, 12, (6, 18, 50, 100), (14, 6, 3))
+    assert Halving(seeds=(4, 12, 40, tuning.EVALUATION)).seeds[-1] == 1000

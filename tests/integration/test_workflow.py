@@ -33,7 +33,7 @@ slow = pytest.mark.slow
 OTHER = {"estimator": "online-newton", "planner": "rff-paired", "features": 20}
 STUDY = {
     "seeds": 3,
-    "tuning": {"configurations": 3, "seeds": [1, 2], "kept": [2]},
+    "tuning": {"configurations": 3, "refined": 0, "seeds": [1, 2], "kept": [2]},
     "jobs": {"seeds_per_job": 2, "lockstep": 1, "threads": 1},
     "statistics": {"coverage": 10},
     "instances": {"tiny": {"family": "chain", "set": {"bins": 3, "horizon": 4}}},
@@ -67,12 +67,13 @@ COMPONENTS = {
     for kind in STUDY["components"]
 }
 INSTANCES, TABLE1 = LAYOUT.instances(), {LAYOUT.table1(), LAYOUT.table1_timings()}
+IMPROVEMENT = {LAYOUT.improvement(), LAYOUT.significance()}
 COVERAGE, COLUMNS = LAYOUT.coverage(), LAYOUT.columns()
 WANTED = figures.wanted([CASE], [(kind, "tiny") for kind in COMPONENTS])
 FIGURES = {name: {LAYOUT.figure(ending, name) for ending in ("svg", "png", "json")} for name in WANTED}
 ALL_FIGURES = set().union(*FIGURES.values())
 EVERYTHING = {LAYOUT.study(), INSTANCE, TUNED, INSTANCES, COVERAGE, COLUMNS, CLAIM, LEDGER, ERRATA, REPORT}
-EVERYTHING |= TABLE1 | ALL_RUNS | TABLES | ALL_FIGURES | set().union(*COMPONENTS.values())
+EVERYTHING |= TABLE1 | IMPROVEMENT | ALL_RUNS | TABLES | ALL_FIGURES | set().union(*COMPONENTS.values())
 # What holds seconds of the clock: timings, drawings of them, the page, run files and the records of claims.
 MEASURED = {name for name in EVERYTHING if "/timings/" in name} | {REPORT, CLAIM} | ALL_RUNS
 MEASURED |= set().union(*(FIGURES[name] for name, (kind, _) in WANTED.items() if figures.measured(kind)))
@@ -193,9 +194,9 @@ def test_the_report_shows_the_study_and_the_table_of_instances_the_answer_of_exp
 
 def test_every_job_has_an_empty_log_and_a_benchmark(project):
     logs, benchmarks = (sorted((project.folder / "results" / name).rglob("*.*")) for name in ("logs", "benchmarks"))
-    # one instance, table of instances, tuning, Table 1, coverage, columns, claim, ledger, case, its figures, and report
+    # instance, table of them, tuning, Table 1, improvement, coverage, columns, claim, ledger, case, its figures, report
     others = [name for name, (kind, _) in WANTED.items() if figures.scope(kind) != "case"]
-    assert len(logs) == len(benchmarks) == 11 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
+    assert len(logs) == len(benchmarks) == 12 + len(ALL_RUNS) + len(COMPONENTS) + len(others)
     assert [log.read_text() for log in logs if log.read_text()] == []
     assert all(float(pd.read_csv(path, sep="\t")["s"].iloc[0]) > 0 for path in benchmarks)
 
@@ -204,14 +205,13 @@ def test_runs_know_what_made_them(project):
     meta = storage.read_meta(project.folder / "results/runs/tiny/U/bef-rlsvi/1000-1001.npz", "run")
     assert (meta["instance"], meta["algorithm"], meta["seeds"]) == ("tiny", "bef-rlsvi", [1000, 1001])
     assert (meta["episodes"], meta["instance_parameters"]["bins"], meta["ties"]) == (20, 3, "random")
-    own, *chosen, low, high = zip(meta["labels"], meta["settings"], strict=True)
+    own, (tuned, setting), low, high = zip(meta["labels"], meta["settings"], strict=True)
     assert (own[0], own[1]["x"]) == ("bef-rlsvi", None)
     assert [(label, setting["x"]) for label, setting in (low, high)] == [("bef-rlsvi@x=0.3", 0.3), ("bef-rlsvi@x=3", 3)]
-    # The chosen settings are those of the tuning that the workflow has done before.
+    # The chosen setting is that of the tuning that the workflow has done before.
     outcome = storage.read_json(project.folder / TUNED)
-    assert [label for label, _ in chosen] == [f"bef-rlsvi@{role}" for role in ("tuned", "median", "worst")]
-    for (_, setting), number in zip(chosen, outcome["chosen"].values(), strict=True):
-        assert {key: setting[key] for key in ("x", "eta")} == outcome["configurations"][number]["values"]
+    chosen = outcome["configurations"][outcome["chosen"]["tuned"]]
+    assert (tuned, {key: setting[key] for key in ("x", "eta")}) == ("bef-rlsvi@tuned", chosen["values"])
     assert len(outcome["configurations"]) == 3 and [len(each) for each in outcome["regrets"].values()] == [2, 2]
     (parameters,) = storage.read_meta(project.folder / min(RUNS["other"]), "run")["settings"]
     assert OTHER.items() <= parameters.items()
@@ -221,7 +221,7 @@ def test_runs_know_what_made_them(project):
 EXPLORATION = COMPONENTS["exploration"] | FIGURES["exploration"] | {INSTANCES, REPORT}
 PLANNERS = COMPONENTS["planners"] | FIGURES["planners"] | FIGURES["planners-cost"] | {REPORT}
 OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"] | FIGURES["planners-cost"]
-AFTER_RUNS = TABLES | TABLE1 | (ALL_FIGURES - OF_COMPONENTS - FIGURES["claims-map"]) | {REPORT}
+AFTER_RUNS = TABLES | TABLE1 | IMPROVEMENT | (ALL_FIGURES - OF_COMPONENTS - FIGURES["claims-map"]) | {REPORT}
 C31 = "befrl.claims.sections.noise"
 # Where several modules are named together, none of them costs more than what stands there.
 EDITS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from befrl import claims, figures, instances, jobs
-from befrl.analysis import aggregation, components, coverage, instance_table, published, table1
+from befrl.analysis import aggregation, components, coverage, improvement, instance_table, published, table1
 from befrl.claims import errata, ledger
 from befrl.common import storage, tidy
 from befrl.common.layout import PUBLISHED_TABLES
@@ -37,7 +37,7 @@ def jobs_of(study):
         for agent in study["study"][instance]["agents"]:
             yield from (("run", case | {"agent": agent, "batch": batch}) for batch in study.batches(instance))
         yield "aggregate", case
-    yield from ((kind, {}) for kind in ("instances", "table1", "coverage", "columns"))
+    yield from ((kind, {}) for kind in ("instances", "table1", "improvement", "coverage", "columns"))
     yield from (("published", {"source": source}) for source in study["published"])
     yield from (("claims", {"section": section}) for section in study.claim_sections())
     yield "ledger", {}
@@ -86,7 +86,7 @@ def test_instance_file_is_the_instance(study):
 
 
 def test_tuning_is_successive_halving(study):
-    outcome, halving = tuning.read(study.layout.tuned("tiny", "U", "ours")), tuning.Halving(4, (1, 3), (2,))
+    outcome, halving = tuning.read(study.layout.tuned("tiny", "U", "ours")), tuning.Halving(4, 0, (1, 3), (2,))
     expected = tuning.halve(spec("bef-rlsvi", SET, [0]), SET, {"x": [0.1, 10], "eta": [0.5, 2]}, halving, 100)
     assert {key: outcome[key] for key in expected} == expected
 
@@ -136,6 +136,7 @@ def test_component_tables_are_those_of_the_component_study(study, kind):
 def test_tables_of_the_study_are_those_of_their_functions(study):
     layout, cases = study.layout, [("tiny", "U")]
     paths = [layout.run("tiny", "U", agent, batch) for agent in ("ours", "greedy", "random") for batch in BATCHES]
+    finals, level = {("tiny", "U"): aggregation.finals(paths)}, 0.8
     regret = aggregation.aggregate(paths, {"ours": tuning.read(layout.tuned("tiny", "U", "ours"))}, 0.8)
     expected = {
         layout.regret_timings("tiny", "U"): regret.pop("timings"),
@@ -144,6 +145,8 @@ def test_tables_of_the_study_are_those_of_their_functions(study):
         layout.columns(): tidy.text(columns.rows(), columns.COLUMNS),
         layout.instances(): tidy.text(instance_table.rows(layout, ["tiny", "swim"], ["tiny"]), instance_table.COLUMNS),
         layout.table1(): tidy.text(table1.rows(layout, cases), table1.COLUMNS),
+        layout.improvement(): tidy.text(improvement.rows(finals, level), improvement.COLUMNS),
+        layout.significance(): tidy.text(improvement.significance(finals, level), improvement.SIGNIFICANCE),
         layout.table1_timings(): tidy.text(table1.timings(layout, cases, ["tiny"]), table1.TIMINGS),
     }
     tables = published.tables("ayoub", published.read("ayoub", layout, {"code": ["swim"]}))
@@ -182,7 +185,7 @@ COMPONENTS = {("component", kind, "tiny") for kind in CONFIG["components"]}
 CHANGES = {
     "root_seed": (7, {("coverage",), ("claims", "noise")} | TUNE | RUNS | COMPONENTS),
     "ties": ("random", TUNE | RUNS),
-    "statistics.level": (0.9, {("aggregate", "tiny", "U"), ("aggregate", "swim", "K")}),
+    "statistics.level": (0.9, {("aggregate", "tiny", "U"), ("aggregate", "swim", "K"), ("improvement",)}),
     "statistics.coverage": (3, {("coverage",)}),
     "tuning.kept": ([3], TUNE),
     "study.tiny.tuning": ({"configurations": 5, "seeds": [1], "kept": []}, TUNE),

@@ -189,8 +189,8 @@ def test_instance_may_have_its_own_seeds_and_tuning():
     own = {"seeds": 7, "tuning": {"configurations": 9, "seeds": [1, 5, 9], "kept": [4, 3]}}
     config["study"]["other"] = config["study"]["small"] | own
     study = check(config)
-    assert study.halving("small") == Halving(4, (2, 4), (2,))
-    assert study.halving("other") == Halving(9, (1, 5, 9), (4, 3))
+    assert study.halving("small") == Halving(4, 0, (2, 4), (2,))
+    assert study.halving("other") == Halving(9, 0, (1, 5, 9), (4, 3))
     assert (list(study.batches("small")), list(study.batches("other"))) == (["1000-1002"], ["1000-1006"])
     assert study.tuned("small") == ["ours"] and study.agent("small", "U", "ours")["tune"] == {"x": [1, 30], "eta": 2}
 

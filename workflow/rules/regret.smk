@@ -54,6 +54,29 @@ rule table1:
         "python -m befrl job table1 --study {STUDY_FILE:q} > {log:q} 2>&1"
 
 
+rule improvement:
+    input:
+        [
+            LAYOUT.run(*case, agent, batch)
+            for case in STUDY.compared_cases()
+            for agent in STUDY.case(*case)["agents"]
+            for batch in STUDY.batches(case[0])
+        ],
+    output:
+        LAYOUT.improvement(),
+        LAYOUT.significance(),
+    log:
+        LAYOUT.log("improvement"),
+    benchmark:
+        LAYOUT.benchmark("improvement")
+    resources:
+        **STUDY.resources(),
+    params:
+        version=version("improvement"),
+    shell:
+        "python -m befrl job improvement --study {STUDY_FILE:q} > {log:q} 2>&1"
+
+
 rule coverage:
     output:
         LAYOUT.coverage(),

@@ -68,6 +68,16 @@ def aggregate(paths, outcomes, level):
     return {name: tidy.text(part, getattr(regret_columns, name.upper())) for name, part in rows.items()}
 
 
+def finals(paths):
+    """The cumulative regret of each agent but the oracle after K episodes, (seeds,): tuned, if it was tuned."""
+    found = {}
+    for label, (meta, log) in collect(paths):
+        agent, role, _ = settings.split(label)
+        if role in ("", "tuned") and meta["algorithm"] != "oracle":  # the tuned variant comes after the agent's own
+            found[agent] = log["regret"].sum(1)
+    return found
+
+
 def tables(variants, outcomes, level):
     """The rows of each table of a case by name, from the variants of all its agents, see `variants_of`."""
     rows, curves, timings, finals, metas, seeds = [], [], [], {}, {}, None

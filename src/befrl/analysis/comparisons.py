@@ -12,11 +12,16 @@ def adjusted_p_values(regrets):
     """Holm-adjusted p-values (m, m) for equal means of regrets (n, m) on common seeds; rounding is no difference."""
     m = regrets.shape[1]
     first, second = np.triu_indices(m, k=1)
-    differences = regrets[:, first] - regrets[:, second]
-    p = p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
     adjusted = np.ones((m, m))
-    adjusted[first, second] = adjusted[second, first] = holm(p)
+    adjusted[first, second] = adjusted[second, first] = holm(pair_p_values(regrets))
     return adjusted
+
+
+def pair_p_values(regrets):
+    """P-values for equal means of regrets (n, m), for all pairs in the order of `numpy.triu_indices`."""
+    first, second = np.triu_indices(regrets.shape[1], k=1)
+    differences = regrets[:, first] - regrets[:, second]
+    return p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
 
 
 def holm(p_values):

@@ -39,6 +39,8 @@ class Layout:
     published = _file("{results}/published/{source}/{table}.csv", "table", "source")
     columns = _file("{results}/columns.csv")
     table1 = _file("{results}/table1.csv")
+    improvement = _file("{results}/improvement.csv")
+    significance = _file("{results}/significance.csv")
     coverage = _file("{results}/coverage.csv")
     claim = _file("{results}/claims/{claim}.json", "claim")
     ledger = _file("{results}/claims.csv")

@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 
-from befrl.analysis import benchmark, components, coverage, instance_table, published, regret_columns, table1
+from befrl.analysis import (
+    benchmark,
+    components,
+    coverage,
+    improvement,
+    instance_table,
+    published,
+    regret_columns,
+    table1,
+)
 from befrl.claims import ledger
 from befrl.common.errors import InputError
 from befrl.common.layout import PUBLISHED_TABLES, REGRET_TABLES, Layout
@@ -34,6 +43,8 @@ def tables() -> list[Table]:
         Table(layout.regret_timings(), regret_columns.TIMINGS, "befrl job aggregate"),
         Table(layout.table1(), table1.COLUMNS, "befrl job table1"),
         Table(layout.table1_timings(), table1.TIMINGS, "befrl job table1"),
+        Table(layout.improvement(), improvement.COLUMNS, "befrl job improvement"),
+        Table(layout.significance(), improvement.SIGNIFICANCE, "befrl job improvement"),
         Table(layout.coverage(), coverage.COLUMNS, "befrl job coverage"),
         *(Table(layout.published(name), published.COLUMNS, "befrl job published") for name in PUBLISHED_TABLES),
         Table(layout.published_timings(), published.COLUMNS, "befrl job published"),

@@ -1,0 +1,103 @@
+"""Measure what tuning lost: python tools/tuning_loss.py results/study.json --out docs/tuning/loss.csv
+
+For every tuned agent of the cases with `--instances`: the mean regret of the chosen configuration on fresh seeds, which
+neither tuning nor evaluation used, over that of the best of all configurations tried, on the same seeds. All play 20
+seeds, the best eight 80, and the best four and the chosen one all. The best of several is below its own mean, so that
+the loss is an upper estimate. With --before the choice of an earlier study is measured on the same seeds.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from befrl import instances
+from befrl.analysis.intervals import mean_interval
+from befrl.common import storage, tidy
+from befrl.common.defaults import LEVEL, LOCKSTEP
+from befrl.common.layout import Layout
+from befrl.experiment import runs, tuning
+from befrl.experiment.settings import setting_text
+from befrl.experiment.spec import RunSpec
+from befrl.study.study import Study
+
+FIRST = 100_000  # of the fresh seeds
+COLUMNS = (
+    *("instance", "track", "agent", "seeds", "random", "chosen", "mean", "low", "high", "best", "best_mean", "loss"),
+    *("before", "before_mean", "before_loss"),
+)
+
+
+def measured(study, case, agent, seeds, before):
+    """One row: the chosen configuration, the best one, and that of an earlier study."""
+    entry, layout = study.agent(*case, agent), study.layout
+    outcome = tuning.read(layout.tuned(*case, agent))
+    name, built = instances.load(layout.instance(case[0]))
+    episodes = study.case(*case)["episodes"]
+    configurations = [entry["set"] | each["values"] for each in outcome["configurations"]]
+    fixed = [outcome["chosen"]["tuned"]]
+    if before and Path(earlier := Layout(results=before).tuned(*case, agent)).exists():
+        old = tuning.read(earlier)
+        fixed.append(len(configurations))
+        configurations.append(entry["set"] | old["configurations"][old["chosen"]["tuned"]]["values"])
+    played = {number: np.empty(0) for number in range(len(configurations))}
+
+    def play(numbers, stop):
+        for start in sorted({len(played[number]) for number in numbers}):
+            part = [number for number in numbers if len(played[number]) == start < stop]
+            if part:
+                values = [configurations[number] for number in part]
+                options = {"track": case[1], "root_seed": study["root_seed"], "ties": study["ties"]}
+                span = range(FIRST + start, FIRST + stop)
+                spec = RunSpec.of(built, name, entry["algorithm"], values, episodes, span, **options)
+                for number, regret in zip(part, runs.run_rows(spec, LOCKSTEP)[0]["regret"].sum(2), strict=True):
+                    played[number] = np.append(played[number], regret)
+
+    def leaders(count):
+        own = range(len(outcome["configurations"]))
+        longest = max(map(len, played.values()))
+        return sorted((n for n in own if len(played[n]) == longest), key=lambda n: played[n].mean())[:count]
+
+    play(list(played), 20)
+    play([*leaders(8), *fixed], 80)
+    play([*leaders(4), *fixed], seeds)
+    best = leaders(1)[0]
+    chosen, least = played[fixed[0]], played[best].mean()
+    floor = 1e-3 * episodes * (built.optimal_value - built.uniform_value)  # a thousandth of random play
+    low, high = mean_interval(chosen, LEVEL, least=0.0)
+    row = {"instance": case[0], "track": case[1], "agent": agent, "seeds": seeds, "random": 1000 * floor}
+    texts = [setting_text(entry["algorithm"], configurations[number]) for number in (fixed[0], best)]
+    row |= {"chosen": texts[0], "mean": chosen.mean(), "low": low, "high": high, "best": texts[1], "best_mean": least}
+    row["loss"] = (chosen.mean() + floor) / (least + floor)
+    if len(fixed) > 1:
+        mean = played[fixed[1]].mean()
+        row |= {"before": setting_text(entry["algorithm"], configurations[fixed[1]]), "before_mean": mean}
+        row["before_loss"] = (mean + floor) / (least + floor)
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--instances", nargs="+", default=["chain-8", "riverswim-6", "jao"])
+    parser.add_argument("--seeds", type=int, default=500)
+    parser.add_argument("--before")
+    args = parser.parse_args()
+    study = Study.read(args.study)
+    cases = [case for case in study.compared_cases() if case[0] in args.instances]
+    jobs = [(case, agent) for case in cases for agent in study.tuned(case[0])]
+    made = Parallel(n_jobs=-1, batch_size=1)(
+        delayed(measured)(study, case, agent, args.seeds, args.before) for case, agent in jobs
+    )
+    storage.write_text(args.out, tidy.text(made, dict.fromkeys(COLUMNS, "")))
+    for name in ("loss", "before_loss"):
+        losses = np.array([row[name] for row in made if name in row])
+        if len(losses):
+            middle, most = np.quantile(losses, (0.5, 0.9))
+            print(f"{name}: median {middle:.3f}, nine tenths at most {most:.3f}, largest {losses.max():.2f}")
+
+
+if __name__ == "__main__":
+    main()
