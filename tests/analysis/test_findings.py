@@ -19,10 +19,11 @@ def a_row(variant, **values):
 def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
     rows = []
     for variant, mean in MEANS.items():
-        failed = 0.35 if "greedy" in variant else 0.0
+        failed = {"greedy": 0.35, "greedy@tuned": 0.65, "bef-rlsvi": 1.0}.get(variant, 0.0)
         numbers = {"mean": mean, "low": 0.9 * mean, "high": 1.1 * mean, "seeds": 200, "episodes": 500}
         shares = {"failed": failed, "failed_low": max(failed - 0.1, 0), "failed_high": failed + 0.1}
-        rows.append(a_row(variant, **numbers, **shares))
+        role = "tuned" if "@" in variant else "baseline" if variant in ("greedy", "random") else "theory"
+        rows.append(a_row(variant, role=role, **numbers, **shares))
     places = [("ucbvi@tuned", "a"), ("bef-rlsvi@tuned", "ab"), ("greedy@tuned", "b"), ("random", "c")]
     order = [a_row(name, family="tuned", place=i, group=group) for i, (name, group) in enumerate(places, start=1)]
     layout = Layout(tmp_path)
@@ -31,16 +32,29 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
         for agent, means in TUNING.items()
         for role, mean in zip(("tuned", "median"), means, strict=True)
     ]
-    for name, table in {"summary": rows, "order": order, "tuning": tuning}.items():
+    pairs = [("ucbvi@tuned", "greedy@tuned", -285.0, 0.2), ("bef-rlsvi@tuned", "greedy@tuned", -280.0, 0.01)]
+    paired = [
+        {"instance": "chain-8", "track": "K", "family": "tuned", "first": a, "second": b, "difference": gap, "p": p}
+        for a, b, gap, p in pairs
+    ]
+    for name, table in {"summary": rows, "order": order, "tuning": tuning, "paired": paired}.items():
         text = tidy.text(table, getattr(regret_columns, name.upper()))
         storage.write_text(layout.regret(name, "chain-8", "K"), text)
-    first, second = findings.markdown(layout, [("chain-8", "K")]).split("\n\n")
+    said, first, second = findings.markdown(layout, [("chain-8", "K")]).split("\n\n")
+    assert said.splitlines() == [
+        "- Tuned, BEF-RLSVI has significantly less regret than tuned greedy in 1 of 1 cases. Its places among the tuned "
+        "agents are 2 of 4.",
+        "- With the x_k of Theorem 1 it fails in 1 of 1 cases.",
+        "- Most often not significantly different from the best, in 1 of 1 cases: bef-rlsvi, ucbvi.",
+        "- Learn in all cases with theoretical constants, or surrogates of them: ucbvi.",
+        "- Tuned agents that fail: chain-8, reward known: greedy.",
+    ]
     cells = [cell.strip() for cell in first.splitlines()[2].strip("|").split("|")]
     assert cells == [
         "chain-8, reward known; K = 500, 200 seeds",
         "ucbvi 15.0 [13.5, 16.5]; bef-rlsvi 20.0 [18.0, 22.0]",
         "20.0 [18.0, 22.0] (place 2 of 4)",
-        "300 [270, 330], failed 35% [25%, 45%]",
+        "300 [270, 330], failed 65% [55%, 75%]",
         "900 [810, 990]",
         "1000 [900, 1100]",
     ]

@@ -1,8 +1,14 @@
-"""The main findings of a study as Markdown: who wins, who fails and who needs tuning, with intervals."""
+"""The main findings of a study as Markdown: who wins, who fails and who needs tuning, with intervals.
+
+Sentences follow from the tables by rules: less regret means significantly less (Holm's correction within the case), an
+agent fails in a case if the interval of its share of failed seeds is above one half, and learns if it is below.
+"""
 
 import math
+from collections import Counter
 
 from befrl.analysis import regret_tables, remarks
+from befrl.common.defaults import LEVEL
 from befrl.common.errors import InputError
 
 HEAD = (
@@ -18,13 +24,62 @@ MOST = 6  # names that fit into a cell
 
 
 def markdown(layout, cases) -> str:
-    """Two tables: regrets of the agents that matter most, and how much tuning the agents need."""
+    """Sentences and two tables: regrets of the agents that matter most, and how much tuning the agents need."""
     tables = read(layout, cases)
     first = [HEAD, ["---"] * len(HEAD), *(_regrets(*case, *tables[case]) for case in cases)]
     second = [("case", "median over best setting: least", "most"), ["---"] * 3]
     second += [_tuning(*case, regret_tables.read(layout, "tuning", *case)) for case in cases]
     # `DataFrame.to_markdown` would pad all cells to the longest.
-    return "\n\n".join("\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)) + "\n"
+    parts = ["\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)]
+    paired = {case: regret_tables.read(layout, "paired", *case) for case in cases}
+    return "\n\n".join(["\n".join(f"- {text}" for text in sentences(tables, paired)), *parts]) + "\n"
+
+
+def sentences(tables, paired) -> list[str]:
+    """What the tables say of BEF-RLSVI, tuned and at theory, of its rivals, and of who leads."""
+    cases, rows = list(tables), {case: summary.set_index("variant") for case, (summary, _) in tables.items()}
+    orders = {case: order[order["family"] == "tuned"].set_index("agent") for case, (_, order) in tables.items()}
+    of_all = f"of {len(cases)} cases"
+    better = sum(_significant(paired[case], "bef-rlsvi@tuned", "greedy@tuned") for case in cases)
+    theory = sum(rows[case].loc["bef-rlsvi", "failed_low"] > 0.5 for case in cases)
+    places = ", ".join(f"{order['place']['bef-rlsvi']} of {len(order)}" for order in orders.values())
+    counts = Counter(agent for case in cases for agent in _leaders(tables[case][1]))
+    most = max(counts.values())
+    first = ", ".join(sorted(agent for agent, count in counts.items() if count == most))
+    always = sorted(set.intersection(*(_learning(rows[case]) for case in cases)))
+    failing = {_name(*case): ", ".join(_failing(rows[case])) for case in cases}
+    failures = "; ".join(f"{case}: {names}" for case, names in failing.items() if names)
+    return [
+        f"Tuned, BEF-RLSVI has significantly less regret than tuned greedy in {better} {of_all}. Its places among the "
+        f"tuned agents are {places}.",
+        f"With the x_k of Theorem 1 it fails in {theory} {of_all}.",
+        f"Most often not significantly different from the best, in {most} {of_all}: {first}.",
+        f"Learn in all cases with theoretical constants, or surrogates of them: {', '.join(always) or 'no agent'}.",
+        f"Tuned agents that fail: {failures or 'none'}.",
+    ]
+
+
+def _significant(paired, less, more):
+    """Whether one variant has significantly less regret than the other."""
+    rows = paired[paired["family"] == "tuned"]
+    found = rows[(rows["first"] == less) & (rows["second"] == more)]
+    return bool(len(found)) and bool((found["p"] <= 1 - LEVEL).all() and (found["difference"] < 0).all())
+
+
+def _leaders(order):
+    order = order[order["family"] == "tuned"]
+    best = set(order["group"].iloc[0])
+    return [row.agent for row in order.itertuples() if best & set(row.group)]
+
+
+def _failing(rows):
+    return rows[(rows["role"] == "tuned") & (rows["failed_low"] > 0.5)]["agent"]
+
+
+def _learning(rows):
+    """The agents that learn with theoretical or surrogate constants."""
+    own = rows[rows["role"].isin(("theory", "surrogate"))]
+    return set(own[own["failed_high"] < 0.5]["agent"])
 
 
 def read(layout, cases):
@@ -46,7 +101,7 @@ def _name(instance, track):
 def _regrets(instance, track, summary, order):
     by_variant = summary.set_index("variant")
     order = order[order["family"] == "tuned"]
-    leaders = order[[bool(set(group) & set(order["group"].iloc[0])) for group in order["group"]]]
+    leaders = order[order["agent"].isin(_leaders(order))]
     shown = []
     for row in leaders.head(MOST).itertuples():
         constant = remarks.CONSTANT in str(by_variant.loc[row.variant, "remarks"])
