@@ -42,8 +42,8 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
         storage.write_text(layout.regret(name, "chain-8", "K"), text)
     said, first, second = findings.markdown(layout, [("chain-8", "K")]).split("\n\n")
     assert said.splitlines() == [
-        "- Tuned, BEF-RLSVI has significantly less regret than tuned greedy in 1 of 1 cases. Its places among the tuned "
-        "agents are 2 of 4.",
+        "- Tuned, BEF-RLSVI has significantly less regret than tuned greedy in 1 of 1 cases. Its places among the "
+        "tuned agents are 2 of 4.",
         "- With the x_k of Theorem 1 it fails in 1 of 1 cases.",
         "- Most often not significantly different from the best, in 1 of 1 cases: bef-rlsvi, ucbvi.",
         "- Learn in all cases with theoretical constants, or surrogates of them: ucbvi.",

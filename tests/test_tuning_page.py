@@ -1,0 +1,43 @@
+"""docs/tuning.md has what the code does and what the committed measurements say."""
+
+import csv
+import re
+
+import numpy as np
+
+from befrl.common.defaults import CONFIGURATIONS, KEPT, REFINED, TUNING_SEEDS
+from befrl.experiment import tuning
+from helpers import PROJECT
+
+PAGE = (PROJECT / "docs/tuning.md").read_text()
+
+
+def rows(name):
+    with open(PROJECT / f"docs/tuning/{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_budget_is_that_of_the_code():
+    runs = tuning.steps(tuning.Halving(), 1, 1)
+    assert f"That is {runs} runs" in PAGE and f"{CONFIGURATIONS} configurations" in PAGE and f"{REFINED} more" in PAGE
+    steps = (
+        f"The best {KEPT[0]} continue to {TUNING_SEEDS[1]} seeds, the best {KEPT[1]} to {TUNING_SEEDS[2]}, and the best"
+    )
+    assert f"{steps} {KEPT[2]} to {TUNING_SEEDS[3]}." in PAGE
+
+
+def test_the_comparison_of_procedures_is_the_committed_one():
+    shown = re.search(r"<!-- docs/tuning/procedures.csv -->\n(.*?)<!-- end -->", PAGE, re.DOTALL)[1].splitlines()[2:]
+    names = ("median", "nine_tenths", "97_percent", "mean")
+    expected = [
+        f"| {row['procedure']} | {row['runs']} | {' | '.join(f'{float(row[name]):.2f}' for name in names)} |"
+        for row in rows("procedures")
+    ]
+    assert shown == expected
+
+
+def test_the_loss_in_the_study_is_the_committed_one():
+    losses = np.array([float(row["loss"]) for row in rows("loss")])
+    middle, most = np.quantile(losses, (0.5, 0.9))
+    assert f"the median loss is {middle:.2f}, nine tenths are at most {most:.2f}, and the largest is" in PAGE
+    assert f"the largest is {losses.max():.2f}" in PAGE and f"{len(losses)} agents" in PAGE
