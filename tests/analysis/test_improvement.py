@@ -18,6 +18,8 @@ def finals():
     cases = {("a", "U"): ("good", "fair", "bad"), ("b", "K"): ("good", "bad", "alone", "fair")}
     found = {case: {agent: worse[agent] * rng.exponential(size=60) for agent in own} for case, own in cases.items()}
     found["b", "K"]["fair"][:7] = found["b", "K"]["good"][:7]  # ties
+    found["c", "U"] = {agent: found["a", "U"][agent] + 1.0 for agent in ("bad", "fair")}
+    found["c", "U"] |= {"alone": found["a", "U"]["good"] + 2.0, "once": np.ones(60)}
     return found
 
 
@@ -37,6 +39,7 @@ def test_probabilities_are_those_counted_by_loops_and_pairs_add_up_to_one(finals
         assert (row["low"], row["high"]) == pytest.approx(mean_interval(by_seed, LEVEL, 0.0, 1.0), abs=1e-12)
         assert row["seeds"] == 60
     assert table["good", "fair"]["cases"] == 2 and table["good", "alone"]["cases"] == 1
+    assert not any("once" in pair for pair in table)  # it plays one case only
     assert {frozenset(pair) for pair in table if improvement.ALL not in pair} == {
         frozenset(pair) for pair in itertools.combinations(("good", "fair", "bad", "alone"), 2)
     }

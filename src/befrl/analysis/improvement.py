@@ -3,8 +3,10 @@
 The probability of improvement of an agent over another is the share of seeds on which it has the smaller regret, ties
 counted half, averaged over the cases that both play (Agarwal et al., NeurIPS 2021). Cases share their seeds, and tracks
 U and K of an instance their noise. So the average over cases is taken within a seed, and the interval is over seeds.
+Agents that play one case only are left out, if others play more.
 """
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +21,8 @@ ALL = "all others"
 
 def rows(finals: dict, level: float) -> list[dict]:
     """The probabilities of each agent over all others, best first, and of all pairs; finals[case][agent] (seeds,)."""
-    agents = list(dict.fromkeys(agent for case in finals.values() for agent in case))
+    played = Counter(agent for case in finals.values() for agent in case)
+    agents = [agent for agent, number in played.items() if number >= min(2, max(played.values()))]
     seeds = min(len(regret) for case in finals.values() for regret in case.values())
     wins = {
         pair: _wins([case for case in finals.values() if set(pair) <= set(case)], *pair, seeds)
@@ -31,8 +34,7 @@ def rows(finals: dict, level: float) -> list[dict]:
     for agent in agents:
         own = [won for (first, _), (won, _) in wins.items() if first == agent]
         if own:
-            cases = sum(agent in case for case in finals.values())
-            found.append(_row(agent, ALL, cases, np.mean(own, axis=0), level))
+            found.append(_row(agent, ALL, played[agent], np.mean(own, axis=0), level))
     found.sort(key=lambda row: -row["probability"])
     place = {row["first"]: number for number, row in enumerate(found)}
     pairs = sorted(
