@@ -73,8 +73,8 @@ def contested(args):
         print(json.dumps({"claim": brought.id, "changes": rows, "record": after}, indent=2))
         return
     verdicts = before["verdict"], after["verdict"]
-    changed = f"from {verdicts[0]} to {verdicts[1]}" if len(set(verdicts)) == 2 else f"not: it stays {verdicts[0]}"
-    print(f"{brought.id}: the verdict changes {changed}.")
+    changed = f"changes from {verdicts[0]} to {verdicts[1]}" if len(set(verdicts)) == 2 else f"stays {verdicts[0]}"
+    print(f"{brought.id}: the verdict {changed}.")
     for row in rows[1:]:
         if row["before"] != row["after"]:
             print(
