@@ -44,6 +44,7 @@ def measured(study, case, agent, seeds, before):
     played = {number: np.empty(0) for number in range(len(configurations))}
 
     def play(numbers, stop):
+        numbers = list(dict.fromkeys(numbers))
         for start in sorted({len(played[number]) for number in numbers}):
             part = [number for number in numbers if len(played[number]) == start < stop]
             if part:
