@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from joblib import Parallel, delayed
 
 from befrl import instances
 from befrl.analysis.intervals import mean_interval
@@ -25,7 +26,8 @@ CASES = {  # family, parameters and episodes
     "riverswim-5": ("riverswim", {"kernel": "cho", "states": 5, "horizon": 16, "small": 0.06}, 200),
 }
 AGENTS = (
-    "bef-rlsvi exp-ucrl exp-psrl rlsvi-shared lsvi-phe-shared opt-rlsvi-shared ucbvi psrl ucrl-vtr eps-greedy".split()
+    *("bef-rlsvi", "exp-ucrl", "exp-psrl", "rlsvi-shared", "lsvi-phe-shared", "opt-rlsvi-shared"),
+    *("ucbvi", "ucbvi-bf", "eqo", "orlc", "psrl", "opsrl"),
 )
 PROCEDURES = {  # configurations of the second round, seeds of each rung, kept after each; level of the upper limit
     "one round, 4 12 40 seeds, by the mean": (0, (4, 12, 40), (8, 3), None),
@@ -84,7 +86,7 @@ def main():
     Path(args.data).mkdir(parents=True, exist_ok=True)
     entries = yaml.safe_load((Path(__file__).parents[1] / "config/agents.yaml").read_text())["agents"]
     cases = [(case, track, agent) for case in CASES for track in "UK" for agent in AGENTS]
-    tables = [played(args.data, *case, entries[case[2]]) for case in cases]
+    tables = Parallel(n_jobs=-1, batch_size=1)(delayed(played)(args.data, *case, entries[case[2]]) for case in cases)
     rows = []
     for name, procedure in PROCEDURES.items():
         losses = []

@@ -194,6 +194,7 @@ def test_the_caption_says_which_track_and_family(layout):
     assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
     # A study without a sweep or tuning has its figures, too.
     words = {"noise-scale": "No sweep over x", "optimism": "No sweep over x", "tuning": "No agent was tuned"}
+    words["noise-penalty"] = "not tuned over x"
     for kind, text in words.items():
         assert text in described(layout, kind, UNTUNED)["caption"]
         assert not drawn(kind, figures.tables(layout, kind, [UNTUNED])).axes[0].collections
@@ -354,6 +355,20 @@ def test_tuning_shows_all_configurations_and_those_that_were_evaluated(drawing):
             assert at(marker, line) == [summary.loc[f"{agent}{variant}", "mean"]]
         median = tuning[(tuning["agent"] == agent) & (tuning["chosen"] == "median")]["first_mean"]
         assert at("|", line) == median.tolist()
+
+
+def test_configurations_over_noise_and_penalty_are_those_of_the_table(drawing):
+    figure, tables = drawing("noise-penalty")
+    rows = tables[0]["tuning"][tables[0]["tuning"]["agent"] == "bef-rlsvi"]
+    points, circle = figure.axes[0].collections
+    random = tables[0]["summary"].set_index("variant").loc["random", "mean"]
+    drawn = {(x, eta): share for (x, eta), share in zip(points.get_offsets().tolist(), points.get_array(), strict=True)}
+    for row in rows.itertuples():
+        values = dict(part.split("=") for part in row.setting.split())
+        at = (float(values["x"]), float(values["eta"]))
+        assert drawn.pop(at) == pytest.approx(np.clip(row.first_mean / random, 0.01, 1), rel=1e-12)
+        assert (row.chosen == "tuned") == (at in set(map(tuple, circle.get_offsets().tolist())))
+    assert not drawn
 
 
 @pytest.mark.parametrize(("kind", "column"), [("noise-scale", "mean"), ("optimism", "optimistic")])

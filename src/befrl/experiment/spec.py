@@ -26,6 +26,7 @@ class RunSpec:
     track: str = next(iter(TRACKS))  # U: the reward is unknown to the agent; K: it is given the true mean reward
     root_seed: int = ROOT_SEED
     ties: str = TIES[0]  # random: equal actions are equally likely; first: the smallest is taken
+    stride: int = 0  # setting i plays the seeds plus i times this number
 
     def __post_init__(self):
         for key, allowed in (("track", TRACKS), ("ties", TIES)):
@@ -54,7 +55,7 @@ class RunSpec:
 
     @property
     def row_seeds(self):
-        return self.seeds * len(self.settings)
+        return tuple(seed + i * self.stride for i in range(len(self.settings)) for seed in self.seeds)
 
     @property
     def row_parameters(self):
@@ -75,9 +76,8 @@ class RunSpec:
         return [streams.generator(self.root_seed, self.name, seed, purpose) for seed in self.row_seeds]
 
     def tie_breaker(self):
-        """The rule for ties, with a key for each seed."""
+        """The rule for ties, with a key for each row's seed."""
         if self.ties == "first":
             return ties.FirstTies(self.rows)
-        sequences = [streams.sequence(self.root_seed, self.name, seed, streams.TIES) for seed in self.seeds]
-        keys = [each.generate_state(1, np.uint64)[0] for each in sequences]
-        return ties.RandomTies(keys * len(self.settings))
+        sequences = [streams.sequence(self.root_seed, self.name, seed, streams.TIES) for seed in self.row_seeds]
+        return ties.RandomTies([each.generate_state(1, np.uint64)[0] for each in sequences])

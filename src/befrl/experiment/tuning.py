@@ -1,11 +1,16 @@
 """Tuning by successive halving: the same number of configurations for every agent, over stated ranges, in two rounds.
 
 An agent's `tune` has a range [low, high] for each parameter that its author would tune, or a fixed number. All
-configurations of `design` play the first tuning seeds for the full number of episodes. Then configurations around the
-best of them play the same seeds (`around`): a first design has fewer values of each parameter the more parameters there
-are, and the second round evens that out. The best of both rounds continue with more seeds, and so on (Karnin, Koren,
-Somekh 2013; here over seeds alone: shorter runs would favour agents that explore too little), until the last ones have
-played enough seeds to show a rare failure. No tuning seed is used in the evaluation. `docs/tuning.md` has the measured
+configurations of `design` play some tuning seeds for the full number of episodes, and so do configurations around the
+best of them (`around`): a first design has fewer values of each parameter the more parameters there are, and the second
+round evens that out. The best of both rounds continue with more seeds, and so on (Karnin, Koren, Somekh 2013; here over
+seeds alone: shorter runs would favour agents that explore too little), until the last ones have played enough seeds to
+show a rare failure.
+
+In the first rung every configuration has seeds of its own. Those that explore too little fail on the same seeds, so that
+on common seeds all of them would be lucky together and take all places of the next rung. From then on the configurations
+share their seeds, and are ranked by these alone: by the mean plus half its standard error, since failures that have not
+been seen are more likely where regrets vary. No tuning seed is used in the evaluation. `docs/tuning.md` has the measured
 loss of this procedure and of others.
 """
 
@@ -21,6 +26,7 @@ from befrl.common.errors import InputError
 from befrl.experiment import runs
 
 EVALUATION = 1000  # the first evaluation seed, whatever the number of tuning seeds
+OWN = 1_000_000_000  # the first of the seeds that only one configuration plays
 CENTRES = 3  # configurations of the first round around which the second one is placed
 CHOSEN = ("tuned", "median", "worst")  # median and worst of the first round show how much tuning an agent needs
 OUTCOME = {"instance": str, "track": str, "algorithm": str, "tune": dict, "seeds": list, "configurations": list}
@@ -125,34 +131,46 @@ def lattice(count, d):
     return best / max(count - 1, 1)
 
 
+def pessimistic_mean(regrets):
+    """The mean plus half its standard error."""
+    return np.mean(regrets) + np.std(regrets) / np.sqrt(len(regrets)) / 2
+
+
 def halve(spec, values, tune, halving, width, threads=1, tick=None):
     """Tune the agent of `spec`, whose own seeds do not count, from its given `values`; return the outcome."""
     tune = active(spec.algorithm, tune, spec.track)
-    configurations = design(tune, halving.configurations)
+    configurations, own = design(tune, halving.configurations), halving.seeds[0]
     played = [[] for _ in range(halving.configurations + halving.refined)]
 
-    def play(numbers, start, stop):
+    def play(numbers, seeds, stride=0):
         settings = tuple(agents.parameters(spec.algorithm, {**values, **configurations[i]}) for i in numbers)
-        part = replace(spec, settings=settings, seeds=range(start, stop))
+        part = replace(spec, settings=settings, seeds=seeds, stride=stride)
         final = runs.run_rows(part, width, threads, tick)[0]["regret"].sum(2)
         for i, regrets in zip(numbers, final, strict=True):
             played[i] += regrets.tolist()
 
+    def play_own(numbers):
+        first = OWN + numbers[0] * own
+        play(numbers, range(first, first + own), stride=own)
+
+    def compared(i):
+        return played[i][own:] or played[i]
+
     def best(numbers):
-        return sorted(numbers, key=lambda i: (np.mean(played[i]), i))
+        return sorted(numbers, key=lambda i: (pessimistic_mean(compared(i)), i))
 
     alive = list(range(halving.configurations))
-    play(alive, 0, halving.seeds[0])
+    play_own(alive)
     if halving.refined:
         centres = [configurations[i] for i in best(alive)[: min(CENTRES, halving.refined)]]
         configurations += around(tune, centres, halving.refined, halving.configurations)
         new = range(halving.configurations, len(configurations))
-        play(new, 0, halving.seeds[0])
+        play_own(new)
         alive += new
     for start, stop, kept in zip(halving.seeds[:-1], halving.seeds[1:], halving.kept, strict=True):
         alive = sorted(best(alive)[:kept])
-        play(alive, start, stop)
-    first = [float(np.mean(regrets[: halving.seeds[0]])) for regrets in played]
+        play(alive, range(start, stop))
+    first = [float(np.mean(regrets[:own])) for regrets in played]
     ranked = np.argsort(first[: halving.configurations], kind="stable").tolist()
     entries = []
     for each, regrets, mean in zip(configurations, played, first, strict=True):
@@ -165,7 +183,7 @@ def halve(spec, values, tune, halving, width, threads=1, tick=None):
         "tune": tune,
         "seeds": list(halving.seeds),
         "configurations": entries,
-        "regrets": {str(i): played[i] for i in alive},  # of those that reached the last rung, on all tuning seeds
+        "regrets": {str(i): compared(i) for i in alive},  # of the last rung, on the seeds that its configurations share
         "chosen": {"tuned": best(alive)[0], "median": ranked[(len(ranked) - 1) // 2], "worst": ranked[-1]},
     }
 
