@@ -215,6 +215,12 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
     assert 160 < li.AFTER * instance.uniform_value < 183
 
 
+def test_sources_whose_curves_show_nothing_have_no_figure():
+    study = config.load(config.INCLUDED / "config.yaml")
+    named = {name for name, (kind, _) in study.figures.items() if kind == "published"}
+    assert named == {f"published_{source}" for source in CURVES if source != "cho"}
+
+
 @pytest.mark.parametrize("name", ["config.yaml", "full.yaml"])
 def test_studies_run_the_published_settings(name):
     """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
