@@ -32,7 +32,7 @@ INSTANCES = [*instances.registry.names(), "dense", "waves"]
 # Written down, so that nothing is built when tests are collected; `test_instances.py` checks them.
 SMOOTH = ["circle", "custom-sin", "lds", "waves"]
 CONSTANT = [name for name in INSTANCES if name not in SMOOTH]
-FINITE = {"dense", "factored", "jao", "riverswim", "trap-two"}
+FINITE = {"dense", "factored", "grid", "jao", "riverswim", "trap-two"}
 CONTINUOUS = set(INSTANCES) - FINITE
 # The allowed instances of agents, estimators and planners that do not run on all of them.
 WORKS_ON = {

@@ -9,7 +9,7 @@ import pytest
 
 from befrl import instances
 from befrl.analysis import published
-from befrl.analysis.published import ayoub, cho, li
+from befrl.analysis.published import ayoub, cho, li, tiapkin
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
@@ -21,7 +21,7 @@ from cases import Entry, play_all, write_tables
 RIVER = ("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
 EPISODES, SEEDS = 60, 3
 # The experiment of each source that is about curves.
-CURVES = {"cho": "returns", "ayoub": "code", "li": "reward"}
+CURVES = {"cho": "returns", "ayoub": "code", "li": "reward", "tiapkin": "baselines"}
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,8 @@ def layout(tmp_path_factory):
     }
     options = {"name": "swim", "episodes": EPISODES, "root_seed": 3, "track": "K", "halving": Halving(2, 0, (1,), ())}
     write_tables(layout, play_all(instance, entries, seeds=SEEDS, **options))
+    unknown = {"opsrl": Entry("opsrl", {"kappa": 1.0}), "psrl": Entry("psrl")}
+    write_tables(layout, play_all(instance, unknown, seeds=SEEDS, **options | {"track": "U"}))
     return layout
 
 
@@ -143,6 +145,34 @@ def replaced(layout, root, name, pattern, text):
     return copy
 
 
+def test_regret_of_tiapkin_et_al_is_that_of_the_curves_at_the_listed_episodes(layout, monkeypatch):
+    monkeypatch.setattr(tiapkin, "AT", (40, EPISODES, EPISODES + 1))
+    (rerun,) = published.read("tiapkin", layout, {"baselines": ["swim"]})["baselines"]
+    made = tables("tiapkin", layout)["values"]
+    assert made["authors"].isna().all() and made["ours"].iloc[0] == rerun.optimal_value
+    regret = made[made["quantity"] == "regret"].set_index(["variant", "episode"])
+    assert set(regret.index) == {(name, k) for name in ("opsrl", "psrl", "uniform play") for k in (40, EPISODES)}
+    ends = rerun.summary.set_index("variant")["mean"]
+    for variant in ("opsrl", "psrl"):
+        assert regret.loc[(variant, EPISODES), "ours"] == pytest.approx(ends[variant])
+    assert regret.loc[("uniform play", 40), "ours"] == pytest.approx(rerun.uniform_regret(40))
+
+
+def test_scales_and_priors_of_tiapkin_et_al_give_the_bonuses_and_means_of_their_code():
+    agents = config.load(config.INCLUDED / "full.yaml")["agents"]
+    setting = {name: agents[f"tiapkin-{name}"]["set"] for name in tiapkin.ALGORITHMS}
+    S, A, H, K = 100, 4, 50, tiapkin.EPISODES
+    L = np.log(5 * S * A * K * H / 0.05)
+    assert setting["ucbvi"]["scale"] * 7 * H * L == pytest.approx(H / 2, rel=1e-3)
+    assert setting["ucbvi-bf"]["scale"] * 14 / 3 * H * L == pytest.approx(H, rel=1e-3)
+    assert setting["psrl"]["alpha_0"] == 1 / S
+    for name in ("opsrl", "psrl"):
+        mu_0, tau_0, tau = (setting[name][key] for key in ("mu_0", "tau_0", "tau"))
+        assert 1 / tau_0 == pytest.approx(1 / 12)  # the variance of a uniform variable
+        for n, r in ((0, 0), (3, 0), (3, 1), (50, 1)):
+            assert (tau_0 * mu_0 + tau * n * r) / (tau_0 + tau * n) == pytest.approx((1 + n * r) / (2 + n))
+
+
 def test_missing_rows_and_unknown_names_are_rejected(layout, tmp_path):
     for table, variant, words in (
         ("timings", "ucrl-mnl", "summary and timings of 'swim' cannot be joined: agent 'ucrl-mnl' has no row"),
@@ -185,6 +215,12 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
     assert 160 < li.AFTER * instance.uniform_value < 183
 
 
+def test_sources_whose_curves_show_nothing_have_no_figure():
+    study = config.load(config.INCLUDED / "config.yaml")
+    named = {name for name, (kind, _) in study.figures.items() if kind == "published"}
+    assert named == {f"published_{source}" for source in CURVES if source != "cho"}
+
+
 @pytest.mark.parametrize("name", ["config.yaml", "full.yaml"])
 def test_studies_run_the_published_settings(name):
     """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
@@ -192,16 +228,23 @@ def test_studies_run_the_published_settings(name):
     experiments = {name: set(published.registry.module(name).EXPERIMENTS) for name in published.registry.names()}
     assert {source: set(each) for source, each in study["published"].items()} == experiments
     # At least as many runs as the authors have, by their text or their code.
-    runs_of = {"cho": cho.RUNS, "li": li.RUNS, "ayoub": max(runs for by in ayoub.RUNS.values() for runs in by.values())}
+    runs_of = {"cho": cho.RUNS, "li": li.RUNS, "tiapkin": tiapkin.RUNS}
+    runs_of["ayoub"] = max(runs for by in ayoub.RUNS.values() for runs in by.values())
     for source, experiment in CURVES.items():
         for each in study["published"][source][experiment]:
             assert study["study"][each].get("seeds", study["seeds"]) >= runs_of[source]
     lengths = {"riverswim-ayoub-5": ayoub.EPISODES, "custom-sin": li.AFTER, "riverswim-cho-time": cho.FIRST}
     if name == "full.yaml":
         lengths |= {f"riverswim-cho-{S}": 10_000 for S in (4, 8)}
+        lengths["grid-tiapkin-10"] = tiapkin.EPISODES
         lengths |= {f"riverswim-ayoub-{ending}": ayoub.EPISODES for ending in ("3", "4", "5-text")}
     assert {each: study["study"][each]["episodes"] for each in lengths} == lengths
-    for source, expected in (("cho", cho.SECONDS), ("li", li.REWARD), ("ayoub", ayoub.REGRET)):
+    for source, expected in (
+        ("cho", cho.SECONDS),
+        ("li", li.REWARD),
+        ("ayoub", ayoub.REGRET),
+        ("tiapkin", tiapkin.ALGORITHMS),
+    ):
         played = [study["study"][each]["agents"] for names in study["published"][source].values() for each in names]
         assert {study["agents"][agent]["algorithm"] for agents in played for agent in agents} == set(expected)
     for agent, setting in study["agents"].items():

@@ -30,8 +30,9 @@ rule published:
     input:
         [LAYOUT.published("values", source) for source in STUDY["published"]],
         [
-            LAYOUT.figure(ending, f"published_{source}")
-            for source in STUDY["published"]
+            LAYOUT.figure(ending, name)
+            for name, (kind, _) in STUDY.figures.items()
+            if kind == "published"
             for ending in ("svg", "png")
         ],
     localrule: True

@@ -128,7 +128,10 @@ class Study:
     @cached_property
     def figures(self) -> dict:
         """Every figure by name, as in `figures.wanted`."""
-        return figures.wanted(self.compared_cases(), self.components(), self["published"])
+        from befrl.analysis import published
+
+        drawn = [source for source in self["published"] if published.drawn(source)]
+        return figures.wanted(self.compared_cases(), self.components(), drawn)
 
     def figure(self, name: str) -> tuple[str, list]:
         """The kind of a figure and what it shows."""

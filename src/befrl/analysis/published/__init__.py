@@ -6,6 +6,7 @@
     EXPERIMENTS   {name of an experiment: what it compares}
     values(experiment, rerun) -> rows with our number and, where the authors give one, theirs
     curves(experiment, rerun) -> rows, by `curves_of`
+    DRAWN         False if its curves show nothing and have no figure; the text says why
     timings(experiment, rerun) -> rows like those of `values` for measured seconds, if the source has such numbers
 
 The config's `published` names the instances of each experiment. Where the authors' code and text differ, each is an
@@ -66,6 +67,11 @@ class Rerun:
     def uniform_regret(self, episode):
         """The exact expected regret of uniformly random play."""
         return episode * (self.optimal_value - self.uniform_value)
+
+
+def drawn(source) -> bool:
+    """Whether a source has a figure of its curves."""
+    return getattr(registry.module(source), "DRAWN", True)
 
 
 def read(source, layout, experiments) -> dict[str, list[Rerun]]:
