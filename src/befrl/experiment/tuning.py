@@ -7,11 +7,11 @@ round evens that out. The best of both rounds continue with more seeds, and so o
 seeds alone: shorter runs would favour agents that explore too little), until the last ones have played enough seeds to
 show a rare failure.
 
-In the first rung every configuration has seeds of its own. Those that explore too little fail on the same seeds, so that
-on common seeds all of them would be lucky together and take all places of the next rung. From then on the configurations
-share their seeds, and are ranked by these alone: by the mean plus half its standard error, since failures that have not
-been seen are more likely where regrets vary. No tuning seed is used in the evaluation. `docs/tuning.md` has the measured
-loss of this procedure and of others.
+In the first rung every configuration has seeds of its own. Configurations that explore too little fail on the same
+seeds, so that on common seeds all of them would be lucky together and take all places of the next rung. From then on
+the configurations share their seeds, and only these count: configurations are ranked by the mean plus half its standard
+error, since failures that have not been seen are more likely where regrets vary. No tuning seed is used in the
+evaluation. `docs/tuning.md` has the measured loss of this procedure and of others.
 """
 
 import math

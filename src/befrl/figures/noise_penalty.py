@@ -3,6 +3,7 @@
 from matplotlib.colors import LogNorm
 
 from befrl.analysis import regret_columns
+from befrl.common.defaults import TRACKS
 from befrl.figures.support import style
 
 SCOPE = "study"
@@ -35,7 +36,8 @@ def draw(tables):
         chosen = rows[rows["chosen"] == "tuned"]
         axis.scatter(chosen["x"], chosen["eta"], s=70, facecolor="none", edgecolor=style.VERMILION, linewidth=1.4)
         axis.set(xscale="log", yscale="log", xlabel="noise scale x", ylabel="penalty η")
-        axis.set_title(style.heading(summary.iloc[0]), fontsize=7)
+        instance, track, episodes = summary.iloc[0][["instance", "track", "episodes"]]
+        axis.set_title(f"{instance}, {TRACKS[track]}, K = {episodes}, {rows['seeds'].min()} seeds each", fontsize=7)
     if cases:
         figure.colorbar(points, ax=list(axes), label="regret / random play", fraction=0.04)
     return figure
@@ -45,5 +47,4 @@ def describe(tables):
     cases = shown(tables)
     if not cases:
         return style.sizes([table["summary"] for table in tables]) | {"empty": True}
-    found = style.sizes([summary for summary, _ in cases])
-    return found | {"first_rung": int(min(rows["seeds"].min() for _, rows in cases)), "least": f"{LEAST:.0%}"}
+    return {"seeds": int(min(rows["seeds"].min() for _, rows in cases)), "least": f"{LEAST:.0%}"}
