@@ -55,7 +55,7 @@ def test_tests_and_published_sources_exist():
         files = re.findall(r"`(test_\w+\.py)`", verified)
         assert files
         assert all(any((PROJECT / folder / file).exists() for folder in ("tests/agents", "tests")) for file in files)
-        compared |= set(re.findall(r"published numbers: (\w+)", verified))
+        compared |= set(re.findall(r"published (?:numbers|setting): (\w+)", verified))
     assert compared == set(published.registry.own())
 
 
