@@ -2,7 +2,7 @@
 
 For every tuned agent of the cases with `--instances`: the mean regret of the chosen configuration on fresh seeds, which
 neither tuning nor evaluation used, over that of the best of all configurations tried, on the same seeds. All play 20
-seeds, the best eight 80, and the best four and the chosen one all. The best of several is below its own mean, so that
+seeds, the best eight 80, and the best three and the chosen one all. The best of several is below its own mean, so that
 the loss is an upper estimate. With --before the choice of an earlier study is measured on the same seeds.
 """
 
@@ -62,7 +62,7 @@ def measured(study, case, agent, seeds, before):
 
     play(list(played), 20)
     play([*leaders(8), *fixed], 80)
-    play([*leaders(4), *fixed], seeds)
+    play([*leaders(3), *fixed], seeds)
     best = leaders(1)[0]
     chosen, least = played[fixed[0]], played[best].mean()
     floor = 1e-3 * episodes * (built.optimal_value - built.uniform_value)  # a thousandth of random play
@@ -89,10 +89,12 @@ def main():
     study = Study.read(args.study)
     cases = [case for case in study.compared_cases() if case[0] in args.instances]
     jobs = [(case, agent) for case in cases for agent in study.tuned(case[0])]
-    made = Parallel(n_jobs=-1, batch_size=1)(
+    made = []
+    for row in Parallel(n_jobs=-1, batch_size=1, return_as="generator")(
         delayed(measured)(study, case, agent, args.seeds, args.before) for case, agent in jobs
-    )
-    storage.write_text(args.out, tidy.text(made, dict.fromkeys(COLUMNS, "")))
+    ):
+        made.append(row)
+        storage.write_text(args.out, tidy.text(made, dict.fromkeys(COLUMNS, "")))
     for name in ("loss", "before_loss"):
         losses = np.array([row[name] for row in made if name in row])
         if len(losses):
