@@ -97,16 +97,19 @@ def test_extreme_radii_are_greedy_and_promise_everything(track):
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_a_larger_radius_promises_more_within_the_range(name):
-    """And Pinsker's bound promises more than the local one: |U' Cov(psi, V)|^2 <= lambda_max range^2/4 in M^-1."""
+def test_a_radius_promises_more_than_none_within_the_range(name):
+    """Between two radii there is no order: the local bonus |U' Cov(psi, V)| may be smaller for a larger V.
+
+    Pinsker's bound promises more than the local one: |U' Cov(psi, V)|^2 <= lambda_max range^2/4 in M^-1.
+    """
     problem, local, words = instance(name), [], ("local", "pinsker")
     for scale in (0.0, 0.01, 0.1, "theory", 1e6):
         plan, pinsker = (trained("exp-ucrl", problem, scale=scale, relaxation=word).plan(5) for word in words)
         local.append(plan.values)
         assert np.all(pinsker.values >= plan.values - 1e-9)
         assert np.all(plan.rewards <= 1.0)
-    assert np.all(np.diff(local, axis=0) >= -1e-12)
-    assert np.all(local[0] >= 0) and np.all(local[-1] <= problem.horizon)
+    assert np.all(np.array(local) >= local[0] - 1e-12)
+    assert np.all(local[0] >= 0) and np.all(np.array(local) <= problem.horizon)
 
 
 @pytest.mark.parametrize(("name", "values"), TWO_STEPS)
