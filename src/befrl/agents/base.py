@@ -50,12 +50,15 @@ class Plan:
 
     policy (n, H, cells) has actions, or (n, H, cells, A) probabilities; values (n, N) are V_1 on the anchors, or NaN;
     rewards (n, N, A) are the mean rewards planned with, or None; plans is the number of backward inductions.
+    certificate (n, N) is an upper bound on V*_1 - V^pi_1 on the anchors that holds for all episodes together with the
+    probability that the agent promises; None if the agent gives none.
     """
 
     policy: np.ndarray
     values: np.ndarray
     rewards: np.ndarray | None = None
     plans: int = 1
+    certificate: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
