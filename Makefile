@@ -21,7 +21,7 @@ pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-re
 
 # The tables that are committed: no measured seconds, no curves, no single points; and a copy of files named on stdin.
 small_tables := find . -name '*.csv' ! -path './timings/*' ! -path './reference/*' ! -path './full/*' \
-    ! -name curves.csv ! -name points.csv -print0
+    ! -name curves.csv ! -name certificate_curves.csv ! -name points.csv -print0
 copied_to = (mkdir -p $(CURDIR)/$(1) && tar -cf - --null -T - | tar -xf - -C $(CURDIR)/$(1))
 # $(1).lock with versions and hashes of the packages that $(1).in names.
 compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generate-hashes --no-emit-index-url \

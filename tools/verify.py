@@ -22,6 +22,8 @@ changed 98 of 100, and its mean moved by a fortieth of its interval. So a new ru
   slope, optimistic,         0.05: they are averages over trajectories without an interval of their own.
   saturated, tied, changed
   means on tuning seeds      a tenth: they have few seeds and no interval.
+  certificates               a twentieth of their sum; a tenth of their first k and of the regret beside them; a fifth
+                             of the number of broken ones, and at least one.
   plans                      a hundredth: backward inductions per episode depend on trajectories.
   claims                     verdict and texts are the same, except the instance at which a search ended; the worst
                              case may differ by one part in twenty or a millionth.
@@ -55,6 +57,11 @@ AVERAGES = dict.fromkeys(("slope", "optimistic", "saturated", "tied", "changed")
     "tuning_mean": (0.0, 0.1),
     "first_mean": (0.0, 0.1),
     "plans": (0.0, 0.01),
+    "regret": (0.0, 0.1),
+    "certified": (0.0, 0.05),
+    "certified_share": (0.0, 0.05),
+    "first_k": (0.0, 0.1),
+    "broken_episodes": (1.0, 0.2),
     "worst_case": (1e-6, 0.05),
 }
 SHARE_OF_SEEDS = 0.02
@@ -75,7 +82,7 @@ def tolerance(column, table):
     stems = [f"{column}_"] + [f"{prefix}_" if prefix else ""] * (base in ESTIMATES)
     stems = [stem for stem in stems if f"{stem}low" in table and f"{stem}high" in table]
     limits = [rounding(column, table)]
-    if re.search("failed|share_first_better", column):
+    if re.search("failed|broken|share_first_better", column):
         limits += [SHARE_OF_SEEDS, 1 / table["seeds"] if "seeds" in table else 0.0]
     if stems:
         limits.append(0.25 * np.nan_to_num(table[f"{stems[0]}high"] - table[f"{stems[0]}low"]))

@@ -67,6 +67,10 @@ def one_step_episodes(case, name):
     agent_contract.one_step_episodes(Case(case.algorithm, whole(name), case.track, case.values))
 
 
+def certificates_hold(case, name):
+    agent_contract.certificates_hold(case)
+
+
 # The first is the one that the cover fills up with where any would do.
 PROPERTIES = [
     shapes_and_common_starts,
@@ -74,6 +78,7 @@ PROPERTIES = [
     same_bytes_beside_other_settings,
     no_look_ahead,
     one_step_episodes,
+    certificates_hold,
 ]
 
 
@@ -87,7 +92,7 @@ def selected():
         for i, setting in enumerate(agent_contract.settings(algorithm)):
             names = [name for name in INSTANCES if works(algorithm, setting, name)]
             words = any(isinstance(value, str) for value in setting.values())
-            checks = [same_bytes_alone] if words else [PROPERTIES[i % 5]] if setting else PROPERTIES
+            checks = [same_bytes_alone] if words else [PROPERTIES[i % len(PROPERTIES)]] if setting else PROPERTIES
             of = "-".join(f"{key}={value}" for key, value in setting.items()) or "defaults"
             for j, check in enumerate(checks, start + i):
                 name, track = names[j % len(names)], list(TRACKS)[j % 2]

@@ -6,7 +6,6 @@ import pytest
 from befrl import agents
 from befrl.experiment import loop
 from befrl.experiment.environment import Environment
-from befrl.experiment.regret import Regret
 from helpers import ROOT, instance, light, spec
 from pairs import cover
 from transcription import assert_plan_is
@@ -47,7 +46,7 @@ def test_every_plan_and_certificate_of_a_run_is_the_printed_one(name, track, sha
         for i in range(2):
             Q, Q_low, certificate = printed(agent, history, i, K)
             assert_plan_is(agent, plan, Q, i, atol=1e-12)
-            assert np.allclose(agent.certificate[i], problem.model.space.on_anchors(certificate), rtol=0, atol=1e-12)
+            assert np.allclose(plan.certificate[i], problem.model.space.on_anchors(certificate), rtol=0, atol=1e-12)
         history.append(environment.rollout(agent, plan.policy))
         agent.update(history[-1])
     assert Q.min() < 1 and (Q_low.max() > 0 or name == "riverswim")  # where most rewards are zero
@@ -58,10 +57,11 @@ def test_widths_by_hand():
     problem, v = light("riverswim", horizon=2), 0.0005
     agent = loop.make_agent(spec("orlc", problem, "K", seeds=[0], episodes=10, scale=v))
     L = np.log(3 * 6 * 2 * 20 * 9 / 0.05)
-    assert agent.facts()["L"] == pytest.approx([L]) and agent.facts()["certificate"] == [2.0]
+    assert agent.facts()["L"] == pytest.approx([L]) and agent.facts()["certificate_delta"] == [1.0]
     agent.counts.following[0, 0, 0, 0, :2], agent.counts.following[0, 0, 0, 1, 0] = (3, 1), 1
     agent.counts.visits[0, 0, 0] = 4, 1
-    values = agent.plan(0).values[0]
+    plan = agent.plan(0)
+    values = plan.values[0]
     # Step 2: V = 0, so that psi is 8 L/N above and 70 L/N below; action 1 is the better one. State 1 has [0, 1].
     upper, lower = 8 * L * v, 0.0
     assert agent.R[0, 0] + 2 * L * v < upper < 1
@@ -71,27 +71,15 @@ def test_widths_by_hand():
     first = agent.R[0, 0] + both + v * psi
     other = agent.R[0, 1] + upper + v * (upper / 2 + 8 * L)
     assert first > other and values[0] == pytest.approx(first, rel=1e-12)
-    assert agent.certificate[0, 0] == pytest.approx(
-        first - max(agent.R[0, 0] - v * (both / 2 + 17.5 * L), 0), rel=1e-12
-    )
-    assert np.all(agent.certificate[0, 1:] == 2)
+    lowest = max(agent.R[0, 0] - v * (both / 2 + 17.5 * L), 0)
+    assert plan.certificate[0, 0] == pytest.approx(first - lowest, rel=1e-12) and np.all(plan.certificate[0, 1:] == 2)
     assert agents.constants("orlc", agents.parameters("orlc", {})) == "surrogate"
 
 
 def certified(problem, track, episodes, seeds=range(4), **values):
-    """The certificates at the first states and the exact regrets of a run, (n, K) each."""
-    run = spec("orlc", problem, track, list(seeds), episodes, **values)
-    agent, environment = loop.make_agent(run), Environment(problem, ROOT, "test", list(seeds))
-    regret, at, found, optimism = Regret(problem, len(seeds), episodes), loop.Lookup(problem.model.space), [], []
-    for k in range(episodes):
-        plan = agent.plan(k)
-        trajectory = environment.rollout(agent, plan.policy)
-        regret.add(plan.policy, trajectory)
-        found.append(at.first(agent.certificate, trajectory))
-        optimism.append(at.first(plan.values - problem.optimum[1][0], trajectory))
-        agent.update(trajectory)
-    regret.flush()
-    return np.transpose(found), regret.values, np.transpose(optimism)
+    """The certificates at the first states, the exact regrets and the optimism of a run, (n, K) each."""
+    log = loop.run(spec("orlc", problem, track, list(seeds), episodes, **values))
+    return log["certificate"], log["regret"], log["optimism"]
 
 
 # Instances where a few thousand episodes bring certificates below the trivial one, and some policies are bad.

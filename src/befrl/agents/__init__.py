@@ -58,6 +58,11 @@ def constants(algorithm: str, chosen) -> str:
     return "surrogate" if registry.module(algorithm).Agent.surrogate else "theory"
 
 
+def certifies(algorithm: str) -> bool:
+    """Whether the plans of an algorithm have certificates."""
+    return registry.module(algorithm).Agent.certifies
+
+
 def modules(algorithm: str, chosen) -> list[str]:
     """The modules of an algorithm with these parameters: its own, its estimator's and its planner's."""
     parts = [part.module_name(getattr(chosen, key)) for key, part in PARTS.items() if hasattr(chosen, key)]

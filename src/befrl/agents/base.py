@@ -71,6 +71,7 @@ class BaseAgent(ABC):
 
     learner = None
     needs_truth = False
+    certifies = False  # True if every plan has a certificate; `facts()` then has `certificate_delta`
     surrogate = ""  # one sentence if the source's constants are not known: what stands in for them
 
     @classmethod

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from befrl.analysis import comparisons, intervals, regret_columns, remarks, statistics
+from befrl.analysis import certificates, comparisons, intervals, regret_columns, remarks, statistics
 from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.experiment import run_file, settings, tuning
+from befrl.experiment.certificates import given
 
 CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")  # shared by all runs
 FAMILIES = ("tuned", "theory")  # comparisons of agents with tuned and with theoretical constants
@@ -81,6 +82,7 @@ def finals(paths):
 def tables(variants, outcomes, level):
     """The rows of each table of a case by name, from the variants of all its agents, see `variants_of`."""
     rows, curves, timings, finals, metas, seeds = [], [], [], {}, {}, None
+    certified, certified_curves = [], []
     for label, (meta, log) in variants:
         agent = settings.split(label)[0]
         outcome = outcomes.get(agent)
@@ -99,6 +101,9 @@ def tables(variants, outcomes, level):
         row["remarks"] = remarks.of(row, meta, outcome)
         rows.append(row)
         curves += [names | point for point in _curve(cumulative, meta["optimal_value"], level)]
+        if given(log):
+            certified.append(names | certificates.row(meta, log, level))
+            certified_curves += [names | point for point in certificates.curve(log)]
         if label == agent:
             timings.append(names | _cost(meta, log))
     names = {"instance": meta["instance"], "track": meta["track"]}
@@ -111,7 +116,8 @@ def tables(variants, outcomes, level):
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
     tuned = [names | row for row in _tuning(metas, outcomes)]
-    return dict(summary=rows, curves=curves, paired=paired, order=order, tuning=tuned, timings=timings)
+    found = dict(summary=rows, curves=curves, paired=paired, order=order, tuning=tuned, timings=timings)
+    return found | {"certificates": certified, "certificate_curves": certified_curves}
 
 
 def _role(label, meta, outcome, level):

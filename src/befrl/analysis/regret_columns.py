@@ -3,4 +3,5 @@
 from befrl.analysis.columns import TABLES
 
 SUMMARY, CURVES, PAIRED = (TABLES[f"regret/{name}"] for name in ("summary", "curves", "paired"))
+CERTIFICATES, CERTIFICATE_CURVES = (TABLES[f"regret/{name}"] for name in ("certificates", "certificate_curves"))
 ORDER, TUNING, TIMINGS = (TABLES[f"regret/{name}"] for name in ("order", "tuning", "timings"))

@@ -15,7 +15,7 @@ from befrl.api.validation import AnyAgent, AnyInstance, AnySeeds, Player
 from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
 from befrl.common.errors import InputError
 from befrl.common.progress import progress
-from befrl.experiment import run_file
+from befrl.experiment import certificates, run_file
 from befrl.experiment import runs as experiment
 from befrl.experiment.spec import RunSpec
 from befrl.study.provenance import code_hash, versions
@@ -55,6 +55,11 @@ class Runs:
     def cumulative(self) -> np.ndarray:
         """The cumulative regret after every episode."""
         return self.regret.cumsum(1)
+
+    @property
+    def certificate(self) -> np.ndarray:
+        """The agent's own upper bound on the regret of every seed and episode; NaN if it gives none."""
+        return self.log["certificate"][0]
 
     def frame(self) -> "DataFrame":
         """One row for each seed and episode; `frame.attrs["meanings"]` has the meanings of the columns."""
@@ -103,6 +108,7 @@ def run(
     track: str = "U",
     ties: str = TIES[0],
     root_seed: int = ROOT_SEED,
+    until_certified: float | None = None,
     label: str | None = None,
     cores: int = 1,
     lockstep: int = LOCKSTEP,
@@ -117,11 +123,17 @@ def run(
     seeds       how many (30), which ("30-59"), or a list
     track       U: the reward is unknown to the agent; K: it is given the true mean reward
     ties        which of several equal actions is played: random or first
+    until_certified
+                stop at the first episode in which the agent certifies for every seed that its policy is within this of
+                optimal; `episodes` is then the largest number, which the agent is told. `Runs.meta["until_certified"]`
+                has the first such episode of each seed. All seeds run in one process.
     label       the agent's name in tables and figures
     cores       processes; one process plays up to `lockstep` seeds at once, so more processes need more seeds
     show        whether to show a progress bar
     """
-    options = {"episodes": episodes, "seeds": seeds, "track": track, "ties": ties, "root_seed": root_seed}
+    options: dict[str, Any] = {"episodes": episodes, "seeds": seeds, "track": track, "ties": ties}
+    options["root_seed"] = root_seed
+    options["until_certified"] = until_certified
     return play(mdp, [(label, agent, parameters)], cores, lockstep, show, options)[0]
 
 
@@ -145,6 +157,9 @@ def play(
         with progress(sum(spec.steps for spec in specs.values()), show) as tick:
             logs = experiment.run_all(list(specs.values()), width, processes, tick)
         return [
-            Runs(run_file.rounded(log), experiment.describe(spec, [label], seconds))
+            Runs(
+                run_file.rounded(log),
+                experiment.describe(spec, [label], seconds) | certificates.stopping(spec, log, seconds),
+            )
             for (label, spec), (log, seconds) in zip(specs.items(), logs, strict=True)
         ]

@@ -6,7 +6,7 @@ below `timings/`, apart from the results that code and config determine.
 
 from pathlib import PurePath
 
-REGRET_TABLES = ("summary", "curves", "paired", "order", "tuning")
+REGRET_TABLES = ("summary", "curves", "paired", "order", "tuning", "certificates", "certificate_curves")
 PUBLISHED_TABLES = ("values", "curves")
 RUNS = "{results}/runs/{instance}/{track}"  # the folder of a case
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from befrl import agents
-from befrl.agents.base import Plan
+from befrl.agents.base import EXACT, Plan
 from befrl.common.errors import InputError, require
 from befrl.common.streams import ENVIRONMENT
-from befrl.experiment import loop
+from befrl.experiment import certificates, loop
 from befrl.experiment.environment import Environment
 from befrl.experiment.run_file import LOGGED, TRACED
 from befrl.experiment.spec import RunSpec
@@ -168,12 +168,37 @@ def one_step_episodes(case):
     run(replace(case, instance=replace(case.instance, horizon=1)), (0, 1), 5)
 
 
+def certificates_hold(case, episodes=12):
+    """Certificates are finite numbers of the right shape, not below exact regret at the default scale and delta."""
+    agent = loop.make_agent(case.spec((0, 1, 2), episodes))
+    given, gives = agent.plan(0).certificate, type(agent).certifies
+    words = "has a certificate" if given is not None else "has no certificate"
+    require((given is not None) == gives, f"the plan {words}, and the class says certifies = {gives}")
+    if not gives:
+        return
+    delta, shape = np.asarray(agent.facts().get("certificate_delta", np.nan)), (3, case.instance.model.n_anchors)
+    known = np.all((delta > 0) & (delta <= 1))
+    require(known, "facts() must have certificate_delta, the promised failure rate, from above 0 to 1 (no promise)")
+    right = np.shape(given) == shape
+    require(right, f"the certificate has shape {np.shape(given)}, it must have (n, anchors) = {shape}")
+    require(certificates.given(run(case, (0, 1, 2), episodes)[0]), "a certificate is not a finite number")
+    case = replace(case, values={key: case.values[key] for key in case.values if key not in ("scale", "delta")})
+    chosen, model, H = agents.parameters(case.algorithm, case.values), case.instance.model, case.instance.horizon
+    exact = agents.specification(model, case.algorithm, chosen) == EXACT
+    if exact and agents.constants(case.algorithm, chosen) != "set":
+        log = run(case, (0, 1, 2), episodes)[0]
+        below = (log["regret"] - log["certificate"]).max()
+        why = f"a certificate is {below:g} below the exact regret, at the default scale and delta"
+        require(not certificates.broken(log, H).any(), why)
+
+
 PROPERTIES = [
     shapes_and_common_starts,
     same_bytes_alone,
     same_bytes_beside_other_settings,
     no_look_ahead,
     one_step_episodes,
+    certificates_hold,
 ]
 
 

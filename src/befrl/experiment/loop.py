@@ -76,13 +76,16 @@ def make_agent(spec):
 def run(spec, tick=None, environment=None):
     """Play all episodes of every row and return a dictionary of arrays (n, K), (n, marks) and, for the cost, (K,).
 
-    `tick(steps)` is called after every episode with the number of steps taken. Contracts replace the environment.
+    `tick(steps)` is called after every episode with the number of steps taken. Contracts replace the environment. With
+    `until_certified` the log ends with the first episode in which the certificates of all rows are small enough.
     """
     instance, n, episodes = spec.instance, spec.rows, spec.episodes
     environment = environment or Environment(instance, spec.root_seed, spec.name, spec.row_seeds)
     agent, regret, previous = make_agent(spec), Regret(instance, n, episodes), None
     log = {key: np.full((n, episodes), np.nan) for key in LOGGED if key != "regret"}
-    traced = {int(k) - 1: i for i, k in enumerate(marks(episodes))}
+    until = spec.until_certified
+    marked = marks(episodes) if until is None else range(1, episodes + 1)  # the marks depend on the last episode
+    traced = {int(k) - 1: i for i, k in enumerate(marked)}
     log |= {key: np.full((n, len(traced)), np.nan) for key in TRACED}
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
     best, at = instance.optimum[1][0], Lookup(instance.model.space)
@@ -94,6 +97,8 @@ def run(spec, tick=None, environment=None):
         acted = time.process_time()
         regret.add(plan.policy, trajectory)
         log["optimism"][:, k] = at.first(plan.values - best, trajectory)
+        if plan.certificate is not None:
+            log["certificate"][:, k] = at.first(plan.certificate, trajectory)
         log["tied"][:, k] = agent.problem.ties.share
         log["changed"][:, k] = changed(plan.policy, previous, trajectory)
         previous = plan.policy
@@ -113,5 +118,14 @@ def run(spec, tick=None, environment=None):
         plans[k] = plan.plans
         if tick is not None:
             tick(n * instance.horizon)
+        if until is not None and np.all(log["certificate"][:, k] <= until):
+            break
     regret.flush()
-    return {"regret": regret.values, **log, **{key: value / n for key, value in seconds.items()}, "plans": plans}
+    log = {"regret": regret.values, **log, **{key: value / n for key, value in seconds.items()}, "plans": plans}
+    return log if until is None else first_episodes(log, k + 1)
+
+
+def first_episodes(log, episodes):
+    """The first episodes of a log that has the traced quantities of every episode."""
+    short = {key: value[..., :episodes] for key, value in log.items()}
+    return short | {key: short[key][:, marks(episodes) - 1] for key in TRACED}

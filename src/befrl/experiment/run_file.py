@@ -8,6 +8,7 @@ from befrl.common.errors import InputError
 LOGGED = {  # in every episode
     "regret": "V*_1(s_1) - V^pi_1(s_1), in units of reward per episode",
     "optimism": "the agent's V_1(s_1) - V*_1(s_1), in units of reward per episode; NaN if it has no value",
+    "certificate": "the agent's upper bound on the regret, in units of reward per episode; NaN if it gives none",
     "saturated": "share of (cell, action) whose planned mean reward is within 0.01 of 0 or 1; NaN if unbounded",
     "tied": "share of the (step, cell) at which the best actions of the plan are equal up to rounding",
     "changed": "1 if the policy differs from the previous episode's at a visited (step, cell), else 0",
@@ -42,8 +43,12 @@ def marks(episodes: int):
 
 
 def rounded(log) -> dict:
-    """A log as it is stored: regret in double precision, everything else in single precision."""
-    return {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
+    """A log as it is stored: regret in double precision, the rest in single; certificates, upper bounds, rounded up."""
+    found = {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
+    for key in {"certificate"} & set(log):
+        smaller = found[key] < log[key]
+        found[key] = np.where(smaller, np.nextafter(found[key], np.float32(np.inf)), found[key])
+    return found
 
 
 def save(path, log, meta):
@@ -58,6 +63,10 @@ def load(path):
     labels, seeds, episodes = len(meta["labels"]), len(meta["seeds"]), meta["episodes"]
     shapes = dict.fromkeys(LOGGED, (labels, seeds, episodes)) | dict.fromkeys(COST, (episodes,))
     shapes |= dict.fromkeys(TRACED, (labels, seeds, len(marks(episodes)) if episodes > 0 else 0))
+    missing = [key for key in shapes if key not in log]
+    if missing:
+        why = f"'{missing[0]}' is missing, as in those of older versions"
+        raise InputError(f"{path}: not a complete befrl run file, {why}: delete it and run again")
     found = {key: array.shape for key, array in log.items() if array.dtype.kind == "f"}
     if found != shapes or not labels or not seeds or any(len(meta[key]) != labels for key in BY_LABEL):
         raise InputError(f"{path}: not a complete befrl run file, its arrays do not fit: delete it and run again")

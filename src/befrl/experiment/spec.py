@@ -7,8 +7,9 @@ import numpy as np
 from befrl import agents
 from befrl.common import streams
 from befrl.common.defaults import ROOT_SEED, TIES, TRACKS
-from befrl.common.errors import unknown
+from befrl.common.errors import InputError, unknown
 from befrl.common.parameters import per_row
+from befrl.experiment import certificates
 from befrl.model.instance import Instance
 from befrl.numerics import ties
 
@@ -26,15 +27,29 @@ class RunSpec:
     track: str = next(iter(TRACKS))  # U: the reward is unknown to the agent; K: it is given the true mean reward
     root_seed: int = ROOT_SEED
     ties: str = TIES[0]  # random: equal actions are equally likely; first: the smallest is taken
+    until_certified: float | None = None  # stop once the certificates of all seeds are at most this
     stride: int = 0  # setting i plays the seeds plus i times this number
 
     def __post_init__(self):
         for key, allowed in (("track", TRACKS), ("ties", TIES)):
             if getattr(self, key) not in allowed:
                 raise unknown(key, getattr(self, key), allowed)
+        if self.until_certified is not None:
+            self._check_threshold()
         object.__setattr__(self, "seeds", tuple(int(seed) for seed in self.seeds))
         if not isinstance(self.settings, tuple):
             object.__setattr__(self, "settings", (self.settings,))
+
+    def _check_threshold(self):
+        value, words = self.until_certified, "until_certified"
+        if not certificates.check_threshold(value):
+            raise InputError(f"{words} = {value!r} is not allowed: it must be a positive number, in units of reward")
+        object.__setattr__(self, words, float(value))
+        if not agents.certifies(self.algorithm):
+            able = ", ".join(name for name in agents.registry.names() if agents.certifies(name))
+            raise InputError(f"{words}: agent '{self.algorithm}' gives no certificates; those that do: {able}")
+        if isinstance(self.settings, tuple) and len(self.settings) > 1:
+            raise InputError(f"{words}: it takes one setting of the agent, and there are {len(self.settings)}")
 
     @classmethod
     def of(cls, instance, name, algorithm, values, episodes, seeds, **options):
@@ -44,7 +59,12 @@ class RunSpec:
         return cls(instance, name, algorithm, settings, episodes, seeds, **options)
 
     def groups(self, width):
-        """The same run split by seeds into equal groups of at most `width` rows, if a single seed has no more."""
+        """The same run split by seeds into equal groups of at most `width` rows, if a single seed has no more.
+
+        A run that stops when all seeds are certified stays together.
+        """
+        if self.until_certified is not None:
+            return [self]
         seeds = max(1, width // len(self.settings))
         count = -(-len(self.seeds) // seeds)
         return [replace(self, seeds=tuple(part)) for part in np.array_split(self.seeds, count)]

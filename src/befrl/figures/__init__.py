@@ -11,6 +11,7 @@
 and a title, heading and caption in `captions.yaml`. `tables` has one {name of a table: data frame} per thing shown:
 
     case        one figure for each instance and track, of the tables of `befrl.analysis.aggregation`
+    certified   one figure for each case in which an agent gives certificates, of the same tables
     study       one figure for all instances and tracks, of the same tables
     component   one figure for all instances of the component study SUBJECT, of the tables of that study
     published   one figure for each source of published experiments, of its values and curves
@@ -43,13 +44,17 @@ def measured(kind: str) -> bool:
     return "timings" in registry.module(kind).TABLES
 
 
-def wanted(cases, components=(), published=()) -> dict:
-    """{name: (kind, things shown)} of all figures; `cases` are (instance, track), `components` (study, instance)."""
+def wanted(cases, components=(), published=(), certified=()) -> dict:
+    """{name: (kind, things shown)} of all figures; `cases` are (instance, track), `components` (study, instance).
+
+    `certified` are the cases with certificates.
+    """
     found = {}
     for kind in registry.names():
         match scope(kind):
-            case "case":
-                found |= {f"{kind}_{instance}_{track}": (kind, [(instance, track)]) for instance, track in cases}
+            case "case" | "certified" as which:
+                drawn = cases if which == "case" else certified
+                found |= {f"{kind}_{instance}_{track}": (kind, [(instance, track)]) for instance, track in drawn}
             case "study":
                 found[kind] = (kind, list(cases))
             case "component":
@@ -73,7 +78,7 @@ def tables(layout, kind, shown) -> list[str]:
 def _path(layout, module, thing, table):
     timings = table == "timings"
     match module.SCOPE:
-        case "case" | "study":
+        case "case" | "certified" | "study":
             return layout.regret_timings(*thing) if timings else layout.regret(table, *thing)
         case "component":
             subject = module.SUBJECT

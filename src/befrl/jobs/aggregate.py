@@ -2,9 +2,10 @@
 
 from befrl.analysis import aggregation, regret_columns
 from befrl.common import storage
+from befrl.common.layout import REGRET_TABLES
 from befrl.experiment import tuning
 
-COLUMNS = ("SUMMARY", "CURVES", "PAIRED", "ORDER", "TUNING", "TIMINGS")
+COLUMNS = (*(name.upper() for name in REGRET_TABLES), "TIMINGS")
 
 
 def settings(study, instance, track):

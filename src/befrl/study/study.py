@@ -116,6 +116,13 @@ class Study:
         repeated = {case for source in self["published"] for case in self.repeated(source)}
         return [case for case in self.cases() if case not in repeated]
 
+    def certified_cases(self) -> list[tuple[str, str]]:
+        """The compared cases in which an agent gives certificates."""
+        from befrl import agents
+
+        able = {name for name, algorithm in self.algorithms().items() if agents.certifies(algorithm)}
+        return [case for case in self.compared_cases() if able & {*self.case(*case)["agents"]}]
+
     def repeated(self, source: str) -> list[tuple[str, str]]:
         """The cases in which the experiments of a published source are repeated."""
         if source not in self["published"]:
@@ -131,7 +138,7 @@ class Study:
         from befrl.analysis import published
 
         drawn = [source for source in self["published"] if published.drawn(source)]
-        return figures.wanted(self.compared_cases(), self.components(), drawn)
+        return figures.wanted(self.compared_cases(), self.components(), drawn, self.certified_cases())
 
     def figure(self, name: str) -> tuple[str, list]:
         """The kind of a figure and what it shows."""
@@ -150,7 +157,7 @@ class Study:
 
     def styles(self, kind: str, shown: list) -> dict:
         """The styles that a figure assigns to agents without one of their own."""
-        if figures.scope(kind) not in ("case", "study"):
+        if figures.scope(kind) not in ("case", "certified", "study"):
             return {}
         from befrl.figures.support import style
 

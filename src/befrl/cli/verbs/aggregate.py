@@ -11,7 +11,9 @@ def arguments(parser):
     parser.add_argument("--agents", nargs="+", required=True, help="names of the agents")
     parser.add_argument("--batches", nargs="+", required=True, help="batches of seeds of all agents")
     parser.add_argument("--level", type=float, default=LEVEL, help=f"level of the intervals (default {LEVEL})")
-    parser.add_argument("--out", required=True, help="folder for the tables: summary, curves, paired, order and tuning")
+    parser.add_argument(
+        "--out", required=True, help="folder for the tables: summary, curves, paired, order, certificates, ..."
+    )
     parser.add_argument("--timings", required=True, help="csv file for the measured seconds")
 
 
