@@ -8,6 +8,7 @@ import pytest
 import befrl
 from befrl import cli
 from befrl.experiment import run_file
+from befrl.study.config import check
 
 SMALL = "--instance riverswim --instance-set states=3 horizon=3 --agent orlc --seeds 4"
 
@@ -60,3 +61,12 @@ def test_run_stops_when_certified_from_the_command_line_and_from_python(capsys, 
 )
 def test_impossible_thresholds_are_rejected(capsys, words, reason):
     assert reason in say(capsys, f"run {words}", code=2).err
+
+
+def test_only_cases_in_which_an_agent_gives_certificates_have_their_figure():
+    agents = {name: {"algorithm": name} for name in ("orlc", "greedy")}
+    families = {"a": {"family": "chain", "set": {"bins": 3}}, "b": {"family": "chain", "set": {"bins": 4}}}
+    cases = {"a": {"episodes": 5, "agents": ["orlc", "greedy"]}, "b": {"episodes": 5, "agents": ["greedy"]}}
+    found = check({"instances": families, "agents": agents, "study": cases})
+    assert found.certified_cases() == [("a", "U")]
+    assert [name for name in found.figures if name.startswith("certificate")] == ["certificate_a_U"]

@@ -735,6 +735,17 @@ def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
     assert made(size=5) == first and made(shift=1.0) != first
 
 
+def test_the_figure_of_certificates_draws_regret_below_its_bound_and_two_grey_lines(drawing):
+    figure, (tables,) = drawing("certificate")
+    (axis,) = figure.axes
+    regret, bound, trivial, random = axis.lines
+    curve = tables["curves"][tables["curves"]["variant"] == "exp-ucrl"]
+    assert np.array_equal(regret.get_ydata(), curve["mean"].clip(lower=style.floor(curve["mean"])))
+    assert np.array_equal(bound.get_ydata(), tables["certificate_curves"]["certified"])
+    assert regret.get_color() == bound.get_color() != trivial.get_color() == random.get_color() == style.GREY
+    assert list(trivial.get_ydata()) == [240 / 40, 240] and list(random.get_ydata()) == [60 / 40, 60]
+
+
 def test_figures_of_a_study_are_found_by_name():
     cases, components = [("a", "U"), ("b", "K")], [("planners", "b"), ("densities", "a"), ("planners", "a")]
     few, wanted = figures.wanted(cases), figures.wanted(cases, components, ["li", "cho"])
