@@ -1,4 +1,4 @@
-"""README has what the committed tables have."""
+"""README and docs/findings.md have what the committed tables have."""
 
 import re
 
@@ -9,27 +9,31 @@ from befrl.common.layout import Layout
 from helpers import PROJECT
 
 README = (PROJECT / "README.md").read_text()
+FINDINGS = (PROJECT / "docs/findings.md").read_text()
 
 
-def block(pattern):
-    """The matched parts of the comment with the command that made a block of README, and the block."""
-    return re.search(rf"<!-- {pattern} -->\n(.*?)<!-- end -->", README, re.DOTALL).groups()
+def block(pattern, page=FINDINGS):
+    """The matched parts of the comment with the command that made a block of a page, and the block."""
+    return re.search(rf"<!-- {pattern} -->\n(.*?)<!-- end -->", page, re.DOTALL).groups()
+
+
+def verdicts(folder):
+    table = tidy.read(Layout(results=PROJECT / folder).ledger(), ledger.COLUMNS)
+    return table.astype(object).fillna("").to_dict("records")
 
 
 def test_tables_are_those_of_the_reference():
     folder, names, tables = block(r"befrl findings [^>]*?--results (\S+) [^>]*?--cases ([^>]+?)")
     cases = [tuple(case.rsplit("_", 1)) for case in names.split()]
-    assert tables.strip() == findings.markdown(Layout(results=PROJECT / folder), cases).strip()
+    layout = Layout(results=PROJECT / folder)
+    assert tables.strip() == findings.markdown(layout, cases).strip()
+    folder, names, said = block(r"befrl findings --results (\S+) --answers ([^>]+?)", README)
+    assert said == findings.answers(Layout(results=PROJECT / folder), cases, ledger.headline(verdicts(folder)))
 
 
 def test_verdicts_and_errata_are_those_of_the_reference():
     folder, counted = block(r"befrl findings --ledger --results (\S+)")
-    table = (
-        tidy.read(Layout(results=PROJECT / folder).ledger(), ledger.COLUMNS)
-        .astype(object)
-        .fillna("")
-        .to_dict("records")
-    )
+    table = verdicts(folder)
     assert counted.strip() == f"{ledger.headline(table)}\n\n{ledger.counts(table)}"
     letter = (PROJECT / "docs/errata.md").read_text()
     assert ledger.headline(table) in letter
@@ -39,7 +43,8 @@ def test_verdicts_and_errata_are_those_of_the_reference():
 
 
 def test_files_and_targets_that_it_names_exist():
-    for path in re.findall(r"\]\(((?:figures|docs|results)/[^)]+)\)", README):
-        assert (PROJECT / path).exists(), path
+    for folder, page in ((PROJECT, README), (PROJECT / "docs", FINDINGS)):
+        for path in re.findall(r"\]\(([^)#:]+)\)", page):
+            assert (folder / path).exists(), path
     targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)
-    assert set(re.findall(r"`make ([a-z-]+)`", README)) <= set(targets)
+    assert set(re.findall(r"`make ([a-z-]+)`", README + FINDINGS)) <= set(targets)

@@ -1,4 +1,4 @@
-"""Measure what tuning lost: python tools/tuning_loss.py results/study.json --out docs/tuning/loss.csv
+"""Measure what tuning lost: python tools/tuning_loss.py results/study.json --out src/befrl/analysis/tuning_loss.csv
 
 For every tuned agent of the cases with `--instances`: the mean regret of the chosen configuration on fresh seeds, which
 neither tuning nor evaluation used, over that of the best of all configurations tried, on the same seeds. All play 20

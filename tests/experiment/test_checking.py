@@ -110,7 +110,7 @@ BROKEN_AGENTS = {
     ),
     "no plan": (PLAN + "return plan.policy\n", "shapes", "returns a ndarray, it must return a Plan"),
     "shape": (planned("policy=plan.policy[:, 0]"), "shapes", r"a policy has shape \(3, 3\), not"),
-    "values' shape": (planned("values=plan.values[0]"), "shapes", "the plan's values have shape"),
+    "values' shape": (planned("values=plan.values[0]"), "shapes", "a plan's values have shape"),
     "reals": (planned("policy=plan.policy / 1.0"), "shapes", "must have whole numbers"),
     "unknown action": (planned("policy=plan.policy + 1"), "shapes", "not from 0 to 1"),
     "probabilities": (planned("policy=np.full((*plan.policy.shape, 2), 0.4)"), "shapes", "do not sum to one"),

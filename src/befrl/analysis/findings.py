@@ -5,9 +5,11 @@ agent fails in a case if the interval of its share of failed seeds is above one 
 """
 
 import math
+import re
 from collections import Counter
 
-from befrl.analysis import regret_tables, remarks
+from befrl.analysis import components, regret_tables, remarks
+from befrl.common import tidy
 from befrl.common.defaults import LEVEL
 from befrl.common.errors import InputError
 
@@ -20,6 +22,7 @@ HEAD = (
     "random",
 )
 COMPARED = ("bef-rlsvi", "bef-rlsvi@tuned", "greedy@tuned", "random")
+TRAP = "trap-zero"  # it meets all hypotheses of Theorem 1
 MOST = 6  # names that fit into a cell
 
 
@@ -57,6 +60,44 @@ def sentences(tables, paired) -> list[str]:
         f"Learn in all cases with theoretical constants, or surrogates of them: {', '.join(always) or 'no agent'}.",
         f"Tuned agents that fail: {failures or 'none'}.",
     ]
+
+
+def answers(layout, cases, verdicts) -> str:
+    """The first lines of README: does BEF-RLSVI work, tuned and at theory, is its theorem true, and the `verdicts`."""
+    tables = read(layout, cases)
+    ratios, shares, noises, places = [], [], [], []
+    for summary, order in tables.values():
+        rows = summary.set_index("variant")
+        own, tuned = rows.loc["bef-rlsvi"], rows.loc["bef-rlsvi@tuned"]
+        ratios.append(rows.loc["greedy@tuned", "mean"] / tuned["mean"])
+        shares.append(100 * own["mean"] / rows.loc["random", "mean"])
+        noises.append(own["value"] / float(re.search(r"\bx=(\S+)", tuned["setting"])[1]))
+        order = order[order["family"] == "tuned"].set_index("agent")
+        places.append((order["place"]["bef-rlsvi"], len(order)))
+    trap = tidy.read(layout.component("traps", "never", TRAP), components.tables("traps")["never"])
+    trap = trap[trap["ties"] == "random"].assign(setting=trap["setting"].fillna("")).set_index(["agent", "setting"])
+    ours, other = (trap.loc[key] for key in (("bef-rlsvi", "scale=1"), ("exp-ucrl", "")))
+    lines = [
+        f"**Tuned, it works.** In {len(cases)} cases BEF-RLSVI has {_span(ratios)} times less regret than tuned greedy "
+        f"play. Among the tuned agents it is never better than place {min(places)[0]} of {min(places)[1]}.",
+        "**With its theoretical constants it does not learn.** The noise scale of Theorem 1 is "
+        f"{_span(noises, '.0e')} times the tuned one. The regret is then {_span(shares, '.0f')} % of that of random "
+        "play.",
+        f"**Theorem 1 is false** ([C62](docs/claims/C62.md)). On `{TRAP}`, an MDP built to show it, {_share(ours)} of "
+        f"{ours['seeds']} seeds never try the best action in {ours['episodes']} episodes; with EXP-UCRL "
+        f"{_share(other)}.",
+        f"**Much of the paper holds.** {verdicts.partition('. ')[0]}.",
+    ]
+    return "\n".join(f"- {line}" for line in lines) + "\n"
+
+
+def _span(values, form=".2g"):
+    low, high = (f"{value:{form}}".replace("e+0", "e") for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _share(row):
+    return f"{row['never']:.0%} [{row['low']:.0%}, {row['high']:.0%}]".replace("%", " %")
 
 
 def _significant(paired, less, more):

@@ -6,10 +6,12 @@ import numpy as np
 
 from befrl import agents
 from befrl.agents.base import Problem
+from befrl.common.errors import require
 from befrl.common.streams import AGENT_NORMAL, AGENT_UNIFORM
 from befrl.experiment.environment import Environment
+from befrl.experiment.plan_check import PlanCheck
 from befrl.experiment.regret import Regret
-from befrl.experiment.run_file import LOGGED, SECONDS, TRACED, marks
+from befrl.experiment.run_file import LOGGED, SECONDS, TRACED, marks, negative
 
 SATURATION = 0.01  # a mean reward this close to 0 or 1 counts as saturated
 
@@ -89,10 +91,12 @@ def run(spec, tick=None, environment=None):
     log |= {key: np.full((n, len(traced)), np.nan) for key in TRACED}
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
     best, at = instance.optimum[1][0], Lookup(instance.model.space)
+    check = PlanCheck(instance.model, instance.horizon, n)
     for k in range(episodes):
         start = time.process_time()  # does not count other load on the machine
         plan = agent.plan(k)
         planned = time.process_time()
+        check(plan)
         trajectory = environment.rollout(agent, plan.policy)
         acted = time.process_time()
         regret.add(plan.policy, trajectory)
@@ -121,6 +125,8 @@ def run(spec, tick=None, environment=None):
         if until is not None and np.all(log["certificate"][:, k] <= until):
             break
     regret.flush()
+    least = negative(regret.values[:, : k + 1], instance.horizon, instance.optimal_value)
+    require(least is None, f"the regret of an episode is {least}, and none can be negative: check the agent's plans")
     log = {"regret": regret.values, **log, **{key: value / n for key, value in seconds.items()}, "plans": plans}
     return log if until is None else first_episodes(log, k + 1)
 

@@ -42,6 +42,12 @@ def marks(episodes: int):
     return np.unique(np.concatenate(both).round().astype(int))
 
 
+def negative(regret, horizon, optimal_value):
+    """The smallest regret if it lies further below zero than rounding explains, else None."""
+    least = regret.min(initial=0.0)
+    return least if least < -1e-9 * (horizon + abs(optimal_value)) else None
+
+
 def rounded(log) -> dict:
     """A log as it is stored: regret in double precision, the rest in single; certificates, upper bounds, rounded up."""
     found = {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
@@ -72,4 +78,6 @@ def load(path):
         raise InputError(f"{path}: not a complete befrl run file, its arrays do not fit: delete it and run again")
     if not np.isfinite(log["regret"]).all():
         raise InputError(f"{path}: damaged, a regret is not a finite number: delete it and run again")
+    if (least := negative(log["regret"], meta["horizon"], meta["optimal_value"])) is not None:
+        raise InputError(f"{path}: a regret is {least:g}, and none can be negative: delete the file and run again")
     return log, meta

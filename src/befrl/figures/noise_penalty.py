@@ -37,7 +37,7 @@ def draw(tables):
         axis.scatter(chosen["x"], chosen["eta"], s=70, facecolor="none", edgecolor=style.VERMILION, linewidth=1.4)
         axis.set(xscale="log", yscale="log", xlabel="noise scale x", ylabel="penalty η")
         instance, track, episodes = summary.iloc[0][["instance", "track", "episodes"]]
-        axis.set_title(f"{instance}, {TRACKS[track]}, K = {episodes}, {rows['seeds'].min()} seeds each", fontsize=7)
+        axis.set_title(f"{instance}, {TRACKS[track]}\nK = {episodes}, {rows['seeds'].min()} seeds each", fontsize=7)
     if cases:
         figure.colorbar(points, ax=list(axes), label="regret / random play", fraction=0.04)
     return figure

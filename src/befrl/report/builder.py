@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from befrl.analysis import tuning_loss
 from befrl.analysis.published import COLUMNS
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.report import ledger, svg, wording
@@ -150,7 +151,9 @@ def regret_tables(summaries, anchors) -> list[dict]:
         sizes = (wording.span(shown[f"{thing}s"], thing) for thing in ("episode", "seed"))
         heading |= {"size": ", ".join(filter(None, sizes)), "left_out": len(part) - len(shown)}
         heading["undetected"] = max(shown["failed_high"][shown["failed"] == 0], default=None)
-        tables.append(heading | {"rows": shown.to_dict("records")})
+        tuned = part[part["role"] == "tuned"]
+        case = *part[["instance", "track"]].iloc[0], dict(zip(tuned["agent"], tuned["setting"], strict=True))
+        tables.append(heading | {"rows": shown.to_dict("records"), "tuning_loss": tuning_loss.sentence(*case)})
     return tables
 
 
