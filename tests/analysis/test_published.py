@@ -1,6 +1,7 @@
 """Published experiments: values against the tables that they are read from, and settings against the sources."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from befrl import instances
 from befrl.analysis import published
-from befrl.analysis.published import ayoub, cho, li, tiapkin
+from befrl.analysis.published import ayoub, cho, lee, li, tiapkin
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
@@ -21,7 +22,7 @@ from cases import Entry, play_all, write_tables
 RIVER = ("riverswim", {"kernel": "cho", "states": 3, "horizon": 4})
 EPISODES, SEEDS = 60, 3
 # The experiment of each source that is about curves.
-CURVES = {"cho": "returns", "ayoub": "code", "li": "reward", "tiapkin": "baselines"}
+CURVES = {"cho": "returns", "ayoub": "code", "li": "reward", "tiapkin": "baselines", "lee": "regret"}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def layout(tmp_path_factory):
     }
     options = {"name": "swim", "episodes": EPISODES, "root_seed": 3, "track": "K", "halving": Halving(2, 0, (1,), ())}
     write_tables(layout, play_all(instance, entries, seeds=SEEDS, **options))
-    unknown = {"opsrl": Entry("opsrl", {"kappa": 1.0}), "psrl": Entry("psrl")}
+    unknown = {"opsrl": Entry("opsrl", {"kappa": 1.0}), "psrl": Entry("psrl"), "eqo": Entry("eqo", {"scale": 0.01})}
     write_tables(layout, play_all(instance, unknown, seeds=SEEDS, **options | {"track": "U"}))
     return layout
 
@@ -119,7 +120,7 @@ def test_arrival_is_where_a_curve_stays_above_the_threshold_and_gives_the_places
 
 def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout, made):
     assert made["runtime"]["curves"].empty and made["runtime"]["values"].empty
-    assert all(made[source]["timings"].empty for source in CURVES)
+    assert all(made[source]["timings"].empty for source in CURVES if source != "lee")
     values = made["runtime"]["timings"].set_index(["quantity", "variant"])
     timings = tidy.read(path_of(layout, "timings")).set_index("agent")
     for variant in ("rrl-mnl", "ucrl-mnl", "ucrl-mnl-visits"):
@@ -134,6 +135,17 @@ def test_the_comparison_of_runtimes_has_seconds_and_their_ratios(layout, made):
     assert np.isnan(ratios.loc["ucrl-mnl", "authors"])
 
 
+def test_seconds_of_lee_and_oh_are_over_those_of_eqo(layout, made):
+    ours = made["lee"]["timings"].set_index("variant")["ours"]
+    timings = tidy.read(layout.regret_timings("swim", "U")).set_index("agent")["seconds_per_episode"]
+    assert ours.to_dict() == pytest.approx((timings / timings["eqo"]).to_dict())
+    (rerun,) = published.read("lee", layout, {"regret": ["swim"]})["regret"]
+    without = replace(rerun, summary=rerun.summary[rerun.summary["algorithm"] != "eqo"])
+    without = replace(without, timings=rerun.timings[rerun.timings["agent"] != "eqo"])
+    with pytest.raises(InputError, match="no agent on 'swim' runs 'eqo'"):
+        list(lee.timings("regret", without))
+
+
 def replaced(layout, root, name, pattern, text):
     copy = Layout(root)
     for table in ("summary", "curves", "timings"):
@@ -145,15 +157,19 @@ def replaced(layout, root, name, pattern, text):
     return copy
 
 
-def test_regret_of_tiapkin_et_al_is_that_of_the_curves_at_the_listed_episodes(layout, monkeypatch):
-    monkeypatch.setattr(tiapkin, "AT", (40, EPISODES, EPISODES + 1))
-    (rerun,) = published.read("tiapkin", layout, {"baselines": ["swim"]})["baselines"]
-    made = tables("tiapkin", layout)["values"]
+@pytest.mark.parametrize("source", [tiapkin, lee])
+def test_regret_without_numbers_of_the_authors_is_that_of_the_curves_at_the_listed_episodes(
+    source, layout, monkeypatch
+):
+    monkeypatch.setattr(source, "AT", (40, EPISODES, EPISODES + 1))
+    name = source.__name__.rsplit(".", 1)[-1]
+    (rerun,) = published.read(name, layout, {CURVES[name]: ["swim"]})[CURVES[name]]
+    made = tables(name, layout)["values"]
     assert made["authors"].isna().all() and made["ours"].iloc[0] == rerun.optimal_value
     regret = made[made["quantity"] == "regret"].set_index(["variant", "episode"])
-    assert set(regret.index) == {(name, k) for name in ("opsrl", "psrl", "uniform play") for k in (40, EPISODES)}
+    assert set(regret.index) == {(name, k) for name in ("opsrl", "psrl", "eqo", "uniform play") for k in (40, EPISODES)}
     ends = rerun.summary.set_index("variant")["mean"]
-    for variant in ("opsrl", "psrl"):
+    for variant in ("opsrl", "psrl", "eqo"):
         assert regret.loc[(variant, EPISODES), "ours"] == pytest.approx(ends[variant])
     assert regret.loc[("uniform play", 40), "ours"] == pytest.approx(rerun.uniform_regret(40))
 
@@ -171,6 +187,15 @@ def test_scales_and_priors_of_tiapkin_et_al_give_the_bonuses_and_means_of_their_
         assert 1 / tau_0 == pytest.approx(1 / 12)  # the variance of a uniform variable
         for n, r in ((0, 0), (3, 0), (3, 1), (50, 1)):
             assert (tau_0 * mu_0 + tau * n * r) / (tau_0 + tau * n) == pytest.approx((1 + n * r) / (2 + n))
+
+
+def test_instances_of_lee_and_oh_have_their_sizes_and_the_kernel_of_osband():
+    for S, H in ((30, 120), (40, 160)):
+        problem = instances.build(f"riverswim-lee-{S}", {})
+        assert problem.P.shape == (S, 2, S) and problem.horizon == H
+        assert np.allclose(problem.P[1, 1, :3], (0.05, 0.6, 0.35)) and np.allclose(problem.P[0, 1, :2], (0.4, 0.6))
+        assert np.allclose(problem.P[-1, 1, -2:], (0.4, 0.6))
+        assert problem.R[0, 0] == pytest.approx(0.005) and problem.R[-1, 1] == pytest.approx(1.0)
 
 
 def test_missing_rows_and_unknown_names_are_rejected(layout, tmp_path):
@@ -231,12 +256,13 @@ def test_studies_run_the_published_settings(name):
     runs_of = {"cho": cho.RUNS, "li": li.RUNS, "tiapkin": tiapkin.RUNS}
     runs_of["ayoub"] = max(runs for by in ayoub.RUNS.values() for runs in by.values())
     for source, experiment in CURVES.items():
-        for each in study["published"][source][experiment]:
+        for each in study["published"][source][experiment] if source in runs_of else ():  # not known of lee
             assert study["study"][each].get("seeds", study["seeds"]) >= runs_of[source]
     lengths = {"riverswim-ayoub-5": ayoub.EPISODES, "custom-sin": li.AFTER, "riverswim-cho-time": cho.FIRST}
     if name == "full.yaml":
         lengths |= {f"riverswim-cho-{S}": 10_000 for S in (4, 8)}
         lengths["grid-tiapkin-10"] = tiapkin.EPISODES
+        assert study["published"]["lee"]["regret"] == ["riverswim-lee-30", "riverswim-lee-40"]
         lengths |= {f"riverswim-ayoub-{ending}": ayoub.EPISODES for ending in ("3", "4", "5-text")}
     assert {each: study["study"][each]["episodes"] for each in lengths} == lengths
     for source, expected in (
@@ -244,6 +270,7 @@ def test_studies_run_the_published_settings(name):
         ("li", li.REWARD),
         ("ayoub", ayoub.REGRET),
         ("tiapkin", tiapkin.ALGORITHMS),
+        ("lee", lee.ALGORITHMS + lee.ADDED),
     ):
         played = [study["study"][each]["agents"] for names in study["published"][source].values() for each in names]
         assert {study["agents"][agent]["algorithm"] for agents in played for agent in agents} == set(expected)

@@ -183,6 +183,7 @@ def test_a_preset_is_its_family_at_the_published_setting():
         "riverswim-ayoub-5": {"kernel": "ayoub", "states": 5, "horizon": 20},
         "riverswim-ayoub-4-text": {"kernel": "ayoub", "states": 4, "horizon": 16, "small": 0.05},
         "riverswim-osband-6": {"kernel": "osband", "states": 6, "horizon": 20},
+        "riverswim-lee-40": {"kernel": "osband", "states": 40, "horizon": 160, "reward_sd": 0.1},
     }.items():
         assert instances.resolve(preset, {}) == ("riverswim", values)
         assert instances.resolve(preset, {"horizon": 3}) == ("riverswim", values | {"horizon": 3})

@@ -27,8 +27,8 @@ def require(holds, message: str):
 
 def unknown(kind: str, name, allowed) -> InputError:
     """The error for an unknown name: it suggests the closest allowed name and lists all of them."""
-    names = list(map(str, allowed))
-    return InputError(f"unknown {kind} '{name}'{guess(name, names)}: choose one of {', '.join(names)}")
+    names, shown = list(map(str, allowed)), one_line(name, VALUE)
+    return InputError(f"unknown {kind} '{shown}'{guess(name, names)}: choose one of {', '.join(names)}")
 
 
 def guess(name, allowed) -> str:

@@ -17,12 +17,17 @@ from befrl.common.registry import Registry
 from befrl.model import constants, rewards
 from befrl.model.instance import Instance
 
-# Published settings by name: a family and its parameters (Cho et al., Ayoub et al., Tiapkin et al., Osband).
+# Published settings by name: a family and its parameters (Cho et al., Ayoub et al., Tiapkin et al., Lee and Oh,
+# Osband). The kernel and the rewards of Lee and Oh are not known: theirs are the numbers of states and steps.
 PRESETS = {
     "riverswim-osband-6": ("riverswim", {"kernel": "osband", "states": 6, "horizon": 20}),
     "riverswim-cho-4": ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
     "riverswim-cho-8": ("riverswim", {"kernel": "cho", "states": 8, "horizon": 24}),
     **{f"riverswim-ayoub-{S}": ("riverswim", {"kernel": "ayoub", "states": S, "horizon": 4 * S}) for S in (3, 4, 5)},
+    **{
+        f"riverswim-lee-{S}": ("riverswim", {"kernel": "osband", "states": S, "horizon": 4 * S, "reward_sd": 0.1})
+        for S in (30, 40)
+    },
     "grid-tiapkin-10": ("grid", {"size": 10, "horizon": 50, "reward_sd": 0.1}),
 }
 PRESETS |= {  # with the reward that the optimal values in the text of Ayoub et al. imply; their code has another

@@ -117,6 +117,18 @@ def tables(source, reruns) -> dict[str, list[dict]]:
     return found
 
 
+def regret_rows(rerun, at):
+    """The optimal value, and the regret of each variant and of uniform play at the episodes `at` that were played."""
+    yield {"quantity": "optimal value", "ours": rerun.optimal_value, "unit": "reward per episode"}
+    last = rerun.curves["episode"].max()
+    for episode in (each for each in at if each <= last):
+        common = {"quantity": "regret", "episode": episode, "unit": "reward"}
+        uniform = rerun.uniform_regret(episode)
+        for variant in rerun.variants():
+            yield {**common, **of(variant), **against(rerun.regret_at(variant["variant"], episode), uniform)}
+        yield {**common, **UNIFORM, "ours": uniform}
+
+
 def curves_of(rerun, shown, *roles):
     """Points of the curves of "return", or of cumulative "regret" or "reward", of variants and of uniform play."""
     drawn = [(of(row), rerun.curve(row["variant"])) for row in rerun.variants(*roles)]

@@ -1,6 +1,6 @@
 """Tiapkin et al. (NeurIPS 2022): OPSRL, PSRL and two forms of UCBVI on a 10 x 10 grid world."""
 
-from befrl.analysis.published import UNIFORM, against, curves_of, of
+from befrl.analysis.published import curves_of, regret_rows
 
 ABOUT = """\
 Tiapkin et al. (NeurIPS 2022): OPSRL, PSRL and two forms of UCBVI on a 10 x 10 grid world.
@@ -35,14 +35,7 @@ RUNS = 4
 
 def values(experiment, rerun):
     """The optimal value, and the regret of each variant and of uniform play at some episodes."""
-    yield {"quantity": "optimal value", "ours": rerun.optimal_value, "unit": "reward per episode"}
-    last = rerun.curves["episode"].max()
-    for episode in (each for each in AT if each <= last):
-        common = {"quantity": "regret", "episode": episode, "unit": "reward"}
-        uniform = rerun.uniform_regret(episode)
-        for variant in rerun.variants():
-            yield {**common, **of(variant), **against(rerun.regret_at(variant["variant"], episode), uniform)}
-        yield {**common, **UNIFORM, "ours": uniform}
+    return regret_rows(rerun, AT)
 
 
 def curves(experiment, rerun):
