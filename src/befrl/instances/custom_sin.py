@@ -44,6 +44,7 @@ def build(parameters: Parameters) -> Instance:
         space,
         statistic=lambda s: np.sin(4.0 * np.multiply.outer(s, np.arange(1, w + 1))),
         log_base_at=lambda s: -(np.abs(s) ** 1.7) / 1.7,
+        diameter=2 * np.sqrt(w),
     )
 
     def phi(s):

@@ -38,7 +38,7 @@ class Features:
         self._one_block_each = np.array_equal(self.block.ravel(), np.arange(self.n_blocks))
         self._identity = self.p == self.m and bool(np.all(self.U == np.eye(self.p)))
         self._unit_trace = bool(np.all(self.trace == np.eye(self.m)))
-        self._orthonormal = self._identity and self._one_block_each and self._unit_trace  # designs are diagonal
+        self.orthonormal = self._identity and self._one_block_each and self._unit_trace  # designs are diagonal
 
     @classmethod
     def one_hot(cls, n_anchors, n_actions, p):
@@ -111,7 +111,7 @@ class Features:
 
     def design(self, counts):
         """The sum over visits of G_{s,a}, (n, N, A) -> (n, blocks, m, m), or (n, d, 1, 1) if it is diagonal."""
-        if self._orthonormal:
+        if self.orthonormal:
             return np.repeat(counts.reshape(len(counts), -1), self.m, axis=1)[..., None, None]
         if self.n_blocks == 1:
             flat = self.gram.reshape(-1, self.m * self.m)
@@ -163,7 +163,7 @@ class Features:
 
     def bound(self):
         """sup over (anchor, action) of the operator norm of A^-1 G_{s,a}."""
-        if self._orthonormal:
+        if self.orthonormal:
             return 1.0
         _check_independent(self.trace)
         return float(np.linalg.norm(np.linalg.solve(self.trace[self.block], self.gram), ord=2, axis=(-2, -1)).max())

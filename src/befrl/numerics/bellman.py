@@ -77,6 +77,16 @@ def expectation(P):
     return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
+def expectations(P):
+    """The linear map V (n, m, k) -> P V (n, S, A, k) of the rows P (n, S, A, m), for k functions at once."""
+    n, S, A, m = P.shape
+    if m <= FEW:
+        P = np.asfortranarray(P)
+        return lambda V: np.einsum("nsam,nmk->nsak", P, V, out=np.empty((n, S, A, V.shape[-1]), order="F"))
+    rows = P.reshape(n, S * A, m)
+    return lambda V: (rows @ V).reshape(n, S, A, -1)
+
+
 def variance(P):
     """The map (V, PV) -> sum_m P (V_m - PV)^2 (n, S, A) of the rows P; exact zeros, which P V^2 - (PV)^2 rounds off."""
     n, S, A, m = P.shape

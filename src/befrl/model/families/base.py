@@ -32,6 +32,23 @@ class Family:
         self.p = self.psi.shape[1]
         self.log_base = base_table(space, log_base)
 
+    @cached_property
+    def diameter(self):
+        """The largest distance of two values of psi."""
+        from scipy.spatial.distance import pdist  # only agents with certificates need it
+
+        return float(pdist(self.psi).max())
+
+    @property
+    def covariance_bound(self):
+        """beta with Cov psi <= beta I for all natural parameters in R^p, not only for those of a compact set."""
+        return self.diameter**2 / 4
+
+    @property
+    def self_concordance(self):
+        """M with |Z'''(v)[x, x, w]| <= M |w| Z''(v)[x, x] for all v, x and w in R^p."""
+        return self.diameter
+
     def statistic(self, s):
         """psi of visited states, (...,) -> (..., p)."""
         return self.psi[s]
@@ -122,10 +139,15 @@ class FiniteFamily(Family):
 
 
 class ContinuousFamily(Family):
-    """A family of states, numbers or vectors (..., dim), given by functions `statistic` and `log_base_at` of s'."""
+    """A family of states, numbers or vectors (..., dim), given by functions `statistic` and `log_base_at` of s'.
 
-    def __init__(self, space, statistic=None, log_base_at=None):
+    `diameter` is that of the values of psi; by default of its values on the nodes.
+    """
+
+    def __init__(self, space, statistic=None, log_base_at=None, diameter=None):
         self.space = space
+        if diameter is not None:
+            self.diameter = diameter
         if statistic is not None:
             self.statistic = statistic
         if log_base_at is not None:
@@ -180,20 +202,26 @@ class ContinuousFamily(Family):
 
     def expectation(self, natural):
         """The linear map V (n, N) -> E V (n, ...) of the laws natural (n, ..., p), where each node is an anchor."""
+        several = self.expectations(natural)
+        return lambda V: several(V[..., None])[..., 0]
+
+    def expectations(self, natural):
+        """Like `expectation`, for k functions at once: V (n, N, k) -> E V (n, ..., k)."""
+        shape = natural.shape[:-1]
         if self._tilts is not None:
             table, sound = self._tilts.factors(natural[..., 0])
             if sound.all():
                 table = table.reshape(len(table), -1, table.shape[-1])
-                return lambda V: (table @ (self._tilts.waves @ V[..., None])).reshape(natural.shape[:-1])
+                return lambda V: (table @ (self._tilts.waves @ V)).reshape(*shape, -1)
             if len(natural) > 1:
                 # Each row by itself, so that its bits do not depend on the others.
-                each = [self.expectation(natural[i : i + 1]) for i in range(len(natural))]
+                each = [self.expectations(natural[i : i + 1]) for i in range(len(natural))]
                 return lambda V: np.concatenate([one(V[i : i + 1]) for i, one in enumerate(each)])
         table = self._tilted(natural)
         rows = table.reshape(len(table), -1, table.shape[-1])
         # Dividing the products costs less than dividing the table.
-        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
-        return lambda V: ((rows @ V[..., None])[..., 0] / total).reshape(natural.shape[:-1])
+        total = rows @ np.ones((table.shape[-1], 1))
+        return lambda V: (rows @ V / total).reshape(*shape, -1)
 
     def value_moments(self, natural):
         """The map V (n, N) -> E V (n, ...) and the p components of Cov(psi, V), (n, ...) each, like `expectation`."""

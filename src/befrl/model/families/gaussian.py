@@ -22,6 +22,7 @@ class GaussianStates(ContinuousFamily):
     """The Gaussian family, p = m."""
 
     diagonal = constant_covariance = tails_included = exact_cells = True
+    covariance_bound, self_concordance = 1.0, 0.0
 
     def __init__(self, space, sigma):
         self.sigma = sigma
@@ -51,9 +52,11 @@ class GaussianStates(ContinuousFamily):
         joint = [self._joint([factors[j][j == axis] for j in range(self.p)]) for axis in range(self.p)]
         return self._joint([mass for mass, _ in factors]), np.stack(joint, axis=-1)
 
-    def expectation(self, natural):
-        factors = [_by_rows(mass) for mass, _ in self._factors(natural)]
-        return lambda V: self._sum(factors, V).reshape(natural.shape[:-1])
+    def expectations(self, natural):
+        factors, shape = [_by_rows(mass) for mass, _ in self._factors(natural)], natural.shape[:-1]
+        if self.p == 1:
+            return lambda V: (factors[0] @ V).reshape(*shape, -1)
+        return lambda V: np.stack([self._sum(factors, v).reshape(shape) for v in np.moveaxis(V, -1, 0)], axis=-1)
 
     def value_moments(self, natural):
         factors = [[_by_rows(part) for part in along] for along in self._factors(natural, partial=True)]

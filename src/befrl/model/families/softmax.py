@@ -13,6 +13,8 @@ from befrl.model.families.base import FiniteFamily
 class Softmax(FiniteFamily):
     """The softmax family; `log_base` (S, A, S) is 0 on the known support and -inf elsewhere."""
 
+    covariance_bound = 0.5  # x'Cov x is the variance of a number whose range is at most sqrt(2) |x|
+
     def __init__(self, space, log_base):
         super().__init__(space, np.eye(space.n_cells)[:, 1:], log_base)
 

@@ -13,6 +13,7 @@ class TruncatedExponentialStates(ContinuousFamily):
     """The family with p = 1, in closed form except for the partial means, which are computed by quadrature."""
 
     law = truncated_exponential.Law()
+    covariance_bound, self_concordance = law.variance_bound, law.self_concordance
 
     def statistic(self, s):
         return np.asarray(s)[..., None]

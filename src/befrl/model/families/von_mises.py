@@ -21,6 +21,9 @@ HUGE = 1e4  # beyond this |v| the largest psi . v on the nodes may be so far bel
 class VonMises(ContinuousFamily):
     """The family with p = 2: moments in closed form, kernels and draws by quadrature."""
 
+    covariance_bound = 0.5  # A/kappa and A' are at most 1/2
+    self_concordance = 0.84  # the largest value is 0.8334, at kappa = 2, along v
+
     def statistic(self, s):
         return np.stack([np.cos(s), np.sin(s)], axis=-1)
 

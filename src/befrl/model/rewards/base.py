@@ -11,6 +11,8 @@ class RewardLaw(ABC):
     """A family p(r) = exp(r c - Z(c)) under a base measure."""
 
     bounded = True  # whether rewards lie in [0, 1]
+    variance_bound = 1 / 4  # beta with Z'' <= beta everywhere; None if there is none, or none is known
+    self_concordance = 1.0  # M with |Z'''| <= M Z'' everywhere; the range of the rewards will do
 
     @abstractmethod
     def log_partition(self, c):

@@ -12,6 +12,11 @@ from befrl.model.rewards.base import RewardLaw
 class Law(RewardLaw):
     sd: float = 1.0
     bounded = False
+    self_concordance = 0.0
+
+    @property
+    def variance_bound(self):
+        return self.sd**2
 
     def log_partition(self, c):
         return self.sd**2 * np.square(c) / 2

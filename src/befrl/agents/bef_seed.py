@@ -1,0 +1,174 @@
+"""BEF-SEED (ours, docs/repair.md): optimism over likelihood sets, softened by one random number per episode, certified.
+
+    T_1 V  = r+ + upper(V),   T_-1 V = r- + lower(V),   T_0 V = r^ + PV,   T_z = (1 - z) T_0 + z T_1
+    U_h    = max_a T_1 U_{h+1},   zeta_k ~ min(1, |N(0, 1)|/2),   pi = greedy policy of T_zeta
+    O_h    = T_1 O_{h+1}(., pi),   L_h = T_-1 L_{h+1}(., pi)
+    gate:    play pi if U_1 - O_1 <= c (O_1 - L_1) in all states, otherwise the greedy policy of T_1
+    certificate = U_1 - L_1, with the L of the policy that is played
+
+upper and lower are expectations over sets of next-state laws at each (s,a) (`robust.py`) that follow from the likelihood
+(`likelihood_sets.py`), and r- <= r <= r+ likewise. With probability 1 - delta, for all episodes together, U >= V*, O >=
+V^pi >= L, and so V* - V^pi <= certificate (Theorem 0 of docs/repair-proof.md, which bounds the regret, too). Neither
+alpha nor a tuned constant is used, and nothing is clipped. In track K, r-, r^ and r+ are the true mean rewards. Shapes:
+sets (n, N, A); V~, U, O, L and the L of the greedy policy of T_1 (n, N, 5); Q (n, H, cells, A); zeta (n,).
+
+The agent is told the model (psi, base measures, features, reward law), a bound B on |theta*|_A and bounds S* on the
+natural parameters of next states and rewards. B and S* are the exact norms of theta*.
+
+**Deviations** from docs/repair-proof.md. Mean rewards need not lie in [0, 1]: |c| <= S* bounds r- and r+. Policies are
+constant on cells. Where features vary within cells, U_1 - O_1 includes the loss from this, interpolation errors are in no
+bound, and the total variation of `width: interval` is replaced by Pinsker's bound. Where actions tie, O is the largest
+and L the smallest value of those that may be played. `scale` multiplies the radii b of the sets; below 1 nothing is
+guaranteed.
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+
+from befrl.agents.base import EXACT, BaseAgent, Plan
+from befrl.common.errors import Refused
+from befrl.common.parameters import choice, number, optional, scale
+from befrl.learning.estimators import mle
+from befrl.learning.learner import Learner
+from befrl.learning.likelihood_sets import Rewards, States, sets_of
+from befrl.learning.reward_learner import RewardLearner
+from befrl.numerics import bellman
+from befrl.planning import robust
+
+SIGNS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])  # upper or lower, of V~, U, O, L and the L of the greedy policy of T_1
+GROUP = 1 << 17  # numbers in the tables of a group of rows where features vary within cells: a megabyte
+
+
+@dataclass(frozen=True)
+class Parameters:
+    scale: float | str = scale("multiple of the radii b; theory means 1")
+    delta: float = number(0.05, 1e-12, 1.0, "failure rate of the certificates")
+    eta: float | None = optional(1e-6, 1e6, "weight of the penalties; m/B^2 of each if none", ridge=True)
+    width: str = choice(
+        "auto", ("auto", "interval", "bernstein", "kl"), "expectations; auto: interval if psi orders the states, else bernstein"
+    )
+    law: str = choice("normal", ("normal", "uniform", "one"), "law of zeta: min(1, |N(0, 1)|/2), uniform, or always 1")
+    gate: float = number(0.25, 0.0, 1e6, "the constant c of the gate")
+
+
+class Agent(BaseAgent):
+    certifies = True
+
+    @classmethod
+    def specification(cls, model, parameters):
+        if parameters.width == "interval" and robust.order_of(model.family) is False:
+            raise Refused(
+                "agent 'bef-seed': width = interval needs p = 1 and states in the order of psi: choose bernstein or kl"
+            )
+        for name, bound in (("next states", model.family.covariance_bound), ("rewards", model.reward.variance_bound)):
+            if bound is None or not np.isfinite(bound):
+                raise Refused(f"agent 'bef-seed': no bound on the variance of {name} is known for all parameters")
+        return EXACT
+
+    def __init__(self, problem, parameters):
+        super().__init__(problem, parameters)
+        model, known = problem.model, problem.known_theta_r is not None
+        options = (parameters.eta, parameters.delta / (1 if known else 2), parameters.scale)
+        self.states = sets_of(States(model, problem.constants), *options)
+        self.learner = Learner(problem, SimpleNamespace(eta=self.states.eta, estimator=mle.__name__.split(".")[-1]))
+        if not known:
+            self.rewards = sets_of(Rewards(model, problem.constants), *options)
+            self.learner.reward = RewardLearner(problem, self.rewards.eta * self.rewards.source.unit)
+        # Plans are made on the coarse model. `keep` are its anchors among all, and `anchor` and `cell` map back.
+        self.coarse, self.anchor = model.coarse if model.smooth else (model, np.arange(model.n_anchors))
+        self.keep = np.unique(self.anchor, return_index=True)[1]
+        self.cell = self.anchor[:: model.space.per_cell] // model.space.per_cell
+        self.order, self.reach = robust.order_of(self.coarse.family), robust.Reach(self.coarse.family)
+        auto = "interval" if self.order is None else "bernstein"
+        self.width = auto if parameters.width == "auto" else parameters.width
+
+    def plan(self, k):
+        problem, model = self.problem, self.coarse
+        v = problem.model.features.natural(self.learner.theta_p)
+        sets = self.states.update(self.learner.data.counts, v)
+        rewards, zeta = self._mean_rewards(), self._zeta()
+        n, H, N, A = problem.n, problem.horizon, model.n_anchors, model.n_actions
+        soft, bold = np.empty((2, n, H, model.n_cells, A))
+        values = np.empty((n, N, len(SIGNS)))
+        size = max(1, GROUP // (N * A * N)) if model.smooth else n
+        for first in range(0, n, size):
+            rows = slice(first, first + size)
+            near = [None if part is None else part[rows][:, self.keep] for part in (v, sets.D, sets.low, sets.high)]
+            means = [np.asfortranarray(part[rows][:, self.keep]) for part in rewards]
+            out = (soft[rows], bold[rows], values[rows])
+            backward(model.space, self._set(*near), zeta[rows, None, None], means, out)
+        U, O, L, other = np.moveaxis(values[..., 1:], -1, 0)
+        accepted = (U - O <= self.parameters.gate[:, None] * (O - L)).all(1)
+        optimistic, policy = self.greedy(bold), self.greedy(soft)
+        policy = np.where(accepted[:, None, None], policy, optimistic)[..., self.cell]
+        certificate = U - np.where(accepted[:, None], L, other)
+        return Plan(policy, U[:, self.anchor], rewards[2], len(SIGNS), certificate[:, self.anchor])
+
+    def _mean_rewards(self):
+        """r-, r^ and r+, (n, N, A) each."""
+        learner, law = self.learner, self.problem.model.reward
+        c = self.problem.model.reward_natural(learner.theta_r)
+        if learner.reward.known:
+            return (law.mean(c),) * 3
+        sets = self.rewards.update(learner.data.counts, c[..., None])
+        low, high = law.mean(sets.low), law.mean(sets.high)
+        return low, np.clip(law.mean(c), low, high), high
+
+    def _zeta(self):
+        """One number for each row, (n,)."""
+        if self.parameters.law == "one":
+            return np.ones(self.problem.n)
+        if self.parameters.law == "uniform":
+            return self.problem.uniforms.take(1)[:, 0]
+        return np.minimum(1.0, 0.5 * np.abs(self.problem.normals.take(1)[:, 0]))
+
+    def _set(self, v, D, low, high):
+        """The sets of next-state laws of a group of rows."""
+        family = self.coarse.family
+        ends = (low[..., None], high[..., None]) if self.width == "interval" else (v,)
+        if self.coarse.smooth:
+            maps = [family.expectations(each) for each in ends]
+        else:
+            kernels = [family.kernel(each) for each in ends]
+            maps = [bellman.expectations(P) for P in kernels]
+        if self.width != "interval":
+            return robust.Ball(*maps, D, self.reach, dual=self.width == "kl")
+        if self.coarse.smooth:
+            distance = np.sqrt(np.maximum(np.minimum(family.kl(*ends), family.kl(*ends[::-1])), 0.0) / 2)
+        else:
+            distance = 0.5 * np.abs(kernels[1] - kernels[0]).sum(-1)
+        return robust.Interval(*maps, distance, self.order, self.reach)
+
+    def facts(self):
+        promised = np.where(self.parameters.scale >= 1, self.parameters.delta, 1.0)  # smaller sets promise nothing
+        return {"certificate_delta": promised, "eta_p": self.states.eta}
+
+
+def backward(space, sets, zeta, rewards, out):
+    """The recursion of all five values of a group of rows; r-, r^, r+ are `rewards`.
+
+    Writes into `out`: Q of T_zeta and of T_1 on cells, (n, H, cells, A) each, and the values at step 1, (n, N, 5).
+    """
+    low, means, high = rewards
+    (n, N, A), (soft, bold, values) = means.shape, out
+    V = np.zeros((n, N, len(SIGNS)), order="F")
+    for h in reversed(range(soft.shape[1])):
+        mean, bound = sets.bounds(V, SIGNS)
+        upper, U, O, L, other = (bound[..., i] + (high if SIGNS[i] > 0 else low) for i in range(len(SIGNS)))
+        Q = (means + mean[..., 0]) * (1.0 - zeta) + upper * zeta
+        soft[:, h], bold[:, h] = space.cell_means(Q), space.cell_means(U)
+        played, optimistic = (playable(space, table[:, h]) for table in (soft, bold))
+        V[..., 0], V[..., 1] = bellman.largest(Q), bellman.largest(U)
+        V[..., 2] = bellman.largest(np.where(played, O, -np.inf))
+        V[..., 3] = -bellman.largest(np.where(played, -L, -np.inf))
+        V[..., 4] = -bellman.largest(np.where(optimistic, -other, -np.inf))
+    values[:] = V
+
+
+def playable(space, Q):
+    """Which actions are greedy on each cell, up to rounding, on the anchors: (n, cells, A) -> (n, N, A)."""
+    best = bellman.largest(Q)
+    tied = Q >= (best - bellman.TIE * (1.0 + np.abs(best)))[..., None]
+    return np.repeat(tied, space.per_cell, axis=1) if space.per_cell > 1 else tied
