@@ -10,7 +10,7 @@ upper and lower are expectations over sets of next-state laws at each (s,a) (`ro
 (`likelihood_sets.py`), and r- <= r <= r+ likewise. With probability 1 - delta, for all episodes together, U >= V*, O >=
 V^pi >= L, and so V* - V^pi <= certificate (Theorem 0 of docs/repair-proof.md, which bounds the regret, too). Neither
 alpha nor a tuned constant is used, and nothing is clipped. In track K, r-, r^ and r+ are the true mean rewards. Shapes:
-sets (n, N, A); V~, U, O, L and the L of the greedy policy of T_1 (n, N, 5); Q (n, H, cells, A); zeta (n,).
+sets (n, N, A); V~, U, O and L together (n, N, 4); Q (n, H, cells, A); zeta (n,).
 
 The agent is told the model (psi, base measures, features, reward law), a bound B on |theta*|_A and bounds S* on the
 natural parameters of next states and rewards. B and S* are the exact norms of theta*.
@@ -37,7 +37,6 @@ from befrl.learning.reward_learner import RewardLearner
 from befrl.numerics import bellman
 from befrl.planning import robust
 
-SIGNS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])  # upper or lower, of V~, U, O, L and the L of the greedy policy of T_1
 GROUP = 1 << 17  # numbers in the tables of a group of rows where features vary within cells: a megabyte
 
 
@@ -58,7 +57,7 @@ class Agent(BaseAgent):
 
     @classmethod
     def specification(cls, model, parameters):
-        if parameters.width == "interval" and robust.order_of(model.family) is False:
+        if parameters.width == "interval" and not robust.ordered(model.family):
             raise Refused(
                 "agent 'bef-seed': width = interval needs p = 1 and states in the order of psi: choose bernstein or kl"
             )
@@ -80,31 +79,39 @@ class Agent(BaseAgent):
         self.coarse, self.anchor = model.coarse if model.smooth else (model, np.arange(model.n_anchors))
         self.keep = np.unique(self.anchor, return_index=True)[1]
         self.cell = self.anchor[:: model.space.per_cell] // model.space.per_cell
-        self.order, self.reach = robust.order_of(self.coarse.family), robust.Reach(self.coarse.family)
-        auto = "interval" if self.order is None else "bernstein"
+        self.reach = robust.Reach(self.coarse.family)
+        auto = "interval" if robust.ordered(self.coarse.family) else "bernstein"
         self.width = auto if parameters.width == "auto" else parameters.width
 
     def plan(self, k):
         problem, model = self.problem, self.coarse
         v = problem.model.features.natural(self.learner.theta_p)
         sets = self.states.update(self.learner.data.counts, v)
-        rewards, zeta = self._mean_rewards(), self._zeta()
-        n, H, N, A = problem.n, problem.horizon, model.n_anchors, model.n_actions
-        soft, bold = np.empty((2, n, H, model.n_cells, A))
-        values = np.empty((n, N, len(SIGNS)))
-        size = max(1, GROUP // (N * A * N)) if model.smooth else n
-        for first in range(0, n, size):
-            rows = slice(first, first + size)
-            near = [None if part is None else part[rows][:, self.keep] for part in (v, sets.D, sets.low, sets.high)]
-            means = [np.asfortranarray(part[rows][:, self.keep]) for part in rewards]
-            out = (soft[rows], bold[rows], values[rows])
-            backward(model.space, self._set(*near), zeta[rows, None, None], means, out)
-        U, O, L, other = np.moveaxis(values[..., 1:], -1, 0)
-        accepted = (U - O <= self.parameters.gate[:, None] * (O - L)).all(1)
+        low, means, high = rewards = self._mean_rewards()
+        zeta = self._zeta()[:, None, None]
+        n, shape = problem.n, (problem.n, model.n_cells, model.n_actions)
+        share = np.concatenate([zeta, np.ones((n, 1, 2)), -np.ones((n, 1, 1))], axis=-1)[:, None]
+        planned = np.stack([(1.0 - zeta) * means + zeta * high, high, high, low], axis=-1)
+        near = [None if part is None else part[:, self.keep] for part in (v, sets.D, sets.low, sets.high, planned)]
+        soft, bold = (bellman.tables(problem.horizon, shape)[0] for _ in range(2))
+        values = np.empty((n, model.n_anchors, 4))
+        for rows in self._groups():
+            parts = [None if part is None else part[rows] for part in near]
+            values[rows] = backward(model.space, self._set(*parts[:4]), parts[4], share[rows], soft[rows], bold[rows])
+        U, O, L = np.moveaxis(values[..., 1:], -1, 0)
+        refused = np.flatnonzero((U - O > self.parameters.gate[:, None] * (O - L)).any(1))
         optimistic, policy = self.greedy(bold), self.greedy(soft)
-        policy = np.where(accepted[:, None, None], policy, optimistic)[..., self.cell]
-        certificate = U - np.where(accepted[:, None], L, other)
-        return Plan(policy, U[:, self.anchor], rewards[2], len(SIGNS), certificate[:, self.anchor])
+        if len(refused):
+            parts = [None if part is None else part[refused] for part in near]
+            policy[refused] = optimistic[refused]
+            L[refused] = pessimistic(model.space, self._set(*parts[:4]), parts[4][..., -1], bold[refused])
+        return Plan(policy[..., self.cell], U[:, self.anchor], rewards[2], 4, (U - L)[:, self.anchor])
+
+    def _groups(self):
+        """The rows in groups whose tables fit into the processor's cache, where features vary within cells."""
+        n, N, A = self.problem.n, self.coarse.n_anchors, self.coarse.n_actions
+        size = max(1, GROUP // (N * A * N)) if self.coarse.smooth else n
+        return [slice(first, first + size) for first in range(0, n, size)]
 
     def _mean_rewards(self):
         """r-, r^ and r+, (n, N, A) each."""
@@ -125,46 +132,45 @@ class Agent(BaseAgent):
         return np.minimum(1.0, 0.5 * np.abs(self.problem.normals.take(1)[:, 0]))
 
     def _set(self, v, D, low, high):
-        """The sets of next-state laws of a group of rows."""
-        family = self.coarse.family
-        ends = (low[..., None], high[..., None]) if self.width == "interval" else (v,)
-        if self.coarse.smooth:
-            maps = [family.expectations(each) for each in ends]
-        else:
-            kernels = [family.kernel(each) for each in ends]
-            maps = [bellman.expectations(P) for P in kernels]
+        """The sets of next-state laws at each (s,a), of some rows."""
+        family, smooth = self.coarse.family, self.coarse.smooth
         if self.width != "interval":
-            return robust.Ball(*maps, D, self.reach, dual=self.width == "kl")
-        if self.coarse.smooth:
-            distance = np.sqrt(np.maximum(np.minimum(family.kl(*ends), family.kl(*ends[::-1])), 0.0) / 2)
-        else:
-            distance = 0.5 * np.abs(kernels[1] - kernels[0]).sum(-1)
-        return robust.Interval(*maps, distance, self.order, self.reach)
+            expectations = family.expectations(v) if smooth else bellman.expectations(family.kernel(v))
+            return robust.Ball(expectations, D, self.reach, dual=self.width == "kl")
+        if not smooth:
+            return robust.between(family.kernel(low[..., None]), family.kernel(high[..., None]), self.reach)
+        return robust.between_smooth(family, low[..., None], high[..., None], self.reach)
 
     def facts(self):
         promised = np.where(self.parameters.scale >= 1, self.parameters.delta, 1.0)  # smaller sets promise nothing
         return {"certificate_delta": promised, "eta_p": self.states.eta}
 
 
-def backward(space, sets, zeta, rewards, out):
-    """The recursion of all five values of a group of rows; r-, r^, r+ are `rewards`.
+def backward(space, sets, rewards, share, soft, bold):
+    """V~, U, O and L of some rows at step 1, (n, N, 4); writes Q of T_zeta and of T_1 on cells, (n, H, cells, A) each.
 
-    Writes into `out`: Q of T_zeta and of T_1 on cells, (n, H, cells, A) each, and the values at step 1, (n, N, 5).
+    rewards (n, N, A, 4) are the means that the four plan with; `share` as in `robust.py`.
     """
-    low, means, high = rewards
-    (n, N, A), (soft, bold, values) = means.shape, out
-    V = np.zeros((n, N, len(SIGNS)), order="F")
+    rewards = np.asfortranarray(rewards)
+    V = np.zeros((*rewards.shape[:2], 4), order="F")
     for h in reversed(range(soft.shape[1])):
-        mean, bound = sets.bounds(V, SIGNS)
-        upper, U, O, L, other = (bound[..., i] + (high if SIGNS[i] > 0 else low) for i in range(len(SIGNS)))
-        Q = (means + mean[..., 0]) * (1.0 - zeta) + upper * zeta
-        soft[:, h], bold[:, h] = space.cell_means(Q), space.cell_means(U)
-        played, optimistic = (playable(space, table[:, h]) for table in (soft, bold))
-        V[..., 0], V[..., 1] = bellman.largest(Q), bellman.largest(U)
-        V[..., 2] = bellman.largest(np.where(played, O, -np.inf))
-        V[..., 3] = -bellman.largest(np.where(played, -L, -np.inf))
-        V[..., 4] = -bellman.largest(np.where(optimistic, -other, -np.inf))
-    values[:] = V
+        Q = sets.bounds(V, share)
+        Q += rewards
+        soft[:, h], bold[:, h] = space.cell_means(Q[..., 0]), space.cell_means(Q[..., 1])
+        V[..., :2] = bellman.largest(Q[..., :2].swapaxes(-1, -2))
+        played = playable(space, soft[:, h])
+        V[..., 2] = bellman.largest(np.where(played, Q[..., 2], -np.inf))
+        V[..., 3] = -bellman.largest(np.where(played, -Q[..., 3], -np.inf))
+    return V
+
+
+def pessimistic(space, sets, low, bold):
+    """L_1 (n, N) of the greedy policy of T_1, from its Q on cells and the mean rewards r-."""
+    V = np.zeros((*low.shape[:2], 1), order="F")
+    for h in reversed(range(bold.shape[1])):
+        Q = low + sets.bounds(V, -np.ones((len(V), 1, 1, 1)))[..., 0]
+        V[..., 0] = -bellman.largest(np.where(playable(space, bold[:, h]), -Q, -np.inf))
+    return V[..., 0]
 
 
 def playable(space, Q):

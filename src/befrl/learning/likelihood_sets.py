@@ -28,7 +28,7 @@ from scipy.sparse.csgraph import connected_components
 from befrl.numerics import linalg
 from befrl.numerics.newton import DECREMENT
 
-STEPS_FIRST, STEPS = 8, 3  # Newton steps for the roots, in the first plan and from then on
+STEPS_FIRST, STEPS = 8, 1  # Newton steps for the roots, in the first plan and from then on
 ROUNDS = 2  # of Hbar and X
 SMALLEST_B = 0.1  # so that m/B^2 is finite
 TINY, NEAR = 1e-300, 1e-3

@@ -1,111 +1,153 @@
 """Upper and lower expectations over sets of next-state laws, of several functions V at once.
 
-`bounds(V, signs)` maps k functions on the anchors, (n, N, k), to their means under a law of the set, and to the upper
-expectation where the sign is 1, the lower one where it is -1, (n, N, A, k) each. lower(V) = -upper(-V), and
+    bernstein  upper(V) = PV + min{ sqrt(2 Var(V) D) + (sup V - PV) D,  S sqrt(D/2),  sup V - PV }   for KL(P, Q) <= D
+    kl         the smaller one of this and  lambda - exp( E log(lambda - V) - D ),  for some lambda > sup V
+    interval   upper(V) = PV + min{ W tv(V),  S |W|_1,  sup V - PV },  P, W = (P+ +- P-)/2,  for P_v with v- <= v <= v+
 
-    bernstein  PV + min{ sqrt(2 Var(V) D) + (sup V - PV) D,  S sqrt(D/2),  sup V - PV }      over { Q: KL(P, Q) <= D }
-    kl         the smaller one of this and  lambda - exp( E log(lambda - V) - D )  at some lambda > sup V
-    interval   min{ sup V,  PV + min{ W tv(V),  S |W|_1 } },   P, W = (P+ +- P-)/2          over { P_v: v- <= v <= v+ }
+lower(V) = -upper(-V), and S = sup V - inf V over the states that can follow (s,a). P+ and P- are the laws of v+ and v-,
+and tv(V) is the variation of V along the states, in the order of psi, up to a state. docs/repair-proof.md has the proofs
+(Lemmas 5 and 6). Every lambda gives a valid bound, so that a few of them serve all (s,a). inf V <= lower <= PV <= upper <=
+sup V by construction.
 
-S = sup V - inf V over the states that (s,a) can reach, and P+- is the law of v+-. tv(V) is the variation of V along the
-states in the order of psi, up to a state. docs/repair-proof.md has the proofs (Lemmas 5 and 6); every lambda gives a
-valid bound, so that a few serve for all. Nothing is clipped: inf V <= lower <= mean <= upper <= sup V.
+`bounds(V, share)` maps k functions on the anchors (n, N, k) to (n, N, A, k): the mean PV plus `share` (n, 1, 1, k) times
+the distance to upper(V) or, for the last function, to lower(V).
 """
 
+from functools import cached_property
+
 import numpy as np
+
+from befrl.numerics import bellman
 
 LAMBDAS = np.geomspace(0.01, 30.0, 8)  # (lambda - sup V)/S
 
 
 class Reach:
-    """The largest and the smallest value over the states that can follow each (anchor, action)."""
+    """The states that can follow each (anchor, action)."""
 
     def __init__(self, family):
         possible = np.isfinite(family.log_base)
         self._next = None
         if not possible.all():
-            # The reachable states of each (anchor, action), the first one repeated to fill the table.
-            width = possible.sum(-1).max()
-            found = np.argsort(~possible, axis=-1, kind="stable")[..., :width]
+            # The numbers of these states; where there are fewer than elsewhere, the first one fills the table.
+            found = np.argsort(~possible, axis=-1, kind="stable")[..., : possible.sum(-1).max()]
             self._next = np.where(np.take_along_axis(possible, found, -1), found, found[..., :1])
 
     def ends(self, V):
-        """(n, N, k) -> two arrays (n, 1 or N, 1 or A, k)."""
+        """The largest and the smallest value there, (n, N, k) -> (n, 1, 1, k) or (n, N, A, k)."""
         if self._next is None:
             return V.max(1)[:, None, None], V.min(1)[:, None, None]
-        near = V[:, self._next]
-        return near.max(3), near.min(3)
+        near = [V[:, states] for states in np.moveaxis(self._next, -1, 0)]
+        top, bottom = near[0].copy(order="K"), near[0].copy(order="K")
+        for each in near[1:]:
+            np.maximum(top, each, out=top)
+            np.minimum(bottom, each, out=bottom)
+        return top, bottom
+
+
+def _room(mean, top, bottom):
+    """The distance from the mean to the largest value or, for the last function, to the smallest."""
+    room = top - mean
+    np.subtract(mean[..., -1], bottom[..., -1], out=room[..., -1])
+    return np.maximum(room, 0.0, out=room)
 
 
 class Ball:
-    """The ball KL(P, Q) <= D around the laws of `expectations`; with `dual` also the bounds of LAMBDAS."""
+    """The balls KL(P, Q) <= D around the laws of `expectations`, V (n, N, k) -> (n, N, A, k); `dual` for kl."""
 
     def __init__(self, expectations, D, reach, dual=False):
         self.expectations, self.reach, self.dual = expectations, reach, dual
         self.D = D[..., None]
         self._two, self._half = np.sqrt(2 * self.D), np.sqrt(self.D / 2)
 
-    def bounds(self, V, signs):
+    def bounds(self, V, share):
         k = V.shape[-1]
         top, bottom = self.reach.ends(V)
-        # The variance is that of V minus a middle, which is exact to rounding of the span.
+        # Centred at the middle of the range, E W^2 - (E W)^2 is exact up to the rounding of its square.
         middle = 0.5 * (V.max(1) + V.min(1))
-        W = V - middle[:, None]
-        columns = [W, W * W]
+        columns = np.empty((*V.shape[:2], 2 * k), order="F")
+        W = np.subtract(V, middle[:, None], out=columns[..., :k])
+        np.multiply(W, W, out=columns[..., k:])
+        found = self.expectations(columns)
+        mean, width = found[..., :k], found[..., k:]
+        width -= mean * mean
+        np.sqrt(np.maximum(width, 0.0, out=width), out=width)
+        width *= self._two
+        mean += middle[:, None, None]
+        room = _room(mean, top, bottom)
+        width += room * self.D
+        np.minimum(width, (top - bottom) * self._half, out=width)
         if self.dual:
-            high, low = V.max(1)[:, None], V.min(1)[:, None]
-            span = high - low
-            below = np.where(signs > 0, high - V, V - low) / np.where(span > 0, span, 1.0)
-            columns += [np.log(below + each) for each in LAMBDAS]
-        found = self.expectations(np.concatenate(columns, axis=-1))
-        mean = found[..., :k]
-        spread = np.sqrt(np.maximum(found[..., k : 2 * k] - mean * mean, 0.0))
-        mean = np.minimum(np.maximum(mean + middle[:, None, None], bottom), top)
-        room = np.where(signs > 0, top - mean, mean - bottom)
-        width = np.minimum(spread * self._two + room * self.D, (top - bottom) * self._half)
-        if self.dual:
-            outer = np.where(signs > 0, high[:, None] - mean, mean - low[:, None])
-            for i, each in enumerate(LAMBDAS):
-                part = np.exp(found[..., (2 + i) * k : (3 + i) * k] - self.D)
-                width = np.minimum(width, outer + span[:, None] * (each - part))
-        return mean, mean + signs * np.minimum(width, room)
+            np.minimum(width, self._dual(V, mean), out=width)
+        np.minimum(width, room, out=width)
+        width *= share
+        mean += width
+        return mean
+
+    def _dual(self, V, mean):
+        """The smallest bound of LAMBDAS, as a distance from the mean."""
+        high, low = V.max(1)[:, None], V.min(1)[:, None]
+        span, below = high - low, high - V
+        below[..., -1] = V[..., -1] - low[..., -1]
+        below = below / np.where(span > 0, span, 1.0)
+        logs = [self.expectations(np.log(below + each)) for each in LAMBDAS]
+        least = np.minimum.reduce([each - np.exp(log - self.D) for each, log in zip(LAMBDAS, logs, strict=True)])
+        outer = high[:, None] - mean
+        outer[..., -1] = mean[..., -1] - low[:, None, ..., -1]
+        return outer + span[:, None] * least
 
 
 class Interval:
-    """The laws P_v between those of `low` and `high`, two maps like `expectations`; distance is |W|_1 or more."""
+    """The laws P_v between P- and P+: `mean` maps V to PV, `width` maps |dV| (n, N - 1, k) to W tv(V)."""
 
-    def __init__(self, low, high, distance, order, reach):
-        self.low, self.high, self.reach = low, high, reach
-        self.distance, self.order = distance[..., None], order
+    def __init__(self, mean, width, distance, reach):
+        self.mean, self.width, self.reach = mean, width, reach
+        self._distance = distance  # () -> the total variation between P- and P+, or more, (n, N, A)
 
-    def bounds(self, V, signs):
-        k = V.shape[-1]
+    @cached_property
+    def distance(self):
+        return self._distance()[..., None]
+
+    def bounds(self, V, share):
         top, bottom = self.reach.ends(V)
-        both = np.concatenate([V, self._variation(V)], axis=-1)
-        low, high = self.low(both), self.high(both)
-        mean = np.minimum(np.maximum(0.5 * (low[..., :k] + high[..., :k]), bottom), top)
-        width = 0.5 * (high[..., k:] - low[..., k:])
-        width = np.minimum(np.maximum(width, 0.0), (top - bottom) * self.distance)
-        room = np.where(signs > 0, top - mean, mean - bottom)
-        return mean, mean + signs * np.minimum(width, room)
-
-    def _variation(self, V):
-        along = V if self.order is None else V[:, self.order]
-        found = np.zeros_like(along)
-        np.cumsum(np.abs(np.diff(along, axis=1)), axis=1, out=found[:, 1:])
-        if self.order is None:
-            return found
-        back = np.empty_like(found)
-        back[:, self.order] = found
-        return back
+        steps = np.abs(V[:, 1:] - V[:, :-1])
+        mean, width = self.mean(V), self.width(steps)
+        # W tv(V) <= |W|_1 tv/2 for the whole variation tv of V, which decides only where it is more than twice the span.
+        wild = steps.sum(1) > 2 * (V.max(1) - V.min(1))
+        if wild.any():
+            limit = np.where(wild[:, None, None], (top - bottom) * self.distance, np.inf)
+            np.minimum(width, limit, out=width)
+        np.minimum(width, _room(mean, top, bottom), out=width)
+        width *= share
+        mean += width
+        return mean
 
 
-def order_of(family):
-    """The anchors in the order of psi, None if they are so already; False if psi does not order them (or p > 1)."""
-    if family.p > 1:
-        return False
-    psi = family.psi[:, 0]
-    if (np.diff(psi) >= 0).all():
-        return None
-    return np.argsort(psi, kind="stable") if len(psi) == family.space.n_anchors else False
+def ordered(family) -> bool:
+    """Whether psi is a number that does not fall along the states."""
+    return family.p == 1 and bool((np.diff(family.psi[:, 0]) >= 0).all())
 
+
+def between(low, high, reach):
+    """The interval of the kernels P- and P+, (n, N, A, N) each."""
+    mean, tails = 0.5 * (low + high), np.empty((*low.shape[:-1], low.shape[-1] - 1), order="F")
+    # The mass of W beyond each state: W tv(V) = sum of |dV| times it.
+    total = np.zeros_like(low[..., 0])
+    for state in reversed(range(tails.shape[-1])):
+        total = total + 0.5 * (high[..., state + 1] - low[..., state + 1])
+        tails[..., state] = total
+    return Interval(bellman.expectations(mean), bellman.expectations(tails), lambda: 2 * tails.max(-1), reach)
+
+
+def between_smooth(family, low, high, reach):
+    """The interval of the laws with natural parameters v- and v+, (n, N, A, 1) each, whose nodes are the anchors."""
+    below, above = family.expectations(low), family.expectations(high)
+
+    def width(steps):
+        variation = np.concatenate([np.zeros_like(steps[:, :1]), steps.cumsum(1)], axis=1)
+        return 0.5 * (above(variation) - below(variation))
+
+    def distance():
+        return np.sqrt(np.maximum(np.minimum(family.kl(low, high), family.kl(high, low)), 0.0) / 2)
+
+    return Interval(lambda V: 0.5 * (below(V) + above(V)), width, distance, reach)
