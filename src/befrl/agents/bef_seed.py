@@ -87,25 +87,27 @@ class Agent(BaseAgent):
         problem, model = self.problem, self.coarse
         v = problem.model.features.natural(self.learner.theta_p)
         sets = self.states.update(self.learner.data.counts, v)
-        low, means, high = rewards = self._mean_rewards()
+        low, means, high = self._mean_rewards()
         zeta = self._zeta()[:, None, None]
         n, shape = problem.n, (problem.n, model.n_cells, model.n_actions)
-        share = np.concatenate([zeta, np.ones((n, 1, 2)), -np.ones((n, 1, 1))], axis=-1)[:, None]
-        planned = np.stack([(1.0 - zeta) * means + zeta * high, high, high, low], axis=-1)
-        near = [None if part is None else part[:, self.keep] for part in (v, sets.D, sets.low, sets.high, planned)]
+        share = np.stack([zeta, np.ones_like(zeta), np.ones_like(zeta), -np.ones_like(zeta)]).transpose(1, 2, 3, 0)
+        planned = ((1.0 - zeta) * means + zeta * high, high, high, low)
+        planned = np.moveaxis(np.stack([bellman.ordered(part[:, self.keep]) for part in planned]), 0, -1)
+        near = [None if part is None else part[:, self.keep] for part in (v, sets.D, sets.low, sets.high)]
         soft, bold = (bellman.tables(problem.horizon, shape)[0] for _ in range(2))
         values = np.empty((n, model.n_anchors, 4))
         for rows in self._groups():
-            parts = [None if part is None else part[rows] for part in near]
-            values[rows] = backward(model.space, self._set(*parts[:4]), parts[4], share[rows], soft[rows], bold[rows])
+            tables = (planned[rows], share[rows], soft[rows], bold[rows])
+            values[rows] = backward(model.space, self._set(near, rows), *tables)
         U, O, L = np.moveaxis(values[..., 1:], -1, 0)
         refused = np.flatnonzero((U - O > self.parameters.gate[:, None] * (O - L)).any(1))
         optimistic, policy = self.greedy(bold), self.greedy(soft)
         if len(refused):
-            parts = [None if part is None else part[refused] for part in near]
             policy[refused] = optimistic[refused]
-            L[refused] = pessimistic(model.space, self._set(*parts[:4]), parts[4][..., -1], bold[refused])
-        return Plan(policy[..., self.cell], U[:, self.anchor], rewards[2], 4, (U - L)[:, self.anchor])
+            L[refused] = pessimistic(model.space, self._set(near, refused), planned[refused][..., -1], bold[refused])
+        if len(self.cell) > model.n_cells:
+            policy = policy.take(self.cell, axis=-1)
+        return Plan(policy, U[:, self.anchor], high, 4, (U - L)[:, self.anchor])
 
     def _groups(self):
         """The rows in groups whose tables fit into the processor's cache, where features vary within cells."""
@@ -131,8 +133,9 @@ class Agent(BaseAgent):
             return self.problem.uniforms.take(1)[:, 0]
         return np.minimum(1.0, 0.5 * np.abs(self.problem.normals.take(1)[:, 0]))
 
-    def _set(self, v, D, low, high):
-        """The sets of next-state laws at each (s,a), of some rows."""
+    def _set(self, near, rows):
+        """The sets of next-state laws of some rows, from their v^, D, v- and v+."""
+        v, D, low, high = (None if part is None else part[rows] for part in near)
         family, smooth = self.coarse.family, self.coarse.smooth
         if self.width != "interval":
             expectations = family.expectations(v) if smooth else bellman.expectations(family.kernel(v))
@@ -151,8 +154,7 @@ def backward(space, sets, rewards, share, soft, bold):
 
     rewards (n, N, A, 4) are the means that the four plan with; `share` as in `robust.py`.
     """
-    rewards = np.asfortranarray(rewards)
-    V = np.zeros((*rewards.shape[:2], 4), order="F")
+    V = bellman.functions(*rewards.shape[:2], 4)
     for h in reversed(range(soft.shape[1])):
         Q = sets.bounds(V, share)
         Q += rewards
@@ -166,7 +168,7 @@ def backward(space, sets, rewards, share, soft, bold):
 
 def pessimistic(space, sets, low, bold):
     """L_1 (n, N) of the greedy policy of T_1, from its Q on cells and the mean rewards r-."""
-    V = np.zeros((*low.shape[:2], 1), order="F")
+    V = bellman.functions(*low.shape[:2], 1)
     for h in reversed(range(bold.shape[1])):
         Q = low + sets.bounds(V, -np.ones((len(V), 1, 1, 1)))[..., 0]
         V[..., 0] = -bellman.largest(np.where(playable(space, bold[:, h]), -Q, -np.inf))

@@ -77,14 +77,24 @@ def expectation(P):
     return lambda V: (rows @ V[..., None]).reshape(n, S, A)
 
 
+def functions(n, S, k):
+    """Zeros (n, S, k), k functions of the state; in memory rows come last if there are few states, else states do."""
+    return np.zeros((k, S, n)).T if S <= FEW else np.zeros((n, k, S)).swapaxes(1, 2)
+
+
 def expectations(P):
-    """The linear map V (n, m, k) -> P V (n, S, A, k) of the rows P (n, S, A, m), for k functions at once."""
+    """The linear map V (n, m, k) -> P V (n, S, A, k) of the rows P (n, S, A, m), in the memory order of `functions`."""
     n, S, A, m = P.shape
-    if m <= FEW:
+    if S <= FEW:
         P = np.asfortranarray(P)
         return lambda V: np.einsum("nsam,nmk->nsak", P, V, out=np.empty((n, S, A, V.shape[-1]), order="F"))
     rows = P.reshape(n, S * A, m)
-    return lambda V: (rows @ V).reshape(n, S, A, -1)
+    return lambda V: np.moveaxis(by_function(V, rows).swapaxes(1, 2).reshape(n, -1, S, A), 1, -1)
+
+
+def by_function(V, table):
+    """table (n, rows, m) times V (n, m, k), (n, rows, k), in the memory order (n, k, rows)."""
+    return (V.swapaxes(1, 2) @ table.swapaxes(-1, -2)).swapaxes(1, 2)
 
 
 def variance(P):

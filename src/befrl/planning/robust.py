@@ -57,7 +57,7 @@ class Ball:
 
     def __init__(self, expectations, D, reach, dual=False):
         self.expectations, self.reach, self.dual = expectations, reach, dual
-        self.D = D[..., None]
+        self.D = bellman.ordered(D)[..., None]
         self._two, self._half = np.sqrt(2 * self.D), np.sqrt(self.D / 2)
 
     def bounds(self, V, share):
@@ -65,7 +65,7 @@ class Ball:
         top, bottom = self.reach.ends(V)
         # Centred at the middle of the range, E W^2 - (E W)^2 is exact up to the rounding of its square.
         middle = 0.5 * (V.max(1) + V.min(1))
-        columns = np.empty((*V.shape[:2], 2 * k), order="F")
+        columns = bellman.functions(*V.shape[:2], 2 * k)
         W = np.subtract(V, middle[:, None], out=columns[..., :k])
         np.multiply(W, W, out=columns[..., k:])
         found = self.expectations(columns)
@@ -130,7 +130,7 @@ def ordered(family) -> bool:
 
 def between(low, high, reach):
     """The interval of the kernels P- and P+, (n, N, A, N) each."""
-    mean, tails = 0.5 * (low + high), np.empty((*low.shape[:-1], low.shape[-1] - 1), order="F")
+    mean, tails = 0.5 * (low + high), np.empty_like(low[..., 1:])
     # The mass of W beyond each state: W tv(V) = sum of |dV| times it.
     total = np.zeros_like(low[..., 0])
     for state in reversed(range(tails.shape[-1])):

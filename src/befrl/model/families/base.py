@@ -13,6 +13,7 @@ from befrl.common.errors import InputError
 from befrl.model.checks import base_table, call, check_pointwise, psi_table
 from befrl.model.families.tilts import TERMS, Tilts
 from befrl.model.spaces import lagrange_coefficients
+from befrl.numerics import bellman
 
 STEP = 2e-3  # step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions
 CLOSE = 1e-8  # last Newton step of an inverse CDF, in units of half a panel
@@ -202,26 +203,29 @@ class ContinuousFamily(Family):
 
     def expectation(self, natural):
         """The linear map V (n, N) -> E V (n, ...) of the laws natural (n, ..., p), where each node is an anchor."""
-        several = self.expectations(natural)
-        return lambda V: several(V[..., None])[..., 0]
+        return self._linear(natural, lambda V, table: (table @ V[..., None])[..., 0])
 
     def expectations(self, natural):
-        """Like `expectation`, for k functions at once: V (n, N, k) -> E V (n, ..., k)."""
-        shape = natural.shape[:-1]
+        """Like `expectation`, for k functions at once: V (n, N, k) -> E V (n, ..., k), with k after n in memory."""
+        return self._linear(natural, bellman.by_function)
+
+    def _linear(self, natural, product):
+        """The map V -> E V, where product(V, table) is the sum over the last axis of a table (n, rows, N)."""
+        shape = natural.shape[1:-1]
         if self._tilts is not None:
             table, sound = self._tilts.factors(natural[..., 0])
             if sound.all():
-                table = table.reshape(len(table), -1, table.shape[-1])
-                return lambda V: (table @ (self._tilts.waves @ V)).reshape(*shape, -1)
+                table, waves = table.reshape(len(table), -1, table.shape[-1]), self._tilts.waves
+                return lambda V: unfold(product(product(V, waves), table), shape)
             if len(natural) > 1:
                 # Each row by itself, so that its bits do not depend on the others.
-                each = [self.expectations(natural[i : i + 1]) for i in range(len(natural))]
+                each = [self._linear(natural[i : i + 1], product) for i in range(len(natural))]
                 return lambda V: np.concatenate([one(V[i : i + 1]) for i, one in enumerate(each)])
         table = self._tilted(natural)
         rows = table.reshape(len(table), -1, table.shape[-1])
         # Dividing the products costs less than dividing the table.
-        total = rows @ np.ones((table.shape[-1], 1))
-        return lambda V: (rows @ V / total).reshape(*shape, -1)
+        total = (rows @ np.ones((table.shape[-1], 1)))[..., 0]
+        return lambda V: unfold(_divided(product(V, rows), total), shape)
 
     def value_moments(self, natural):
         """The map V (n, N) -> E V (n, ...) and the p components of Cov(psi, V), (n, ...) each, like `expectation`."""
@@ -253,6 +257,18 @@ class ContinuousFamily(Family):
         t = invert_panel(chosen / (space.cell_shares * total[:, None]), share)
         edges = space.edges[0]
         return edges[panel] + (edges[panel + 1] - edges[panel]) * (t + 1.0) / 2.0
+
+
+def _divided(sums, total):
+    """Sums (n, rows) or (n, rows, k) over total (n, rows)."""
+    return sums / (total if sums.ndim == 2 else total[..., None])
+
+
+def unfold(table, shape):
+    """(n, rows, ...) -> (n, *shape, ...), without a copy."""
+    if table.ndim == 2:
+        return table.reshape(len(table), *shape)
+    return np.moveaxis(table.swapaxes(1, 2).reshape(len(table), -1, *shape), 1, -1)
 
 
 def _differences(f):

@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from befrl.model.families.base import ContinuousFamily
+from befrl.model.families.base import ContinuousFamily, unfold
 from befrl.model.spaces import legendre_rule
 
 SMALLEST = 2.0**-54  # uniform numbers may be 0, whose normal quantile is infinite
@@ -52,11 +52,18 @@ class GaussianStates(ContinuousFamily):
         joint = [self._joint([factors[j][j == axis] for j in range(self.p)]) for axis in range(self.p)]
         return self._joint([mass for mass, _ in factors]), np.stack(joint, axis=-1)
 
-    def expectations(self, natural):
-        factors, shape = [_by_rows(mass) for mass, _ in self._factors(natural)], natural.shape[:-1]
+    def _linear(self, natural, product):
+        factors, shape = [_by_rows(mass) for mass, _ in self._factors(natural)], natural.shape[1:-1]
         if self.p == 1:
-            return lambda V: (factors[0] @ V).reshape(*shape, -1)
-        return lambda V: np.stack([self._sum(factors, v).reshape(shape) for v in np.moveaxis(V, -1, 0)], axis=-1)
+            return lambda V: unfold(product(V, factors[0]), shape)
+
+        def several(V):
+            if V.ndim == 2:
+                return unfold(self._sum(factors, V), shape)
+            sums = np.stack([self._sum(factors, each) for each in np.moveaxis(V, -1, 0)], axis=1)
+            return unfold(sums.swapaxes(1, 2), shape)
+
+        return several
 
     def value_moments(self, natural):
         factors = [[_by_rows(part) for part in along] for along in self._factors(natural, partial=True)]
