@@ -37,7 +37,7 @@ from befrl.learning.reward_learner import RewardLearner
 from befrl.numerics import bellman
 from befrl.planning import robust
 
-GROUP = 1 << 17  # numbers in the tables of a group of rows where features vary within cells: a megabyte
+GROUP = 1 << 18  # numbers in the tables of a group of rows where features vary within cells: two megabytes
 
 
 @dataclass(frozen=True)
