@@ -46,6 +46,7 @@ WORKS_ON = {
     "score-matching": CONTINUOUS,
     "chebyshev": {"chain", "custom-sin", "jao", "lds", "literal", "trap-one", "trap-zero"},
     "jacobi-anger": {"circle"},
+    "interval": {"chain", "jao", "lds", "literal", "trap-one", "trap-zero"},
 }
 
 

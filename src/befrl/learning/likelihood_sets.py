@@ -125,8 +125,8 @@ class OneHotSets:
         b = eta * source.B**2 / 2 + source.rank / 2 * np.log1p(source.beta * counts / eta) + self._log
         b = self.scale * _with_newton_error(b)
         X = np.minimum(np.sqrt(2 * b / eta), source.S + _length(v))
-        D = np.minimum(b / np.maximum(counts, TINY), source.beta / 2 * np.square(X))
-        D = np.where(source.rank > 0, D, 0.0)
+        D = np.divide(b, counts, out=np.full(b.shape, np.inf), where=counts > 0)
+        D = np.where(source.rank > 0, np.minimum(D, source.beta / 2 * np.square(X)), 0.0)
         return Sets(D, *(self._ends(counts, v, b) if source.p == 1 else (None, None)))
 
     def _ends(self, counts, v, b):
@@ -154,9 +154,8 @@ class EllipsoidSets:
         self.source, features = source, source.features
         coordinates, self._at = components(features, source.U)
         J = self._at.max() + 1
-        # (d, J): which coordinates belong to a component.
-        self._members = (coordinates[:, None] == np.arange(J)).astype(float)
-        self.eta = _penalty(eta, self._members.sum(0).max(initial=1), source.B)
+        self._members = [np.flatnonzero(coordinates == j) for j in range(J)]
+        self.eta = _penalty(eta, max(map(len, self._members)), source.B)
         self.scale, self._log = scale[:, None], np.log(J / delta)[:, None]
         trace = np.asarray(features.trace)[None]
         self._lengths = np.sqrt(largest_eigenvalue(source.spread(trace)))
@@ -165,8 +164,9 @@ class EllipsoidSets:
 
     def _log_determinants(self, matrix):
         """log det of each component's part of a matrix: the Cholesky factor's diagonal is that of the parts."""
-        diagonal = np.diagonal(linalg.cholesky(matrix), axis1=-2, axis2=-1)
-        return 2.0 * np.log(diagonal).reshape(len(matrix), -1) @ self._members
+        logs = np.log(np.diagonal(linalg.cholesky(matrix), axis1=-2, axis2=-1)).reshape(len(matrix), -1)
+        # In contiguous memory the order of a sum does not depend on the number of rows.
+        return np.stack([2.0 * np.ascontiguousarray(logs[:, each]).sum(-1) for each in self._members], axis=1)
 
     def update(self, counts, v):
         """The sets after these visits (n, N, A), around the estimates v (n, N, A, p)."""
@@ -211,10 +211,7 @@ def components(features, U):
     for i, block in enumerate(trace):
         link[i * m : (i + 1) * m, i * m : (i + 1) * m] += block != 0
     label = connected_components(link > 0, directed=False)[1]
-    touched = pattern.any(0)
-    names, numbers = np.unique(label[touched], return_inverse=True)
-    coordinates = np.full(len(label), -1)
-    coordinates[touched] = numbers
+    names = np.unique(label[pattern.any(0)])
     coordinates = np.where(np.isin(label, names), np.searchsorted(names, label), -1)
     return coordinates, coordinates[pattern.argmax(1)].clip(0).reshape(N, A)
 
