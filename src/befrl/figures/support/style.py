@@ -19,7 +19,7 @@ KINDS = {  # a colour for each kind of algorithm, a marker for each member
     "black": {"oracle": ""},
     PURPLE: {"smrl": "D", "ren-ts": "s"},
     SKY: {"ucrl-vtr": "", "uc-matrixrl": "s"},
-    WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D", "lmc-lsvi": "P"},
+    WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D", "lmc-lsvi": "P", "ensemble-rlsvi": "v"},
     OLIVE: {"ucbvi": "", "psrl": "s", "ucbvi-bf": "^", "orlc": "D", "opsrl": "v", "eqo": "P"},
     INDIGO: {"ucrl-mnl": "", "ucrl-mnl-plus": "s", "rrl-mnl": "^", "orrl-mnl": "D"},
 }
@@ -34,7 +34,7 @@ GROUPS = {  # panels, if one cannot show all algorithms
     "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
     "mixtures and factors": ("ucrl-vtr", "uc-matrixrl"),
     "tables": ("ucbvi", "ucbvi-bf", "orlc", "eqo", "psrl", "opsrl"),
-    "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi", "lmc-lsvi"),
+    "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi", "lmc-lsvi", "ensemble-rlsvi"),
     "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
     "baselines": ("greedy", "eps-greedy", "random", "oracle"),
 }
