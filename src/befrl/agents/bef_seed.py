@@ -30,7 +30,6 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import Refused
 from befrl.common.parameters import choice, number, optional, scale
-from befrl.learning.estimators import mle
 from befrl.learning.learner import Learner
 from befrl.learning.likelihood_sets import Rewards, States, sets_of
 from befrl.learning.reward_learner import RewardLearner
@@ -61,8 +60,10 @@ class Agent(BaseAgent):
             raise Refused(
                 "agent 'bef-seed': width = interval needs p = 1 and states in the order of psi: choose bernstein or kl"
             )
-        for name, bound in (("next states", model.family.covariance_bound), ("rewards", model.reward.variance_bound)):
-            if bound is None or not np.isfinite(bound):
+        family, law = model.family, model.reward
+        states, rewards = (family.covariance_bound, family.self_concordance), (law.variance_bound, law.self_concordance)
+        for name, bounds in (("next states", states), ("rewards", rewards)):
+            if not np.isfinite(bounds).all():
                 raise Refused(f"agent 'bef-seed': no bound on the variance of {name} is known for all parameters")
         return EXACT
 
@@ -71,7 +72,7 @@ class Agent(BaseAgent):
         model, known = problem.model, problem.known_theta_r is not None
         options = (parameters.eta, parameters.delta / (1 if known else 2), parameters.scale)
         self.states = sets_of(States(model, problem.constants), *options)
-        self.learner = Learner(problem, SimpleNamespace(eta=self.states.eta, estimator=mle.__name__.split(".")[-1]))
+        self.learner = Learner(problem, SimpleNamespace(eta=self.states.eta, estimator="mle"))
         if not known:
             self.rewards = sets_of(Rewards(model, problem.constants), *options)
             self.learner.reward = RewardLearner(problem, self.rewards.eta * self.rewards.source.unit)
@@ -145,8 +146,10 @@ class Agent(BaseAgent):
         return robust.between_smooth(family, low[..., None], high[..., None], self.reach)
 
     def facts(self):
-        promised = np.where(self.parameters.scale >= 1, self.parameters.delta, 1.0)  # smaller sets promise nothing
-        return {"certificate_delta": promised, "eta_p": self.states.eta}
+        # Smaller sets promise nothing, and neither does interpolation.
+        sound = (self.parameters.scale >= 1) & (not self.problem.model.smooth)
+        found = {"certificate_delta": np.where(sound, self.parameters.delta, 1.0), "eta_p": self.states.eta}
+        return found | {"beta": self.states.source.beta, "self_concordance": self.states.source.M}
 
 
 def backward(space, sets, rewards, share, soft, bold):

@@ -27,6 +27,8 @@ class Reach:
 
     def __init__(self, family):
         possible = np.isfinite(family.log_base)
+        # An anchor can follow if one of its nodes can.
+        possible = possible.reshape(*possible.shape[:2], family.space.n_anchors, -1).any(-1)
         self._next = None
         if not possible.all():
             # The numbers of these states; where there are fewer than elsewhere, the first one fills the table.
