@@ -161,7 +161,7 @@ def test_component_settings_are_given_by_instance():
     assert study.component("exploration") == {"small": {"episodes": 7, "tuning": 3, "evaluation": 20}}
     assert study.component("planners") == {"small": {"features": [4, 8], "repetitions": 30}}
     assert study.component("densities") == study.component("estimators") == {}
-    assert study.components() == [(kind, "small") for kind in ("certified", "exploration", "planners")]
+    assert study.components() == [(kind, "small") for kind in ("exploration", "certified", "planners")]
     assert check(BASE).components() == []
 
 
