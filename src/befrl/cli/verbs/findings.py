@@ -25,7 +25,7 @@ def call(args):
     if args.ledger or args.answers:
         table = tidy.read(layout.ledger(), ledger.COLUMNS).astype(object).fillna("").to_dict("records")
     if args.ledger:
-        print(f"{ledger.headline(table)}\n\n{ledger.counts(table)}")
+        print(ledger.summary(table))
     elif args.coverage:
         print(coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict("records")))
     elif args.answers:
