@@ -43,8 +43,8 @@ def general(z, weight, n, sets):
     return min(N + sqrt(max(1, weight * f * b) * 2 * gamma / log(2) * n) for f, N in choices(z, b, gamma))
 
 
-def rewards_term(z, n, sets):
-    return general(z, 8 * z.beta, n, sets)
+def rewards_term(z, n, sets, span=1.0):
+    return general(z, 8 * z.beta / span**2, n, sets)
 
 
 @pytest.mark.parametrize("K", [1.0, 1e3, 1e9])
@@ -63,6 +63,9 @@ def test_theorem_1_is_the_proved_one(K):
         table = H * general(z, 2, K * H, 4) + rewards_term(rewards, K * H, 4)
         found = theorem_1(z, rewards, H, K, DELTA, C, omega=1)
         assert found == pytest.approx(1.582 * 1.5 * (table + H * (H + 1) / 2 * LATE), rel=1e-12)
+        twice = table + rewards_term(rewards, K * H, 4, span=2.0) - rewards_term(rewards, K * H, 4)
+        found = theorem_1(z, rewards, H, K, DELTA, C, omega=1, span=2.0)
+        assert found == pytest.approx(2 * 1.582 * 1.5 * (twice + H * (H + 1) / 2 * LATE), rel=1e-12)
 
 
 def solved(Gamma, R, K):

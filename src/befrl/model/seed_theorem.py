@@ -5,7 +5,8 @@
     Theorem 2   (1 + 2c) (a/2 + sqrt(a^2/4 + A))^2, with probability 1 - 3 delta for each K; not for `width: interval`
 
 Y and Y_r are those of one-hot features or, otherwise, the smaller ones of (ii) and, over EPSILONS, of (iii). These two
-hold for estimates within |U theta| <= S*. K is a number or an array.
+hold for estimates within |U theta| <= S*. K is a number or an array. Where r- and r+ lie in an interval of another length
+than 1, the `span`, rewards are counted in units of it.
 """
 
 import math
@@ -47,15 +48,15 @@ def information(source, steps):
     return source.d * np.log1p(source.beta * source.trace * steps / (source.eta * source.d))
 
 
-def theorem_1(states, rewards, H, K, delta, c, omega):
+def theorem_1(states, rewards, H, K, delta, c, omega, span=1.0):
     """The bound of Theorem 1; `rewards` is None if they are known, and omega is 2 for `width: interval`, else 1."""
     sets = _sets(states, rewards)
     Y = H * _sum(states, 2 * omega**2, 1, H, K, sets, delta)
-    total = Y + _rewards(rewards, H, K, sets, delta) + H * (H + 1) / 2 * math.log(1 / delta)
-    return TAIL * (1 + 2 * c) * total
+    total = Y + _rewards(rewards, H, K, sets, delta, span) + H * (H + 1) / 2 * math.log(1 / delta)
+    return span * TAIL * (1 + 2 * c) * total
 
 
-def theorem_2(states, rewards, H, K, delta, c):
+def theorem_2(states, rewards, H, K, delta, c, span=1.0):
     """The bound of Theorem 2."""
     sets, late = _sets(states, rewards), math.log(1 / delta)
     b, gamma, least = radius(states, H * K, sets, delta), information(states, H * K), np.inf
@@ -67,11 +68,11 @@ def theorem_2(states, rewards, H, K, delta, c):
             once = 3 * np.maximum(1.0, factor * b)
             total = once / 3 * 2 * gamma / math.log(2)
         Gamma = TAIL * (total + np.minimum(H, once) * late)
-        rest = TAIL * (H * lost + _rewards(rewards, H, K, sets, delta) + H * (H + 1) / 2 * late)
+        rest = TAIL * (H * lost + _rewards(rewards, H, K, sets, delta, span) + H * (H + 1) / 2 * late)
         a = ROOT * np.sqrt(2 * H * Gamma)
         A = ROOT / 2 * H * np.sqrt(Gamma * K) + LINEAR * H * Gamma + rest
         least = np.minimum(least, (1 + 2 * c) * np.square(a / 2 + np.sqrt(np.square(a) / 4 + A)))
-    return least
+    return span * least
 
 
 def _sets(states, rewards):
@@ -79,9 +80,11 @@ def _sets(states, rewards):
     return states.sets + (rewards.sets if rewards else 0)
 
 
-def _rewards(source, H, K, sets, delta):
+def _rewards(source, H, K, sets, delta, span):
     """Y_r; the bad visits of one-hot features are counted in Y."""
-    return _sum(source, 8 * source.beta, 0 if source.one_hot else 1, H, K, sets, delta) if source else 0.0
+    if source is None:
+        return 0.0
+    return _sum(source, 8 * source.beta / span**2, 0 if source.one_hot else 1, H, K, sets, delta)
 
 
 def _sum(source, weight, lose, H, K, sets, delta):

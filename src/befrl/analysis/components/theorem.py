@@ -86,12 +86,13 @@ def seed_bounds(instance):
     given, H = agents.parameters("bef-seed", {}), instance.horizon
     states, rewards = likelihoods(instance)
     omega = 2 if robust.ordered(instance.model.family) else 1  # by the default, `width: auto`
+    span = float(np.ptp(instance.model.reward.mean(np.array([-rewards.S, rewards.S]))))  # of r- and r+
 
     def first(K):
-        return seed_theorem.theorem_1(states, rewards, H, K, given.delta, given.gate, omega)
+        return seed_theorem.theorem_1(states, rewards, H, K, given.delta, given.gate, omega, span)
 
     def second(K):
-        return seed_theorem.theorem_2(states, rewards, H, K, given.delta, given.gate)
+        return seed_theorem.theorem_2(states, rewards, H, K, given.delta, given.gate, span)
 
     return {"bef-seed, Theorem 1": first, "bef-seed, Theorem 2": second}
 
