@@ -5,8 +5,8 @@
     Theorem 2   (1 + 2c) (a/2 + sqrt(a^2/4 + A))^2, with probability 1 - 3 delta for each K; not for `width: interval`
 
 Y and Y_r are those of one-hot features or, otherwise, the smaller ones of (ii) and, over EPSILONS, of (iii). These two
-hold for estimates within |U theta| <= S*. K is a number or an array. Where r- and r+ lie in an interval of another length
-than 1, the `span`, rewards are counted in units of it.
+hold for estimates within |U theta| <= S*. K is a number or an array. Where r- and r+ lie in an interval of another
+length than 1, the `span`, rewards are counted in units of it.
 """
 
 import math
