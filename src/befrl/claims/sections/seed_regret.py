@@ -103,7 +103,7 @@ def _laws(logits):
 
 
 def _rare_state(case, cut):
-    """What the bound leaves uncovered where a rare state keeps the gate open, if this is likelier than 2 delta; else -1.
+    """What the bound leaves uncovered if a rare state keeps the gate open with probability above 2 delta; else -1.
 
     H = 2, known transitions, two actions at s_1 with mean rewards 1 and 0. Both lead to a state with probability p,
     whose own reward was never seen: r+ - r- is 1, or 2 sqrt(2b/eta) if it is not cut.

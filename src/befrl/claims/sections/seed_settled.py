@@ -19,22 +19,18 @@ def settled_pairs(rng, trials, plain=False, frozen=False, growing=False, crowded
     """
 
     def violation(case):
-        z = _run(case)
-        size = np.stack([z.spread(z.Gbar[0 if frozen else k]) for k in range(z.K)])  # lmax(U Gbar_k^-1 U'), (K, F)
-        b = case["b"] * (np.arange(1, z.K + 1) / z.K if growing else np.ones(z.K))
-        settled = 2 * z.rho / z.alpha * b[:, None] * size <= (case["eps"] / M) ** 2
-        leaving = (settled[:-1] & ~settled[1:]).any()
-        q = 1.0 if plain else _factor(case["eps"])
-        worst = 1.0 if leaving else -1.0
-        for k in range(z.K):
-            past = (z.counts[:k] * settled[:k]).sum(0)
-            x = z.true * z.spread(z.penalty + z.sum_of(past * z.true))
-            if settled[k].any():
-                worst = max(worst, (1 - q * case["b"] * x / z.D[k])[settled[k]].max())
-        early = 2 * max(1.0, 2 * z.rho * case["b"] * M**2 / (z.alpha * case["eps"] ** 2))
+        z, b, eps = _run(case), case["b"], case["eps"]
+        size = z.spread(z.Gbar[:1] if frozen else z.Gbar)  # lmax(U Gbar_k^-1 U'), (K, F)
+        radius = b * (np.arange(1, z.K + 1) / z.K if growing else np.ones(z.K))
+        settled = 2 * z.rho / z.alpha * radius[:, None] * size <= (eps / M) ** 2
+        past = (z.counts * settled).cumsum(0) - z.counts * settled
+        x = z.true * z.spread(z.penalty + z.sum_of(past * z.true))
+        shares = (1 - (1.0 if plain else _factor(eps)) * b * x / z.D)[settled]
+        early = 2 * max(1.0, 2 * z.rho * b * M**2 / (z.alpha * eps**2))
         most = ((z.counts[0].sum() if crowded else 0) + early) * z.gamma / np.log(2)
         missed = (z.counts * ~settled).sum()
-        return float(max(worst, 1 - most / missed if missed else -1.0))
+        leaving = (settled[:-1] & ~settled[1:]).any()
+        return float(max(shares.max(initial=-1.0), 1 - most / missed if missed else -1.0, 1.0 if leaving else -1.0))
 
     return search(rng, trials, _draw, violation, edges=EDGES, move=_moved)
 
@@ -59,16 +55,16 @@ def _run(case):
     (K, F), penalty, natural = counts.shape, eta * case["L"] @ case["L"].T, U @ case["theta"]
 
     def sum_of(weights):
-        return (U.T * weights) @ U
+        return np.einsum("fd,...f,fe->...de", U, weights, U)
 
-    def spread(matrix):
-        return (U * np.linalg.solve(matrix, U.T).T).sum(1)
+    def spread(matrices):
+        return np.einsum("fd,...de,fe->...f", U, np.linalg.inv(matrices), U)
 
     before = np.concatenate([np.zeros((1, F)), counts.cumsum(0)])  # visits before each episode, and all
     steps = case["directions"] @ U.T
     lengths = np.einsum("kd,de,ke->k", case["directions"], penalty, case["directions"])
     low, high = np.zeros(K), np.sqrt(2 * b / lengths)
-    for _ in range(60):  # the divergence grows along the direction
+    for _ in range(50):  # the divergence grows along the direction
         t = (low + high) / 2
         hat = natural + t[:, None] * steps
         inside = (before[:-1] * _divergence(hat, natural)).sum(1) + t * t * lengths / 2 <= case["shares"] * b
@@ -76,14 +72,12 @@ def _run(case):
     hat = natural + low[:, None] * steps
     X0 = np.minimum(np.sqrt(2 * b * spread(penalty)), np.abs(natural).max() + np.abs(hat))
     alpha = _variance(max(np.abs(hat).max(), np.abs(natural).max()))
-    D = np.empty((K, F))
-    for k in range(K):
-        X, variance = X0[k], _variance(hat[k])
-        for _ in range(2):
-            S = spread(penalty + sum_of(before[k] * _g(-M * X) * variance))
-            X = np.minimum(X, np.sqrt(2 * b * S))
-        D[k] = np.minimum(_g(M * X) * b * variance * S, BETA / 2 * X * X)
-    Gbar = np.stack([penalty / alpha + sum_of(visits) for visits in before])
+    X, variance = X0, _variance(hat)
+    for _ in range(2):
+        S = spread(penalty + sum_of(before[:-1] * _g(-M * X) * variance))
+        X = np.minimum(X, np.sqrt(2 * b * S))
+    D = np.minimum(_g(M * X) * b * variance * S, BETA / 2 * X * X)
+    Gbar = penalty / alpha + sum_of(before)
     return SimpleNamespace(
         **{"K": K, "counts": counts, "penalty": penalty, "sum_of": sum_of, "spread": spread, "D": D, "Gbar": Gbar[:-1]},
         gamma=np.linalg.slogdet(Gbar[-1])[1] - np.linalg.slogdet(Gbar[0])[1],
