@@ -10,7 +10,7 @@ from befrl.figures.support import style
 SCOPE = "table"
 SUBJECT = "ledger"
 SECTION = "theorem"
-TABLES = {"table": ("id", "title", "verdict", "uses")}
+TABLES = {"table": ("id", "kind", "title", "verdict", "uses")}
 THEOREM = "C62"
 YELLOW = "#F0E442"
 STYLES = {  # colour of the box, colour of its text, mark
@@ -84,6 +84,7 @@ def positions(columns, uses) -> dict[str, tuple[float, float]]:
 
 def describe(tables):
     table = tables[0]["table"]
+    table = table[table["kind"] != "ours"]
     tried = table[table["verdict"] != "not tried"]
     counts = ", ".join(f"{n} {verdict}" for verdict, n in tried["verdict"].value_counts().sort_index().items())
     return {"claims": len(table), "tried": len(tried), "counts": counts}

@@ -57,7 +57,7 @@ def text(args) -> str:
     if args.ledger or args.answers:
         table = tidy.read(layout.ledger(), ledger.COLUMNS).astype(object).fillna("").to_dict("records")
     if args.ledger:
-        return f"{ledger.headline(table)}\n\n{ledger.counts(table)}\n"
+        return f"{ledger.summary(table)}\n"
     if args.coverage:
         return f"{coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict('records'))}\n"
     if args.theorem:
