@@ -9,6 +9,7 @@ import ast
 import hashlib
 import importlib.util
 import json
+import os
 import platform
 import re
 import sys
@@ -23,6 +24,7 @@ DISTRIBUTIONS = {"yaml": "pyyaml"}  # {name of the import: other name in the loc
 # Data files with texts for many results; the settings of a job hold the entries that it uses.
 SHARED_TEXTS = ("captions.yaml", "columns.csv")
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of syntax nodes that contain statements
+_read = {}  # {file that a hash depends on: its time and size when it was read}
 
 
 def versions() -> dict[str, str]:
@@ -39,12 +41,27 @@ def short_hash(content) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def _stamp(path):
+    found = os.stat(path)
+    return found.st_mtime_ns, found.st_size
+
+
+def _content(path) -> bytes:
+    """The content of a file, whose stamp is kept."""
+    _read[path] = _stamp(path)
+    return Path(path).read_bytes()
+
+
+def edited() -> list[str]:
+    """The files that were written, or removed, after they were read for a hash."""
+    return [str(path) for path, stamp in _read.items() if not os.path.exists(path) or _stamp(path) != stamp]
+
+
 @cache
 def _tree(module: str):
     """Syntax tree of a module without its docstrings, and the folders of a package."""
     spec = importlib.util.find_spec(module)
-    with open(spec.origin, encoding="utf-8") as file:
-        return _without_docstrings(ast.parse(file.read())), list(spec.submodule_search_locations or ())
+    return _without_docstrings(ast.parse(_content(spec.origin))), list(spec.submodule_search_locations or ())
 
 
 @cache
@@ -83,7 +100,7 @@ def fingerprint(module: str) -> str:
     for folder in folders:
         for path in sorted(Path(folder).iterdir()):
             if path.is_file() and path.suffix != ".py" and path.name not in SHARED_TEXTS:
-                digest.update(path.name.encode() + path.read_bytes())
+                digest.update(path.name.encode() + _content(path))
     return digest.hexdigest()
 
 
