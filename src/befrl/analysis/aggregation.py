@@ -159,7 +159,7 @@ def _summary(meta, log, cumulative, level):
     row = dict.fromkeys((*names, "saturated"), np.nan)
     if np.isfinite(log["optimism"]).all():
         shares = (log["optimism"] >= 0).mean(1)
-        row |= intervals.mean_with_interval(shares, level, names, least=0.0, most=1.0)
+        row |= intervals.share_with_interval(shares, level, names)
     if np.isfinite(log["saturated"]).all():
         row["saturated"] = log["saturated"].mean(dtype=float)
     failed = statistics.failed(log["regret"], meta["optimal_value"] - meta["uniform_value"])
