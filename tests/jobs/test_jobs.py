@@ -204,6 +204,7 @@ def test_tables_are_not_made_of_runs_of_other_code(study, job):
         jobs.registry.module(job).make(study, **names)
     path.write_bytes(before)
 
+
 TINY_RUNS = {("run", "tiny", "U", agent, batch) for agent in ("ours", "greedy", "random") for batch in BATCHES}
 RUNS = TINY_RUNS | {("run", "swim", "K", agent, batch) for agent in ("ucrl-vtr", "greedy") for batch in BATCHES}
 OURS, GREEDY = ({job for job in RUNS if job[3] == agent} for agent in ("ours", "greedy"))

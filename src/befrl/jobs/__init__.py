@@ -30,7 +30,7 @@ def version(kind: str, study, **names) -> str:
 
 @contextmanager
 def guarded(expected, kind: str, study, **names):
-    """Raise before or after the work of a job if its code or its study is not that of its rule, the version `expected`."""
+    """Raise before or after the work of a job unless code and study are those of its rule, the version `expected`."""
     if version(kind, study, **names) != expected:
         raise InputError("the code or the study has changed since the workflow started: run the workflow again")
     yield

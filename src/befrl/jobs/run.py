@@ -3,7 +3,7 @@
 from befrl import instances
 from befrl.common import storage
 from befrl.common.errors import unknown
-from befrl.experiment import run_file, runs, seeds, tuning
+from befrl.experiment import run_file, runs, seeds
 from befrl.experiment import settings as agent_settings
 from befrl.experiment.spec import RunSpec
 from befrl.jobs import check_record, tune
