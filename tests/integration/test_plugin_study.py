@@ -97,7 +97,10 @@ def test_code_that_is_edited_during_a_run_and_restored_leaves_no_result(tmp_path
     failed = folder.snakemake("--keep-going")
     made = {name for name in TARGETS if (tmp_path / name).exists()}
     assert failed.returncode == 1 and made == set(TARGETS) - {MINE}
-    assert "has changed since the workflow started" in (tmp_path / "results/logs/runs/tiny/U/mine/1000-1001.log").read_text()
+    assert (
+        "has changed since the workflow started"
+        in (tmp_path / "results/logs/runs/tiny/U/mine/1000-1001.log").read_text()
+    )
     folder.write_parts()
     done = folder.snakemake()
     assert done.returncode == 0 and (tmp_path / MINE).exists(), done.stderr

@@ -2,7 +2,8 @@
 
 The hash of a module covers its syntax tree without docstrings, that of every module of befrl or of the same plug-in
 that it imports, directly or indirectly, and the locked versions of all packages that these import, with their
-dependencies. Rules carry the hash as a parameter, so a change reruns only the jobs that depend on it.
+dependencies. If befrl is installed without its lock, the installed versions of the imported packages count. Rules carry
+the hash as a parameter, so a change reruns only the jobs that depend on it.
 """
 
 import ast
@@ -28,7 +29,16 @@ _read = {}  # {file that a hash depends on: its time and size when it was read}
 
 
 def versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in PACKAGES}}
+    """The versions of Python and of the packages, as far as they are installed."""
+    return {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := _installed(name))}
+
+
+def _installed(package: str) -> str:
+    """The version of an installed package; empty if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def made_by(*modules: str) -> dict:
@@ -162,8 +172,11 @@ def locked() -> dict[str, tuple[str, frozenset[str]]]:
 
 @cache
 def requirements(package: str) -> frozenset[str]:
-    """The locked requirements of an imported package and of all its dependencies."""
-    needed = {DISTRIBUTIONS.get(package, package.replace("_", "-"))} & locked().keys()
+    """The locked requirements of an imported package and of all its dependencies, or its installed version."""
+    name = DISTRIBUTIONS.get(package, package.replace("_", "-"))
+    if not LOCK.exists():
+        return frozenset([f"{name}=={_installed(name)}"])
+    needed = {name} & locked().keys()
     while more := {name for name, (_, users) in locked().items() if users & needed} - needed:
         needed |= more
     return frozenset(locked()[name][0] for name in needed)
