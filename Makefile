@@ -71,13 +71,14 @@ references: ## make the tables of build/smoke the reference
 	    | $(call copied_to,tests/reference/smoke)
 	mkdir -p workflow/seconds && cp .snakemake/seconds/smoke.csv workflow/seconds/
 
-references-study: ## make the study what `make verify`, docs/errata.md and docs/claims show
+references-study: ## make the study what `make verify`, README and the pages of docs show
 	@test -e results/report.html || { echo "there are no results: run make reproduce first"; exit 2; }
 	rm -rf results/reference
 	cd results && $(small_tables) | $(call copied_to,results/reference)
 	cd figures && grep -lZ '"plotted"' $$(grep -l '"measured": false' *.json) | $(call copied_to,results/reference/figures)
 	cp results/errata.md docs/errata.md
 	PYTHONPATH=src .venv/bin/python tools/write_claim_pages.py results
+	PYTHONPATH=src .venv/bin/python -m befrl findings --update README.md docs/findings.md
 	mkdir -p workflow/seconds && cp .snakemake/seconds/study.csv workflow/seconds/
 
 references-full: ## copy the small tables of build/full to results/full
