@@ -130,7 +130,7 @@ BAD = {
     "job columns --study empty.json": "empty.json: not a study, its 'hash' is missing or damaged",
     "job columns --study edited.json": "edited.json: damaged, or edited by hand: edit the config and run the workflow",
     f"job tune {CASE} --agent ours": "results/instances/small.npz: there is no such file",
-    f"job aggregate {CASE}": "results/runs/small/U/ours/tuning.json: there is no such file",
+    f"job aggregate {CASE}": "results/runs/small/U/ours/1000-1002.npz: there is no such file",
     f"job instances {JOB}": "results/instances/small.npz: there is no such file",
     f"job table1 {JOB}": "results/regret/small_U/summary.csv: there is no such file",
     f"job ledger {JOB}": "results/claims/C31.json: there is no such file",

@@ -12,7 +12,7 @@ import yaml
 from befrl.analysis import components
 from befrl.common.errors import InputError
 from befrl.experiment.tuning import Halving
-from befrl.study.config import check, load
+from befrl.study.config import check, load, of_workflow
 from befrl.study.study import Study
 from helpers import PROJECT
 from small_study import BASE, changed, error_of
@@ -176,6 +176,17 @@ def test_groups_stand_for_their_agents_and_unused_agents_are_left_out():
     assert check(own)["agents"]["psrl"]["set"] == {"tau": 2}
     config["study"]["small"]["agents"] = ["greedy", "mine"]
     assert "agent 'greedy' is named twice" in error_of(config)
+
+
+def test_a_case_needs_an_agent_besides_the_oracle():
+    config = changed("study.small.agents", ["best"]) | {"agents": {"best": {"algorithm": "oracle"}}}
+    assert error_of(config).startswith("study.small.agents: there is only the oracle")
+
+
+def test_commands_name_the_snakefile_of_another_folder():
+    there = of_workflow(BASE, [], [], "there/Snakefile").command("figures/a b.svg")
+    assert there == "snakemake --cores all --snakefile there/Snakefile 'figures/a b.svg'"
+    assert check(BASE).command("a.svg") == "snakemake --cores all a.svg"
 
 
 def test_published_cases_are_left_out_of_the_comparison():
