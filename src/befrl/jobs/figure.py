@@ -21,5 +21,5 @@ def make(study, figure):
     command = " ".join(["snakemake --cores all", study.layout.figure("svg", figure)])
     if study.configfiles:
         command = " ".join([command, "--configfile", *study.configfiles])
-    paths, agents = figures.tables(study.layout, kind, shown), study.algorithms()
-    render(kind, paths, out, command, study.headline(kind, shown), agents)
+    sources, agents = figures.sources(study.layout, kind, shown), study.algorithms()
+    render(kind, sources, out, command, study.headline(kind, shown), agents)
