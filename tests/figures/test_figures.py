@@ -1,6 +1,7 @@
 """Figures: the same bytes every time, captions that say what is drawn, and the numbers of the tables."""
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -85,33 +86,39 @@ def layout(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sources(layout):
-    """The paths of the tables of a figure by its kind."""
+    """The tables of a figure by its kind."""
     shown = [(study, name) for study in components.registry for name in os.listdir(REFERENCE / "components" / study)]
     shown = sorted(shown) + [(study, "second") for study in ("estimators", "planners", "proof", "rates", "traps")]
     wanted = figures.wanted([TUNED], shown, ["ayoub"], certified=[TUNED]).values()
-    return {kind: figures.tables(layout, kind, CASES if figures.scope(kind) == "study" else s) for kind, s in wanted}
+    found = {}
+    for kind, shown in wanted:
+        cases = CASES if figures.scope(kind) == "study" else ()
+        found[kind] = figures.sources(
+            layout, kind, [*cases, *(thing for thing in shown if thing != TUNED or not cases)]
+        )
+    return found
 
 
 def described(layout, kind, case):
     """The words of a figure of a case."""
-    return render.describe(kind, render.read_tables(kind, figures.tables(layout, kind, [case])))
+    return render.describe(kind, render.read_tables(figures.sources(layout, kind, [case])))
 
 
-def drawn(kind, paths):
+def drawn(kind, sources):
     """The figure itself."""
     style.theme()
-    return figures.registry.module(kind).draw(render.read_tables(kind, paths))
+    return figures.registry.module(kind).draw(render.read_tables(sources))
 
 
 @pytest.fixture(scope="module")
 def drawing(sources):
     """The figure and its tables by kind; drawn once."""
-    return functools.cache(lambda kind: (drawn(kind, sources[kind]), render.read_tables(kind, sources[kind])))
+    return functools.cache(lambda kind: (drawn(kind, sources[kind]), render.read_tables(sources[kind])))
 
 
-def saved(kind, paths, folder):
+def saved(kind, sources, folder):
     """The bytes of a figure's files."""
-    render.render(kind, paths, folder / kind, "make reproduce", headline=True)
+    render.render(kind, sources, folder / kind, "make reproduce", headline=True)
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -134,12 +141,12 @@ def test_a_figure_has_the_same_bytes_every_time(sources, tmp_path_factory, kind)
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_process_draws_the_same_bytes(sources, tmp_path_factory, kind):
     program = """if True:
-        import sys
+        import json, sys
         from befrl.figures.support import render
-        kind, out, *tables = sys.argv[1:]
-        render.render(kind, tables, out, "make reproduce", headline=True)"""
+        kind, out, sources = sys.argv[1:]
+        render.render(kind, json.loads(sources), out, "make reproduce", headline=True)"""
     folder = tmp_path_factory.mktemp("other")
-    call = [sys.executable, "-c", program, kind, folder / kind, *sources[kind]]
+    call = [sys.executable, "-c", program, kind, folder / kind, json.dumps(sources[kind], default=list)]
     subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
     other = {path.suffix: path.read_bytes() for path in folder.iterdir()}
     assert other == saved(kind, sources[kind], tmp_path_factory.mktemp("own"))
@@ -167,9 +174,9 @@ def test_the_json_describes_the_figure(sources, drawing, tmp_path):
     assert about == words | given | {"section": "", "measured": False}
 
 
-def test_only_figures_of_timings_show_seconds_and_three_kinds_open_the_report():
+def test_only_figures_of_timings_show_seconds_and_four_kinds_open_the_report():
     """Committed figures must not change from run to run."""
-    assert {kind for kind in KINDS if figures.headline(kind)} == {"ordering", "regret", "table1"}
+    assert {kind for kind in KINDS if figures.headline(kind)} == {"noise-scale", "ordering", "regret", "who-wins"}
     assert sorted(render.CAPTIONS) == KINDS
     for kind in KINDS:
         tables = figures.registry.module(kind).TABLES
@@ -197,18 +204,16 @@ def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
 
 def test_the_caption_says_which_track_and_family(layout):
     unknown, known = (described(layout, "regret", case) for case in CASES)
-    theory = described(layout, "regret-theory", TUNED)
     assert "reward unknown" in unknown["title"] and "track U" in unknown["caption"]
     assert "reward known" in known["title"] and "track K" in known["caption"]
     assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
     assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
-    assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
     # A study without a sweep or tuning has its figures, too.
     words = {"noise-scale": "No sweep over x", "optimism": "No sweep over x", "tuning": "No agent was tuned"}
     words["noise-penalty"] = "not tuned over x"
     for kind, text in words.items():
         assert text in described(layout, kind, UNTUNED)["caption"]
-        assert not drawn(kind, figures.tables(layout, kind, [UNTUNED])).axes[0].collections
+        assert not drawn(kind, figures.sources(layout, kind, [UNTUNED])).axes[0].collections
 
 
 def published_values(columns, **changes):
@@ -244,13 +249,11 @@ def test_published_figures_say_what_cannot_be_told_and_how_far_the_authors_are(d
 # What is drawn.
 
 
-@pytest.mark.parametrize("kind", ["regret", "regret-theory"])
-def test_curves_are_those_of_the_table(drawing, kind):
+def test_curves_are_those_of_the_table(drawing):
     """Of each agent but the oracle: tuned where it is, or at its own constants; nothing positive is cut off."""
-    figure, (tables,) = drawing(kind)
+    figure, (tables,) = drawing("regret")
     summary, curves = tables["summary"].set_index("variant", drop=False), tables["curves"]
-    names = style.names(summary)
-    best = "@tuned" if kind == "regret" else ""
+    names, best = style.names(summary), "@tuned"
     everywhere = {"bef-rlsvi" + best, "greedy", "random"}
     members = {"exponential family": {"exp-ucrl", "exp-psrl", "ren-ts"}, "mixtures and factors": {"ucrl-vtr"}}
     members |= {"least squares": {"lsvi-ucb-shared" + best}}
@@ -384,48 +387,91 @@ def test_configurations_over_noise_and_penalty_are_those_of_the_table(drawing):
     assert circle.get_offsets().tolist() == chosen
 
 
-@pytest.mark.parametrize(("kind", "column"), [("noise-scale", "mean"), ("optimism", "optimistic")])
-def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, column):
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [("noise-scale", ["mean", "low", "high"]), ("optimism", ["optimistic", "optimistic_low", "optimistic_high"])],
+)
+def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, columns):
+    """As multiples of Theorem 1's x, which is the last point, and of the regret of random play."""
     figure, tables = drawing(kind)
-    rows = tables[0]["summary"][tables[0]["summary"]["parameter"] == "x"].sort_values("value")
-    points = [line for line in figure.axes[0].get_lines() if line.get_marker() in ("o", "D")]
-    for line, role in zip(points, ("sweep", "theory"), strict=True):
-        part = rows[rows["role"] == role]
-        assert len(part) and list(line.get_xdata()) == list(part["value"])
-        assert list(line.get_ydata()) == list(part[column])
+    rows = tables[0]["summary"]
+    random = rows.set_index("variant").loc["random", "mean"] if kind == "noise-scale" else 1.0
+    rows = rows[(rows["parameter"] == "x") & (rows["algorithm"] == "bef-rlsvi")].sort_values("value")
+    (curve, _, (bars,)) = figure.axes[0].containers[0]
+    assert np.allclose(curve.get_xdata(), rows["value"] / rows["value"].iloc[-1], rtol=1e-12)
+    assert rows["role"].iloc[-1] == "theory" and {"sweep"} == set(rows["role"][:-1])
+    expected = rows[columns].to_numpy() / random
+    assert np.allclose(curve.get_ydata(), expected[:, 0], rtol=1e-12)
+    assert np.allclose([segment[:, 1] for segment in bars.get_segments()], expected[:, 1:], rtol=1e-9)
 
 
-def test_table1_shows_both_scales_and_the_papers_marks(drawing):
-    figure, (tables,) = drawing("table1")
-    table = figures.registry.module("table1").shown(tables["table"])
-    words, regret, letters, _ = figure.axes
-    texts = [text.get_text() for text in words.texts]
-    marks = table[["tractable_exploration", "tractable_planning", "free_of_clipping"]]
-    assert "√(d³H³K)" in texts and texts.count("✓") == (marks == "yes").sum(axis=None) > 3
-    assert [name for name in PRINTED if name in set(table["algorithm"])] == [*table["algorithm"][table["rate"].notna()]]
-    rows = table[table["theory_mean"] > 1e-6]
-    expected = {"o": {*rows["theory_mean"], *rows["tuned_mean"].dropna()}, "<": {regret.get_xlim()[0]}}  # < for zero
-    for marker, places in expected.items():
-        found = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == marker}
-        assert found == places and found
-    # The oracle, which is not compared, has no letters.
-    groups = ["theory_group", "tuned_group"]
-    assert table.loc[table["agent"] == "oracle", groups].isna().all(axis=None)
-    expected = []
-    for row in table.fillna(dict.fromkeys(groups, "")).itertuples():
-        expected.append("tie" if row.theory_tied > 0.99 else row.theory_group)
-        expected += [row.tuned_group] if row.tuned_mean == row.tuned_mean else []
-    assert [text.get_text() for text in letters.texts] == expected and "tie" in expected
+def test_shares_of_seeds_in_traps_stand_beside_greedy_and_exp_ucrl(drawing):
+    figure, tables = drawing("noise-scale")
+    right, traps = figure.axes[1], [table["never"] for table in tables if "never" in table]
+    for (curve, *_), never in zip(right.containers, traps, strict=True):
+        rows = never[(never["eta"] == 1) & (never["ties"] == "random") & (never["agent"] == "bef-rlsvi")]
+        theory = rows[rows["setting"] == "scale=1"]["x"].iloc[0]
+        rows = rows[rows["setting"].str.startswith("x=")]
+        assert list(curve.get_xdata()) == list(rows["x"] / theory) and list(curve.get_ydata()) == list(rows["never"])
+    rules = {to_hex(line.get_color()): line.get_ydata()[0] for line in right.get_lines()}
+    for agent in ("greedy", "exp-ucrl"):
+        usual = traps[0][(traps[0]["ties"] == "random") & (traps[0]["setting"].isna())].set_index("agent")
+        assert rules[to_hex(style.colour(agent))] == usual.loc[agent, "never"]
+
+
+def test_the_titles_of_the_noise_scale_follow_from_the_tables(drawing):
+    """One case fails at Theorem 1's noise and learns with less; if all seeds failed, or none, the counts change."""
+    module, (tables, *_) = figures.registry.module("noise-scale"), drawing("noise-scale")[1]
+
+    def title(low, high):
+        summary = tables["summary"].assign(failed_low=low, failed_high=high)
+        return module.learned(module.sweeps([{"summary": summary}]))
+
+    assert "fails in 1 of 1" in title(0.9, 1.0) and title(0.9, 1.0).endswith("less noise learns in 0")
+    assert "fails in 0 of 1" in title(0.0, 0.1) and title(0.0, 0.1).endswith("less noise learns in 1")
+    never = [table["never"].assign(never=0.25) for table in drawing("noise-scale")[1] if "never" in table]
+    assert module.missed(never).startswith("25 to 25 %")
+
+
+def test_the_heat_map_shows_every_agent_and_frames_those_as_good_as_the_best(drawing):
+    figure, tables = drawing("who-wins")
+    module, cases = figures.registry.module("who-wins"), tables[:1]  # nobody plays at random in the second
+    (improvement,) = (table["table"] for table in tables if "table" in table)
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert set(names) == {agent for table in cases for agent in table["order"]["agent"]}
+    for axes, family in zip(figure.axes, ("tuned", "theory"), strict=False):
+        (mesh,) = axes.collections
+        grid = mesh.get_array().reshape(len(names), len(cases))
+        frames = {(int(patch.get_x()), int(patch.get_y())) for patch in axes.patches}
+        for column, table in enumerate(cases):
+            means = table["summary"].set_index("variant")["mean"]
+            order = table["order"][table["order"]["family"] == family].set_index("agent")
+            shares = [100 * means[order["variant"][a]] / means["random"] if a in order.index else None for a in names]
+            for line, share in enumerate(shares):
+                assert np.ma.is_masked(grid[line, column]) if share is None else grid[line, column] == share
+            best = set(order["group"].iloc[0])
+            expected = {names.index(agent) for agent, letters in order["group"].items() if best & set(letters)}
+            assert {line for place, line in frames if place == column} == expected
+        shown = sorted(text.get_text() for text in axes.texts)
+        assert shown == sorted(module.number(value) for value in grid.compressed())
+    wins = improvement[improvement["second"] == "all others"]
+    dots = [line.get_xdata()[0] for line in figure.axes[2].get_lines() if line.get_marker() == "o"]
+    assert dots == list(wins["probability"]) and names[: len(wins)] == list(wins["first"])
+    assert [module.number(share) for share in (0.0, 0.04, 3.21, 9.96, 100.4)] == ["0", "0.0", "3.2", "10", "100"]
 
 
 def test_cost_shows_the_time_of_an_episode_and_its_growth(drawing):
+    """Of the agents of the paper's Table 1 in its order, then of the others."""
     figure, (tables,) = drawing("cost")
-    rows = figures.registry.module("table1").shown(tables["timings"])
-    names, cost, growth = figure.axes
-    assert [text.get_text() for text in names.texts] == list(rows["agent"])
-    assert [line.get_xdata()[0] for line in cost.get_lines()] == list(1000 * rows["seconds"])
+    rows = tables["timings"].set_index("agent")
+    cost, growth = figure.axes
+    names = [label.get_text() for label in cost.get_yticklabels()]
+    assert set(names) == set(rows.index[rows["instance"] == "chain-3"])
+    printed = [name for name in PRINTED if name in set(rows["algorithm"])]
+    assert [rows["algorithm"][name] for name in names][: len(printed)] == printed
+    assert [line.get_xdata()[0] for line in cost.get_lines()] == [1000 * 0.01] * len(names)
     # Powers that were not measured are left out.
-    assert [text.get_text() for text in growth.texts] == ["1.3"] * len(rows) + ["k", "d", "H"]
+    assert [text.get_text() for text in growth.texts] == ["", "1.3", ""] * len(names)
 
 
 def test_the_map_of_claims_leads_to_the_theorem(drawing):
@@ -473,19 +519,6 @@ def test_line_styles_are_explained_where_they_are_used():
     assert style.LINES["surrogate"] == style.LINES["theory"]
 
 
-def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(drawing):
-    figure, (tables,) = drawing("regret-theory")
-    changed = [{name: table.replace({"role": {"theory": "surrogate"}}) for name, table in tables.items()}]
-    other = figures.registry.module("regret-theory").draw(changed)
-    first, second = (
-        [(line.get_linestyle(), line.get_zorder()) for axes in each.axes for line in axes.get_lines()]
-        for each in (figure, other)
-    )
-    assert first == second
-    assert "bef-rlsvi ‡" in [text.get_text() for text in other.axes[0].get_legend().get_texts()]
-    assert "‡: surrogate constants; the source's are not known." in render.describe("regret", changed)["caption"]
-
-
 def test_an_agent_has_the_same_colour_in_all_figures(drawing, layout):
     def colours(figure):
         return {to_hex(line.get_color()) for axes in figure.axes for line in axes.get_lines()}
@@ -494,10 +527,9 @@ def test_an_agent_has_the_same_colour_in_all_figures(drawing, layout):
     own, other, vtr, ucb, greedy, random, black = (to_hex(style.colour(name)) for name in known)
     # lsvi-ucb-shared is a variant of lsvi-ucb and has its colour.
     assert colours(drawing("regret")[0]) > {own, other, ucb, greedy, random}
-    assert colours(drawn("regret", figures.tables(layout, "regret", [UNTUNED]))) == {vtr, greedy}
+    assert colours(drawn("regret", figures.sources(layout, "regret", [UNTUNED]))) == {vtr, greedy}
     assert colours(drawing("ordering")[0]) == colours(drawing("regret")[0]) | {black}
-    assert colours(drawing("noise-scale")[0]) == {own, greedy, random, black}
-    assert own in colours(drawing("optimism")[0])
+    assert colours(drawing("noise-scale")[0]) >= {greedy, random, black}
 
 
 # What is drawn of components.
@@ -537,17 +569,14 @@ def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference
 
 
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
-    """Bounds in the order of the first K, with a dot there."""
-    figure, tables = drawing("bound")
-    facts = {table["bound"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
-    tables = sorted(tables, key=lambda table: facts[table["bound"]["instance"].iloc[0]]["first K, trivial"])
-    wholes = [table["bound"][table["bound"]["term"] == "all"] for table in tables]
-    curves = lines_of(figure.axes[0], len(wholes[0]))
-    for line, dot, whole in zip(curves, lines_of(figure.axes[0], 1), wholes, strict=True):
-        first = facts[whole["instance"].iloc[0]]["first K, trivial"]
-        assert line.get_label() == f"{whole['instance'].iloc[0]}: {first:.1e}"
-        assert np.array_equal(line.get_xdata(), whole["K"]) and np.array_equal(line.get_ydata(), whole["ratio"])
-        assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (first, 1.0)
+    """Instances in the order of the first K; the noise scale in that of the study."""
+    figure, (*tables, last) = drawing("bound")
+    facts = {table["facts"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
+    (axes,) = figure.axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    ours, firsts = (list(line.get_xdata()) for line in axes.get_lines())
+    assert firsts == [facts[name]["first K, trivial"] for name in names] == sorted(firsts)
+    assert ours == [last["table"].set_index("name")["longest"][name] for name in names] and len(ours) == len(tables)
     (axes,) = drawing("noise-forms")[0].axes
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
     forms = ("theorem", "sketch", "lemma")
@@ -580,24 +609,19 @@ def test_traps_show_every_share_and_seven_curves(drawing):
             assert any(list(line.get_ydata()) == list(regret) for regret in same)
 
 
-def test_rates_show_envelopes_with_their_slopes_and_edges(drawing):
-    figure, (first, _) = drawing("rates")
-    titles = [f"jao-3: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")]
-    assert [axis.get_title() for axis in figure.axes[:4]] == titles
-    words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in figure.axes]
-    names, expected = {"x=0": "x=0 (greedy)", "": "theory"}, {}
-    for row in first["slopes"][first["slopes"]["varied"] == "K"].fillna({"setting": ""}).itertuples():
-        slope = f"{row.slope:.2f} [{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
-        expected[row.agent, row.setting] = f"{row.agent} {names.get(row.setting, row.setting)}: {slope}"
-    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"]
-    both = expected["bef-rlsvi", "x=10"]
-    assert words[1] == [both, *(text for (agent, _), text in expected.items() if agent != "bef-rlsvi")]
-    part = first["envelopes"][(first["envelopes"]["varied"] == "K") & (first["envelopes"]["setting"] == "x=0.1")]
-    line, inside, edge = figure.axes[0].get_lines()[4:7]
-    assert list(line.get_ydata()) == list(part["mean"])
-    for dots, some in ((inside, part[part["edge"] == "none"]), (edge, part[part["edge"] != "none"])):
-        assert len(some) and list(dots.get_xdata()) == list(some["value"])
-    assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
+def test_rates_show_every_slope_hollow_at_an_edge(drawing):
+    figure, tables = drawing("rates")
+    slopes = [table["slopes"][table["slopes"]["varied"] == varied] for varied in "KdH" for table in tables]
+    for axes, rows in zip(figure.axes, slopes, strict=True):
+        assert [list(line.get_xdata()) for line in lines_of(axes, 2)][: len(rows)] == rows[
+            ["low", "high"]
+        ].values.tolist()
+        dots = lines_of(axes, 1)
+        assert [line.get_xdata()[0] for line in dots] == list(rows["slope"])
+        hollow = [to_hex(line.get_markerfacecolor()) == "#ffffff" for line in dots]
+        assert hollow == list(rows["edge"] != "none")
+        assert {0.5, 1.0} <= {line.get_xdata()[0] for line in lines_of(axes, 2)[len(rows) :]}
+        assert len(axes.get_yticklabels()) == len(rows)
 
 
 def test_densities_are_those_of_the_table(drawing):
@@ -764,7 +788,7 @@ def test_figures_of_a_study_are_found_by_name():
     few, wanted = figures.wanted(cases), figures.wanted(cases, components, ["li", "cho"])
     assert few["regret_a_U"] == ("regret", [("a", "U")]) and few["regret_b_K"] == ("regret", [("b", "K")])
     assert "regret_a_K" not in few and few["noise-scale"] == ("noise-scale", cases)
-    assert few["table1"] == ("table1", ["table1"]) and few["cost"] == ("cost", ["table1"])
+    assert few["cost"] == ("cost", ["table1"]) and few["who-wins"] == ("who-wins", [*cases, "improvement"])
     # Component studies and published experiments without instances have no figure.
     assert {name: wanted[name] for name in set(wanted) - set(few)} == {
         "published_li": ("published", ["li"]),
@@ -775,5 +799,8 @@ def test_figures_of_a_study_are_found_by_name():
     }
     with pytest.raises(InputError, match=r"unknown figure 'pie': choose one of .*noise-scale"):
         figures.registry.module("pie")
-    with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
-        render.read_tables("regret", ["summary.csv"])
+    # Tables of a second subject come last.
+    shown = figures.wanted(cases, [("traps", "trap")])["noise-scale"]
+    layout = Layout("x")
+    paths = [layout.regret("summary", *case) for case in cases] + [layout.component("traps", "never", "trap")]
+    assert shown[1] == [*cases, "trap"] and figures.tables(layout, *shown) == paths

@@ -237,7 +237,7 @@ EDITS = {
     "befrl.agents.exp_psrl befrl.analysis.components.exploration": EXPLORATION,
     "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES} | PLANNERS - COMPONENTS["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
-    "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
+    "befrl.analysis.table1": FIGURES["cost"] | TABLE1 | {REPORT},
     "befrl.analysis.coverage": {COVERAGE},
     C31: FIGURES["claims-map"] | {CLAIM, LEDGER, ERRATA, REPORT},
 }

@@ -144,7 +144,7 @@ def test_tables_of_the_study_are_those_of_their_functions(study):
         **{layout.regret(name, "tiny", "U"): text for name, text in regret.items()},
         layout.coverage(): tidy.text(coverage.study(2, 5), coverage.COLUMNS),
         layout.columns(): tidy.text(columns.rows(), columns.COLUMNS),
-        layout.instances(): tidy.text(instance_table.rows(layout, ["tiny", "swim"], ["tiny"]), instance_table.COLUMNS),
+        layout.instances(): tidy.text(instance_table.rows(layout, study.longest(), ["tiny"]), instance_table.COLUMNS),
         layout.table1(): tidy.text(table1.rows(layout, cases), table1.COLUMNS),
         layout.improvement(): tidy.text(improvement.rows(finals, level), improvement.COLUMNS),
         layout.significance(): tidy.text(improvement.significance(finals, level), improvement.SIGNIFICANCE),
@@ -167,7 +167,7 @@ def test_claims_have_their_records_ledger_and_errata(study):
 def test_figures_say_what_makes_them_and_the_report_shows_them():
     study = without_components()
     page = storage.read_text(study.layout.report())
-    assert {"regret_tiny_U", "published_ayoub", "table1"} <= set(study.figures)
+    assert {"regret_tiny_U", "published_ayoub", "who-wins"} <= set(study.figures)
     for name, (kind, shown) in study.figures.items():
         about = storage.read_json(study.layout.figure("json", name))
         command = f"snakemake --cores all {study.layout.figure('svg', name)} --configfile mine.yaml"

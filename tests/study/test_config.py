@@ -195,7 +195,7 @@ def test_published_cases_are_left_out_of_the_comparison():
     assert study.cases() == [("small", "U"), ("small", "K")]
     assert study.compared_cases() == [("small", "U")]
     assert study.repeated("ayoub") == [("small", "K")]
-    assert {"regret_small_U", "ordering_small_U", "published_ayoub", "table1"} <= set(study.figures)
+    assert {"regret_small_U", "ordering_small_U", "published_ayoub", "who-wins"} <= set(study.figures)
     assert "regret_small_K" not in study.figures
 
 

@@ -19,5 +19,5 @@ def make(study, figure):
     kind, shown = study.figure(figure)
     out = study.layout.figure("svg", figure).removesuffix(".svg")
     command = study.command(study.layout.figure("svg", figure))
-    paths, agents = figures.tables(study.layout, kind, shown), study.algorithms()
-    render(kind, paths, out, command, study.headline(kind, shown), agents)
+    sources, agents = figures.sources(study.layout, kind, shown), study.algorithms()
+    render(kind, sources, out, command, study.headline(kind, shown), agents)

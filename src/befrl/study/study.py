@@ -122,6 +122,14 @@ class Study:
         """The (kind, instance) of every component study."""
         return [(kind, name) for kind in self["components"] for name in self.component(kind)]
 
+    def longest(self) -> dict:
+        """The largest number of episodes that is played on each instance, in a case or for a component; or None."""
+        found = {name: [entry["episodes"]] for name, entry in self["study"].items()}
+        for kind, name in self.components():
+            if kind != "theorem":  # its episodes are those of a formula
+                found.setdefault(name, []).append(self.component(kind)[name].get("episodes", 0))
+        return {name: max(found.get(name, [0])) or None for name in self["instances"]}
+
     def compared_cases(self) -> list[tuple[str, str]]:
         """The cases of the study's own comparison: those that repeat no published experiment."""
         repeated = {case for source in self["published"] for case in self.repeated(source)}
@@ -172,7 +180,8 @@ class Study:
             return {}
         from befrl.figures.support import style
 
-        drawn = {agent for instance, _ in shown for agent in self["study"][instance]["agents"]}
+        cases = [thing for thing in shown if not isinstance(thing, figures.Beside)]
+        drawn = {agent for instance, _ in cases for agent in self["study"][instance]["agents"]}
         return {name: look for name, look in style.assigned(self.algorithms()).items() if name in drawn}
 
     def claim_ids(self) -> list[str]:

@@ -3,7 +3,8 @@
 from befrl.analysis.statistics import NO_REGRET
 from befrl.common.defaults import TRACKS
 
-WIDTH = 3.6  # inches: one column of a paper
+WIDTH = 3.35  # inches, of every figure: one column of a paper, 85 mm
+HEADING, SMALL, LEAST = 7, 5.5, 5  # points, of text: headings and titles, notes, and the smallest
 GREY = "0.55"
 
 # Palette of Okabe and Ito; black is kept for reference lines.
@@ -11,6 +12,7 @@ ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"  # from Tol's muted palette
 BROWN = "#592F0D"  # from a palette of seaborn
+TIGHT = {"handlelength": 1.8, "handletextpad": 0.4, "columnspacing": 0.8, "labelspacing": 0.3}  # of legends
 KINDS = {  # a colour for each kind of algorithm, a marker for each member
     BLUE: {"bef-rlsvi": ""},
     VERMILION: {"exp-ucrl": ""},
@@ -217,6 +219,12 @@ def legend(figure, axes, columns, **options):
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=columns, **options)
 
 
+def beside(axis, **options):
+    """A legend at the right of a panel."""
+    options |= TIGHT | {"loc": "center left", "borderaxespad": 0.5}
+    axis.legend(*axis.get_legend_handles_labels(), bbox_to_anchor=(1.0, 0.5), **options)
+
+
 def theme():
     """Set the style of all figures; imports are here because seaborn takes seconds to load."""
     import matplotlib
@@ -225,8 +233,10 @@ def theme():
     seaborn.set_theme(context="paper", style="ticks", palette=list(KINDS))
     matplotlib.rcParams.update(
         {
-            "font.family": "DejaVu Sans", "font.size": 7.5, "axes.labelsize": 7.5, "axes.titlesize": 8,
-            "legend.fontsize": 6.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "lines.linewidth": 1.2,
+            "font.family": "DejaVu Sans", "font.size": 6, "axes.labelsize": 6, "axes.titlesize": 6.5,
+            "legend.fontsize": 5.5, "legend.title_fontsize": 5.5, "xtick.labelsize": 5.5, "ytick.labelsize": 5.5,
+            "lines.linewidth": 1.1, "xtick.major.size": 3, "ytick.major.size": 3, "xtick.minor.size": 1.5,
+            "ytick.minor.size": 1.5, "xtick.major.pad": 2, "ytick.major.pad": 2, "axes.labelpad": 2,
             "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "xtick.major.width": 0.6,
             "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4, "legend.frameon": False,
             "svg.hashsalt": "befrl", "figure.constrained_layout.use": True,
