@@ -523,6 +523,19 @@ def test_exploration_shows_shares_of_the_regret_of_random_play(drawing):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["chain-3", "circle-4 (no)"]
 
 
+def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference_is_not_significant(drawing):
+    figure, tables = drawing("certified")
+    for axes, track in zip(figure.axes, "UK", strict=True):
+        rows = [row for table in tables for row in table["regrets"].itertuples() if row.track == track]
+        rows = [row for row in rows if (row.agent, row.role) != ("bef-seed", "theory")]
+        for row, point in zip(rows, lines_of(axes, 1), strict=True):
+            assert point.get_xdata()[0] == min(max(row.ratio, 0.02), 50.0)
+            assert to_hex(point.get_color()) == to_hex(style.colour(row.agent))
+            assert (to_hex(point.get_markerfacecolor()) == "#ffffff") == (row.role == "theory")
+            assert (point.get_alpha() < 1) == (row.difference_low <= 0 <= row.difference_high)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["chain-3", "circle-4"]
+
+
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
     """Bounds in the order of the first K, with a dot there."""
     figure, tables = drawing("bound")
@@ -542,7 +555,7 @@ def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(draw
     assert [label.get_text() for label in axes.get_yticklabels()] == list(facts)
 
 
-def test_traps_show_every_share_and_at_most_six_curves(drawing):
+def test_traps_show_every_share_and_seven_curves(drawing):
     figure, tables = drawing("traps")
     for sweep, shares, curves, table in zip(
         figure.axes[::3], figure.axes[1::3], figure.axes[2::3], tables, strict=True
@@ -559,7 +572,7 @@ def test_traps_show_every_share_and_at_most_six_curves(drawing):
             assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
         labels = [label.get_text() for label in shares.get_yticklabels()]
         assert len(set(labels)) == len(others) and "bef-rlsvi, theory's x" in labels
-        assert len(curves.get_lines()) == 6
+        assert len(curves.get_lines()) == 7
         for line in curves.get_lines():
             same = [
                 points["regret"][part.index] for _, part in points.groupby(["agent", "setting", "ties"], dropna=False)

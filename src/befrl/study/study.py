@@ -105,7 +105,8 @@ class Study:
         if kind == "exploration":
             episodes = settings.pop("episodes")
             return {name: {"episodes": count, **settings} for name, count in episodes.items()}
-        return {name: settings for name in settings.pop("instances")}
+        named = settings.pop("instances")
+        return {name: settings | (named[name] if isinstance(named, dict) else {}) for name in named}
 
     def components(self) -> list[tuple[str, str]]:
         """The (kind, instance) of every component study."""
