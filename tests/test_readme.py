@@ -10,6 +10,7 @@ from helpers import PROJECT
 
 README = (PROJECT / "README.md").read_text()
 FINDINGS = (PROJECT / "docs/findings.md").read_text()
+AGENTS = (PROJECT / "docs/agents.md").read_text()
 
 
 def verdicts(folder):
@@ -20,7 +21,7 @@ def verdicts(folder):
 def test_printed_blocks_are_those_of_the_committed_tables(monkeypatch):
     """A page is what `befrl findings --update` makes of it, also if the numbers of its blocks are changed."""
     monkeypatch.chdir(PROJECT)
-    for page, count in ((README, 1), (FINDINGS, 6)):
+    for page, count in ((README, 1), (FINDINGS, 6), (AGENTS, 1)):
         assert len(findings.BLOCK.findall(page)) == count
         assert findings.updated(page) == page
     stale = findings.BLOCK.sub(

@@ -12,8 +12,7 @@ Shapes: P~ (n, T, C, A, J, C + 1), s_0 last, on cells.
 standard deviation sqrt(kappa Var/N) is the error of a normal mean at the level delta/(S A H K), and the best of eight
 draws exceeds it with probability 3/4. The authors' code has kappa = n_0 = r_0 = 1, J = 8, Beta posteriors of rewards,
 and V clipped at H. There the clip has no effect; here nothing is clipped. In track U r is drawn J times as in PSRL,
-with kappa times the variance, and Q_h = max_j ( r~_j + P~_j V_{h+1} ), as in the code. The theory is for `share:
-none`.
+with kappa times the variance, and Q_h = max_j ( r~_j + P~_j V_{h+1} ), as in the code. The theory is for `share: none`.
 """
 
 from dataclasses import dataclass

@@ -20,6 +20,7 @@ def arguments(parser):
     what.add_argument("--theorem", action="store_true", help="bound, hypotheses, traps and rates of Theorem 1")
     what.add_argument("--published", action="store_true", help="our reruns against the numbers of their authors")
     what.add_argument("--coverage", action="store_true", help="how often the intervals contain the mean")
+    what.add_argument("--deviations", action="store_true", help="deviations of all algorithms from their sources")
     what.add_argument("--update", nargs="+", metavar="FILE", help="print every block of these pages anew, in place")
 
 
@@ -46,13 +47,15 @@ def updated(page) -> str:
 
 def text(args) -> str:
     """What a command prints."""
-    from befrl.analysis import coverage, finding_tables, findings
+    from befrl.analysis import coverage, deviations, finding_tables, findings
     from befrl.claims import ledger
     from befrl.common import tidy
     from befrl.common.layout import Layout
 
     if args.variants and not args.cases:
         raise InputError("--variants needs --cases")
+    if args.deviations:
+        return deviations.markdown()
     layout = Layout(results=args.results)
     if args.ledger or args.answers:
         table = tidy.read(layout.ledger(), ledger.COLUMNS).astype(object).fillna("").to_dict("records")
