@@ -19,7 +19,7 @@ LABELS = {"set": "radii x 0.1"}
 
 def draw(tables):
     tables = [table["regrets"] for table in tables]
-    size = (style.WIDTH, 1.1 + 0.26 * max(3, len(tables)))
+    size = (style.WIDTH, 1.4 + 0.26 * max(3, len(tables)))
     figure, axes = style.subplots(1, len(TRACKS), figsize=size, sharey=True)
     for axis, track in zip(axes, TRACKS, strict=True):
         for line, table in enumerate(tables):
@@ -30,7 +30,10 @@ def draw(tables):
     axes[0].set_ylim(len(tables) - 0.5, -0.5)
     figure.supxlabel("regret over that of bef-seed", fontsize=7.5)
     labels = dict(zip(*axes[0].get_legend_handles_labels()[::-1], strict=True))
-    figure.legend(labels.values(), labels, loc="outside upper center", ncols=2, handletextpad=0.1, columnspacing=1.0)
+    about = "{range} seeds, K = {episodes}; pale: not significantly different"
+    where = {"loc": "outside upper center", "ncols": 2, "title_fontsize": 7}
+    about = about.format(range=style.span(tables, "seeds"), **style.sizes(tables))
+    figure.legend(labels.values(), labels, title=about, handletextpad=0.1, columnspacing=1.0, **where)
     return figure
 
 
@@ -51,6 +54,11 @@ def _ratios(axis, line, rows):
 def describe(tables):
     regrets, checked = [table["regrets"] for table in tables], [table["certificates"] for table in tables]
     values = style.sizes(regrets) | {"range": style.span(regrets, "seeds"), "low": RANGE[0], "high": RANGE[1]}
+    for role in ("theory", "tuned"):
+        rows = [row for table in regrets for row in table.itertuples() if row.role == role and row.agent != "bef-seed"]
+        values[f"{role}_pairs"] = len(rows)
+        values[f"{role}_better"] = sum(row.difference_low > 0 for row in rows)
+        values[f"{role}_worse"] = sum(row.difference_high < 0 for row in rows)
     for name, multiple in (("theory", 1.0), ("tenth", 0.1)):
         rows = [table[table["multiple"] == multiple] for table in checked]
         values[f"{name}_episodes"] = sum(int((part["seeds"] * part["episodes"]).sum()) for part in rows)
