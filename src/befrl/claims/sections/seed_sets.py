@@ -1,7 +1,6 @@
 """bef-seed: sets of parameters that hold with high probability, and what they say of the laws at every (s,a)."""
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
@@ -30,10 +29,11 @@ def coverage(rng, trials, share=1, shared=True, ball=False, coupled=False):
     worst, counted, seed = Worst(), [], int(rng.integers(2**62))
     for coin in [*COINS, *(_draw_coin(rng) for _ in range(max(4, trials // 20)))]:
         worst.see(_missed_coins(coin, share, shared, ball), coin)
-    for name, (run, parts) in simulated(seed, trials, coupled).items():
-        excess = np.max([_excess(run, parts, j, share) for j in range(parts.number)], axis=(0, 1))
-        counted.append(_missed_runs(name, excess - (np.log(parts.number) if shared else 0)))
-        worst.see(*counted[-1])
+    for name, components in simulated(seed, trials).items():
+        if coupled or name != "coupled":
+            highest = np.max([left - share / 2 * grown for left, grown in components], axis=(0, 1))
+            counted.append(_missed_runs(name, highest - (np.log(len(components)) if shared else 0)))
+            worst.see(*counted[-1])
     missed = [instance for _, instance in counted]
     grade = "test" if worst.value <= 0 or "runs" in worst.instance else "enumeration"
     number = sum(instance["runs"] for instance in missed)
@@ -89,23 +89,12 @@ def _tube_of_coin(n, heads, centre, v, eta):
     return n * change + eta / 2 * (v - low) ** 2
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The component of each parameter and of each feature."""
-
-    parameters: np.ndarray
-    features: np.ndarray
-
-    @property
-    def number(self):
-        return int(self.parameters.max()) + 1
-
-
 @functools.lru_cache(maxsize=2)
-def simulated(seed, trials, coupled):
-    """Runs of Gaussian, mixed and two-dimensional laws by name, and their components."""
-    rng, runs, one = np.random.default_rng(seed), max(200, 10 * trials), np.ones(1)
+def simulated(seed, trials):
+    """Runs of Gaussian, mixed and two-dimensional laws: for each name the pairs of `_component` of its components."""
+    rng, runs, one = np.random.default_rng(seed), max(200, 5 * trials), np.ones(1)
     many, cells = np.eye(40), np.eye(20)
+    A = np.sqrt([[0.01, 0, 0.99], [0, 0.01, 0.99]])[:, None]  # the penalty is [[1, .99], [.99, 1]]
     skew = np.array([[[1.0, 0.5], [0.2, -1.0]], [[-0.3, 1.0], [1.0, 0.8]]])
     cases = {
         "one parameter": Case(one[None, None], np.array([[1.0], [0.3]]), 0.5 * one, 0.01, one, 0 * one, None, 1, 40),
@@ -117,40 +106,36 @@ def simulated(seed, trials, coupled):
         "dense": Case(
             skew, np.eye(2), np.array([0.4, -0.8]), 0.2, np.array([0.3, 0.5]), np.array([1.0, 0.5]), None, 3, 8
         ),
+        "coupled": Case(A, np.array([[0, 10.0, 0]]), np.full(2, 10.0), 1.0, one, 0 * one, None, 50, 4),
     }
-    parts = dict.fromkeys(cases, Parts(np.zeros(40, int), np.zeros(20, int)))
-    parts["one-hot"] = Parts(np.arange(20), np.arange(20))
-    if coupled:  # A = [[1, .99], [.99, 1]] and only the second component is visited
-        A = np.sqrt([[0.01, 0, 0.99], [0, 0.01, 0.99]])[:, None]
-        cases["coupled"] = Case(A, np.array([[0, 10.0, 0]]), np.full(2, 10.0), 1.0, one, 0 * one, None, 50, 4)
-        parts["coupled"] = Parts(np.arange(2), np.ones(1, int))
-    found = {name: simulate(case, rng, runs) for name, case in cases.items()}
-    return {name: (run, _cut(parts[name], run.case)) for name, run in found.items()}
+    # The component of each feature; parameter i is component i, unless there is only one.
+    parts = {"one-hot": np.arange(20), "coupled": np.ones(1, int)}
+    found = {}
+    for name, case in cases.items():
+        run, d = simulate(case, rng, runs), len(case.theta)
+        one_for_all = name not in parts
+        owners = [np.ones(d, bool)] if one_for_all else np.eye(d, dtype=bool)
+        bonus = max(case.theta[own] @ case.penalty[own][:, own] @ case.theta[own] for own in owners)
+        seen = [np.ones(len(case.phi), bool)] if one_for_all else [parts[name] == j for j in range(d)]
+        found[name] = [_component(run, bonus, *each) for each in zip(owners, seen, strict=True)]
+    return found
 
 
-def _cut(parts, case):
-    return Parts(parts.parameters[: len(case.theta)], parts.features[: len(case.phi)])
-
-
-def _excess(run: Runs, parts, j, share):
-    """The left side less all of b_j but log(N/delta), for component j, (K, n)."""
-    case, own, seen = run.case, parts.parameters == j, parts.features == j
+def _component(run: Runs, bonus, own, seen):
+    """The left side less eta B^2/2, and the logarithm of the determinant, of one component, (K, n) each."""
+    case = run.case
     penalty, G = case.penalty[own][:, own], case.G[:, own][:, :, own]
     error = (run.theta - case.theta)[..., own]
     left = case.divergence(run.theta, case.theta, run.counts * seen) + ((error @ penalty) * error).sum(-1) / 2
     counts, place = np.unique(run.counts.reshape(-1, len(seen)) * seen, axis=0, return_inverse=True)
     information = np.linalg.solve(penalty, case.beta * np.tensordot(counts, G, 1))
     grown = np.linalg.slogdet(np.eye(own.sum()) + information)[1][place].reshape(left.shape)
-    bonus = max(
-        case.theta[part] @ case.penalty[part][:, part] @ case.theta[part]
-        for part in (parts.parameters == i for i in range(parts.number))
-    )
-    return left - bonus / 2 - share / 2 * grown
+    return left - bonus / 2, grown
 
 
-def _missed_runs(name, excess):
-    """Lower confidence limit of the chance of excess > log(1/delta) at some time, over delta, less 1."""
-    highest, found = excess if excess.ndim == 1 else excess.max(0), Worst()
+def _missed_runs(name, highest):
+    """Lower confidence limit of the chance of `highest` > log(1/delta), over delta, less 1."""
+    found = Worst()
     for delta in DELTAS:
         hits = int((highest > -np.log(delta)).sum())
         limit = lower_limit(hits, len(highest), LEVEL / (len(DELTAS) * 6))  # at most six cases

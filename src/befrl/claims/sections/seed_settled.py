@@ -77,10 +77,11 @@ def _run(case):
         S = spread(penalty + sum_of(before[:-1] * _g(-M * X) * variance))
         X = np.minimum(X, np.sqrt(2 * b * S))
     D = np.minimum(_g(M * X) * b * variance * S, BETA / 2 * X * X)
-    Gbar = penalty / alpha + sum_of(before)
+    Gbar, whiten = penalty / alpha + sum_of(before), np.linalg.inv(np.sqrt(eta) * case["L"])
+    gains = np.linalg.eigvalsh(whiten @ sum_of(before[-1]) @ whiten.T)
     return SimpleNamespace(
         **{"K": K, "counts": counts, "penalty": penalty, "sum_of": sum_of, "spread": spread, "D": D, "Gbar": Gbar[:-1]},
-        gamma=np.linalg.slogdet(Gbar[-1])[1] - np.linalg.slogdet(Gbar[0])[1],
+        gamma=np.log1p(alpha * gains.clip(0)).sum(),  # log det Gbar_{K+1}/det Gbar_1, also for tiny alpha
         true=_variance(natural),
         alpha=alpha,
         rho=1 + M * X0.max() / 2,

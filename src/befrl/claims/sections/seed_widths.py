@@ -39,9 +39,10 @@ def tangent(rng, trials, curvature=1):
     def violation(case):
         psi, V, w = (np.asarray(case[key]) for key in ("psi", "V", "w"))
         (before, log_before), (after, log_after) = _law(case["base"]), _law(case["base"] + psi @ w)
-        linear = before @ ((psi - before @ psi) @ w * V)
+        centred = V - before @ V
+        linear = before @ ((psi - before @ psi) @ w * centred)
         right = abs(linear) + float(curvature) * np.ptp(V) * _divergence(log_before, log_after)
-        return _uncovered(abs((after - before) @ V), right)
+        return _uncovered(abs((after - before) @ centred), right)
 
     def draw(rng):
         p, n = int(rng.integers(1, 4)), int(rng.integers(2, 7))
