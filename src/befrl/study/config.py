@@ -16,11 +16,12 @@ from befrl.common.errors import InputError, quoted, unknown
 from befrl.common.parameters import read
 from befrl.experiment import tuning
 from befrl.study import schema_text
+from befrl.study.home import home
 from befrl.study.schema import Config, Included
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
 
-INCLUDED = Path(__file__).parents[3] / "config"  # files that a config may include
+INCLUDED = home() / "config"  # files that a config may include
 OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")  # no study may write here
 
 

@@ -53,6 +53,8 @@ class Study:
 
     def command(self, target: str) -> str:
         """The command that makes a file of the study."""
+        if self.snakefile and len(self.configfiles) == 1:
+            return shlex.join(["befrl", "study", *self.configfiles, target])
         words = [*"snakemake --cores all".split(), *(["--snakefile", self.snakefile] if self.snakefile else []), target]
         return shlex.join([*words, *(["--configfile", *self.configfiles] if self.configfiles else [])])
 
