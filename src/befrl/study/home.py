@@ -1,4 +1,4 @@
-"""The folder that has the Snakefile, `workflow/` and `config/`: the checkout, or what a wheel installs in `share/befrl`."""
+"""The folder with the Snakefile, `workflow/` and `config/`: the checkout, or what a wheel installs in `share/befrl`."""
 
 from importlib import metadata
 from pathlib import Path
