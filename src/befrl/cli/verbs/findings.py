@@ -18,6 +18,7 @@ def arguments(parser):
     what.add_argument("--answers", nargs="+", metavar="INSTANCE_TRACK", help="the first lines of README")
     what.add_argument("--ledger", action="store_true", help="how many claims have which verdict")
     what.add_argument("--theorem", action="store_true", help="bound, hypotheses, traps and rates of Theorem 1")
+    what.add_argument("--certified", action="store_true", help="regret and certificates of bef-seed on every instance")
     what.add_argument("--published", action="store_true", help="our reruns against the numbers of their authors")
     what.add_argument("--coverage", action="store_true", help="how often the intervals contain the mean")
     what.add_argument("--deviations", action="store_true", help="deviations of all algorithms from their sources")
@@ -65,6 +66,8 @@ def text(args) -> str:
         return f"{coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict('records'))}\n"
     if args.theorem:
         return finding_tables.theorem(layout)
+    if args.certified:
+        return finding_tables.certified(layout)
     if args.published:
         return finding_tables.published(layout)
     if args.answers:
