@@ -8,12 +8,13 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from befrl.common.errors import InputError
+from befrl.report import wording
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 XML = "{http://www.w3.org/XML/1998/namespace}"
 ELEMENTS = set(
-    "svg g defs use path rect circle image text tspan style title clipPath pattern mask linearGradient radialGradient "
-    "stop".split()
+    "svg g a defs use path rect circle image text tspan style title clipPath pattern mask linearGradient "
+    "radialGradient stop".split()
 )
 ATTRIBUTES = set(  # besides ids and references
     "d x y x1 x2 y1 y2 r cx cy fx fy dx dy width height transform viewBox version type class offset role aria-label "
@@ -25,6 +26,7 @@ PROPERTIES = set(
     "image-rendering text-anchor font font-family font-size font-style font-weight font-stretch font-variant".split()
 )
 IMAGE = "data:image/png;base64,"
+CLAIM = re.compile(r"\.\./docs/claims/(\w+)\.md")  # a link of the map of claims; on the page, to the claim's entry
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
@@ -90,6 +92,8 @@ def _attributes(attributes, scope, seen):
                 kept["href"] = f"#{scope}__{value[1:]}"
             elif value.startswith(IMAGE):
                 kept["href"] = value
+            elif claim := CLAIM.fullmatch(value):
+                kept["href"] = f"#claim-{wording.slug(claim[1])}"
         elif name == "style":
             kept[name] = _declarations(value, scope)
         elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):
