@@ -321,8 +321,8 @@ def test_the_order_and_the_letters_are_those_of_the_table(drawing):
     rows = tables["summary"].set_index("variant").loc[order["variant"]]
     assert [line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "o"] == list(rows["mean"])
     texts = [text.get_text() for text in letters.texts]
-    assert texts[::2] == list(order["group"])
-    assert texts[1::2] == [f"{share:.1%}" if share > 0 else "" for share in rows["failed"]]
+    assert texts[1::2] == list(order["group"])
+    assert texts[::2] == [f"{100 * share:.3g} %" if share > 0 else "" for share in rows["failed"]]
     marks = ["*" * star + " °" * (same == 0) for star, same in zip(rows["edge_matters"], rows["changed"], strict=True)]
     labels, names = [label.get_text() for label in axes.get_yticklabels()], style.names(tables["summary"])
     assert {"*", " °"} <= set(marks)

@@ -14,14 +14,14 @@ def draw(tables):
     rows = summary.set_index("variant", drop=False).loc[order["variant"]]
     names = style.names(summary)
     size = (style.WIDTH, 0.85 + 0.125 * max(len(rows), 3))
-    figure, (axis, letters) = style.subplots(1, 2, figsize=size, sharey=True, width_ratios=(3, 1))
+    figure, (axis, letters) = style.subplots(1, 2, figsize=size, sharey=True, width_ratios=(3, 1.4))
     for line, (row, group) in enumerate(zip(rows.itertuples(), order["group"], strict=True)):
         options = style.options(row.agent, row.algorithm)
         options |= {"marker": "o", "markersize": 3, "markerfacecolor": options.get("markerfacecolor", options["color"])}
         axis.plot([row.q10, row.q90], [line, line], color=options["color"], linewidth=0.6, alpha=0.6)
         axis.plot([row.low, row.high], [line, line], color=options["color"], linewidth=1.6)
         axis.plot(row.mean, line, linestyle="none", clip_on=False, **options)
-        texts = ((0.0, group), (0.62, f"{row.failed:.1%}" if row.failed > 0 else ""))
+        texts = ((0.0, f"{100 * row.failed:.3g} %" if row.failed > 0 else ""), (0.38, group))
         for place, text in texts:
             letters.text(place, line, text, fontsize=style.SMALL, va="center")
     # Asterisk: the tuning range is too narrow; circle: the policy never changes.
@@ -32,7 +32,7 @@ def draw(tables):
     axis.set_xlim(0, 1.3 * max(rows["q90"].max(), rows["high"].max(), 1.0))
     axis.grid(axis="y", linewidth=0.3)
     letters.set(xlim=(0, 1), xticks=[])
-    letters.set_title("letters  failed", loc="left", fontsize=style.SMALL)
+    letters.set_title("failed  letters", loc="left", fontsize=style.SMALL)
     letters.spines[:].set_visible(False)
     letters.tick_params(axis="y", length=0)
     return figure

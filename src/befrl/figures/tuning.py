@@ -48,10 +48,8 @@ def describe(tables):
     tuning = tables[0]["tuning"]
     if tuning.empty:
         return style.case(tables[0]["summary"]) | {"empty": True}
-    rows = tuning.set_index(["agent", "chosen"])["first_mean"]
-    agents = [agent for agent in tuning["agent"].unique() if (agent, "median") in rows.index]
-    gains = {agent: rows[agent, "median"] / max(rows[agent, "tuned"], NO_REGRET) for agent in agents}
-    gain = max(gains, key=gains.get)
-    values = {"gain": gain, "factor": float(gains[gain])}
+    means = tuning.groupby("agent", sort=False)["first_mean"]
+    ratios = means.max() / means.min().clip(lower=NO_REGRET)
+    values = {"most": ratios.idxmax(), "ratio": ratios.max()}
     values |= {"configurations": int(tuning["configuration"].max()), "first_rung": int(tuning["seeds"].min())}
     return style.case(tables[0]["summary"]) | values

@@ -13,8 +13,8 @@ from befrl.report import wording
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 XML = "{http://www.w3.org/XML/1998/namespace}"
 ELEMENTS = set(
-    "svg g a defs use path rect circle image text tspan style title clipPath pattern mask linearGradient "
-    "radialGradient stop".split()
+    "svg g defs use path rect circle image text tspan style title clipPath pattern mask linearGradient radialGradient "
+    "stop".split()
 )
 ATTRIBUTES = set(  # besides ids and references
     "d x y x1 x2 y1 y2 r cx cy fx fy dx dy width height transform viewBox version type class offset role aria-label "
@@ -72,10 +72,14 @@ def _clean(element, scope, seen):
     if element.tag == "style":
         element.text = _confined(element.text or "", scope)
     for child in list(element):
-        if child.tag.removeprefix(SVG) in ELEMENTS:
+        if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child):
             _clean(child, scope, seen)
         else:
             element.remove(child)
+
+
+def _leads_to_a_claim(element):
+    return element.tag == SVG + "a" and bool(CLAIM.fullmatch(element.get(XLINK + "href", "")))
 
 
 def _attributes(attributes, scope, seen):
