@@ -23,7 +23,7 @@ from befrl.claims.pages import pages
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
-from befrl.report import assemble, build, svg, wording
+from befrl.report import assemble, build, builder, svg, wording
 from befrl.report.wording import mathematics, paragraphs
 from befrl.study import config
 
@@ -280,6 +280,15 @@ def test_no_attack_passes_and_the_rest_of_the_drawing_stays():
         for bad in ("alert", "javascript", "far.away", "svg+xml", "onload"):
             assert bad not in text.lower(), attack
         assert Page(text).one("path")["attributes"] == {"d": "M 0 0"}
+
+
+def test_links_to_pages_of_claims_lead_to_their_entries_on_the_page():
+    def links(address):
+        names = f"xmlns='http://www.w3.org/2000/svg' xmlns:x='{svg.XLINK[1:-1]}'"
+        return re.findall('href="(.*?)"', svg.inline(f"<svg {names}><a x:href='{address}'/></svg>", "t", "f1", "n"))
+
+    assert links("../docs/claims/C45c.md") == [f"#{builder.Anchors().new('claim', 'C45c')}"]
+    assert not links("https://example.org/C45c.md") and not links("javascript:C45c.md")
 
 
 def test_nothing_of_a_drawing_is_lost():

@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from befrl.common.errors import InputError
+from befrl.report import wording
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 XML = "{http://www.w3.org/XML/1998/namespace}"
@@ -25,6 +26,7 @@ PROPERTIES = set(
     "image-rendering text-anchor font font-family font-size font-style font-weight font-stretch font-variant".split()
 )
 IMAGE = "data:image/png;base64,"
+CLAIM = re.compile(r"\.\./docs/claims/(\w+)\.md")  # a link of the map of claims; on the page, to the claim's entry
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
@@ -70,10 +72,14 @@ def _clean(element, scope, seen):
     if element.tag == "style":
         element.text = _confined(element.text or "", scope)
     for child in list(element):
-        if child.tag.removeprefix(SVG) in ELEMENTS:
+        if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child):
             _clean(child, scope, seen)
         else:
             element.remove(child)
+
+
+def _leads_to_a_claim(element):
+    return element.tag == SVG + "a" and bool(CLAIM.fullmatch(element.get(XLINK + "href", "")))
 
 
 def _attributes(attributes, scope, seen):
@@ -90,6 +96,8 @@ def _attributes(attributes, scope, seen):
                 kept["href"] = f"#{scope}__{value[1:]}"
             elif value.startswith(IMAGE):
                 kept["href"] = value
+            elif claim := CLAIM.fullmatch(value):
+                kept["href"] = f"#claim-{wording.slug(claim[1])}"
         elif name == "style":
             kept[name] = _declarations(value, scope)
         elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):

@@ -25,7 +25,7 @@ def describe(kind, tables) -> dict:
     module, values = figures.registry.module(kind), {"empty": False, "seeds": None}
     if hasattr(module, "describe"):
         values |= module.describe(tables)
-    words = {"heading": "", "alternative": CAPTIONS[kind]["title"]} | CAPTIONS[kind]
+    words = {"heading": ""} | CAPTIONS[kind]
     if values["empty"]:
         words["caption"] = words["alternative"] = words["empty"]
     return {key: words[key].format(**values) for key in WORDS} | {"seeds": values["seeds"]}

@@ -1,5 +1,7 @@
 """The style of all figures: sizes, colours and markers of the agents, and parts of captions that figures share."""
 
+import math
+
 from befrl.analysis.statistics import NO_REGRET
 from befrl.common.defaults import TRACKS
 
@@ -42,14 +44,6 @@ VARIANTS |= {
 # For new agents: colours of seaborn's palettes that colour-blind readers can tell from those above.
 NEW_COLOURS = ("#023EFF", "#A23582", "#C44E52")
 NEW_MARKERS = ("<", "*", ">", "d", "p")
-GROUPS = {  # panels, if one cannot show all algorithms
-    "exponential family": ("bef-rlsvi", "bef-seed", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
-    "mixtures and factors": ("ucrl-vtr", "uc-matrixrl"),
-    "tables": ("ucbvi", "ucbvi-bf", "orlc", "eqo", "psrl", "opsrl"),
-    "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi", "lmc-lsvi", "ensemble-rlsvi"),
-    "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
-    "baselines": ("greedy", "eps-greedy", "random", "oracle"),
-}
 THEORY = (0, (4, 1.5))
 LINES = {
     "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot",
@@ -175,10 +169,24 @@ def sizes(tables) -> dict:
     return {"seeds": min(int(table["seeds"].min()) for table in tables), "episodes": span(tables, "episodes")}
 
 
-def floor(means) -> float:
-    """The lower end of a logarithmic axis of regrets, below all positive means; smaller ones are drawn there."""
-    positive = means[means > NO_REGRET]
-    return 0.3 * positive.min() if len(positive) else 1.0
+def with_zero(axis, which, values, least=NO_REGRET):
+    """Make the x or y axis logarithmic with a zero: linear below the power of ten under all values > `least`."""
+    positive = values[values > least]
+    start = 10.0 ** math.floor(math.log10(positive.min())) if len(positive) else 1.0
+    getattr(axis, f"set_{which}scale")("symlog", linthresh=start, linscale=0.5)
+
+
+def label_ends(axis, ends):
+    """Write {name: (value, colour)} at the right of a panel, at the heights of their values but apart."""
+    to_height = axis.transLimits.transform
+    scale = axis.yaxis.get_transform().transform
+    places = {name: to_height((0, scale(value)))[1] for name, (value, _) in ends.items()}
+    apart = SMALL * 1.25 / (72 * 0.8 * axis.figure.get_figheight())  # the panel takes about 0.8 of the height
+    below = -apart / 2
+    for name in sorted(places, key=places.get):
+        below = max(places[name], below + apart)
+        place = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
+        axis.annotate(f" {name}", (1.0, below), color=ends[name][1], fontsize=SMALL, **place)
 
 
 def subplots(*shape, figsize, **options):
@@ -189,27 +197,28 @@ def subplots(*shape, figsize, **options):
     return figure, figure.subplots(*shape, **options)
 
 
-def panels(count, height=2.1, most=2):
-    """A figure with at most `most` axes in a row, so that each is readable at column width."""
+def panels(count, height=1.5, most=2):
+    """A figure as wide as a column, with at most `most` axes in a row."""
     columns = min(most, max(1, count))
     lines = max(1, -(-count // columns))
-    figure, axes = subplots(lines, columns, figsize=(WIDTH * columns / 1.25, height * lines), squeeze=False)
+    figure, axes = subplots(lines, columns, figsize=(WIDTH, height * lines + 0.4), squeeze=False)
     for spare in axes.ravel()[count:]:
         spare.set_axis_off()
     return figure, axes.ravel()
 
 
-def lines(axis, table, key, size, column, styles, limits=(None, None), shaded=False) -> dict:
-    """One line for each name in the column `key`: `column` over `size`, kept within limits; handles by name."""
+def paths(axis, table, key, column, styles) -> dict:
+    """`column` over seconds for each name in the column `key`: a pale line over all sizes, a marker at the largest.
+
+    Returns the handles of a legend by name.
+    """
     handles = {}
     for name, part in table.groupby(key, sort=False):
         colour, marker = styles.get(name) or of(name)
-        if shaded:
-            low, high = part[f"{column}_low"], part[f"{column}_high"]
-            axis.fill_between(part[size], low, high, color=colour, alpha=0.12, linewidth=0)
-        values = part[column].clip(*limits)
-        (handles[name],) = axis.plot(part[size], values, color=colour, marker=marker, markersize=3, linewidth=0.9)
-    axis.set(xscale="log", yscale="log")
+        axis.plot(part["seconds"], part[column], color=colour, linewidth=0.6, alpha=0.45, clip_on=False)
+        look = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": "none", "clip_on": False}
+        (handles[name],) = axis.plot(part["seconds"].iloc[-1:], part[column].iloc[-1:], **look)
+    axis.set(xscale="log")
     return handles
 
 
