@@ -56,7 +56,8 @@ def draw_panels(summary, curves, rows, by_title):
             band = {"color": options["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"].clip(lower=0.9 * floor), curve["high"], **band)
         axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", title=title)
-        axis.set(xlim=(1, summary["episodes"].max()), ylim=(0.9 * floor, 1.6 * max(curves["high"].max(), 10 * floor)))
+        top = max(curves[["mean", "high"]].max().max(), 10 * floor)  # a single seed has no interval
+        axis.set(xlim=(1, summary["episodes"].max()), ylim=(0.9 * floor, 1.6 * top))
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, handlelength=1.8, columnspacing=1.0)
     return figure
 
