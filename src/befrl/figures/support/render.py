@@ -6,7 +6,7 @@ from pathlib import Path
 from befrl import figures
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
-from befrl.figures.support import style
+from befrl.figures.support import names, style
 from befrl.figures.support.captions import CAPTIONS
 from befrl.figures.support.contents import contents
 
@@ -46,6 +46,7 @@ def render(kind, paths, out, command="", headline=False, agents=()):
     figure = figures.registry.module(kind).draw(tables)
     if heading := words.pop("heading"):
         figure.suptitle(heading, fontsize=8 if figures.scope(kind) == "component" else 8.5)
+    names.give(figure)
     for suffix, options in FORMATS.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, **options)

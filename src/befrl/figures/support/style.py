@@ -219,6 +219,6 @@ def theme():
             "legend.fontsize": 6.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "lines.linewidth": 1.2,
             "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "xtick.major.width": 0.6,
             "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4, "legend.frameon": False,
-            "svg.hashsalt": "befrl", "figure.constrained_layout.use": True,
+            "svg.hashsalt": "befrl", "svg.fonttype": "none", "figure.constrained_layout.use": True,
         }
     )  # fmt: skip
