@@ -13,6 +13,7 @@ import yaml
 from markupsafe import Markup
 
 from befrl.analysis import tuning_loss
+from befrl.analysis.instance_table import ANSWER
 from befrl.analysis.published import COLUMNS
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.report import ledger, svg, wording
@@ -95,7 +96,7 @@ def build(
         script_hash=Markup("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
         toy=bool(config.get("toy")),
-        answers=[answer(line) for line in answers],
+        answers=[answer(line, {claim["id"] for claim in claims}) for line in answers],
         overview=overview(summaries),
         drawn=drawn,
         winners=winners(summaries, anchors),
@@ -108,7 +109,9 @@ def build(
         ledger=claimed,
         theorem=next((claim for claim in claimed["claims"] if claim["id"] == THEOREM), None),
         instances=instance_tables(instances, anchors),
-        stages=table("Stages", [{"stage": "", "jobs": None, "seconds": None} | row for row in stages], anchors),
+        stages=table(
+            "Stages", [{key: row.get(key) for key in ("stage", "jobs", "seconds")} for row in stages], anchors
+        ),
         total=minutes,
         provenance=[
             table("Machine and versions", [{"what": key, "value": value} for key, value in versions.items()], anchors),
@@ -140,12 +143,16 @@ class Anchors:
         return anchor
 
 
-def answer(line) -> dict:
-    """A sentence that opens README as a tile: its bold beginning is the title, links to claims stay on the page."""
+def answer(line, claims) -> dict:
+    """A sentence that opens README as a tile: its bold beginning is the title; a link leads to one of the claims."""
     title, _, text = line.removeprefix("**").replace("`", "").partition("**")
     claim = re.search(r"\(\[(C\w+)\]\([^)]*\)\)", text)
     text = text.replace(claim[0], "").replace(" .", ".") if claim else text
-    return {"title": title.rstrip("."), "text": text.strip(" ."), "claim": claim[1] if claim else ""}
+    return {
+        "title": title.rstrip("."),
+        "text": text.strip(" ."),
+        "claim": claim[1] if claim and claim[1] in claims else "",
+    }
 
 
 def table(title, rows, anchors, kind="table", note="", file="") -> dict:
@@ -153,7 +160,8 @@ def table(title, rows, anchors, kind="table", note="", file="") -> dict:
 
     The page's script makes a table of it that can be sorted, filtered and saved. `file` has all digits and columns.
     """
-    lines = [rows[0], *(row.values() for row in rows)] if rows else []
+    columns = [_whole([row[key] for row in rows]) for key in rows[0]] if rows else []
+    lines = [rows[0], *zip(*columns, strict=True)] if rows else []
     text = "\n".join("\t".join(" ".join(wording.number(cell).split()) for cell in line) for line in lines)
     return {
         "anchor": anchors.new(kind, title),
@@ -163,6 +171,14 @@ def table(title, rows, anchors, kind="table", note="", file="") -> dict:
         "note": note,
         "file": file,
     }
+
+
+def _whole(cells):
+    """The cells of a column without decimals if all its numbers are whole: pandas makes floats of them."""
+    numbers = [cell for cell in cells if isinstance(cell, float) and not wording.missing(cell)]
+    if not all(number.is_integer() for number in numbers):
+        return cells
+    return [int(cell) if isinstance(cell, float) and not wording.missing(cell) else cell for cell in cells]
 
 
 def overview(summaries) -> dict:
@@ -199,7 +215,7 @@ def winners(summaries, anchors) -> dict:
             continue
         names.append(f"{instance} {track}")
         for family in (part["role"] == "tuned", part["role"] != "tuned"):
-            letters = part.loc[family, "group"].fillna("").astype(str)
+            letters = part.loc[family, "group"].astype(object).fillna("").astype(str)
             best = set(next(filter(None, letters), ""))
             for row in part[family].itertuples():
                 share = wording.number(row.mean / random.iloc[0], 2)
@@ -223,7 +239,7 @@ def cases(summaries, drawn, anchors):
     for instance, track, part in _split(summaries, (*SUMMARY, "specification")):
         name = f"{instance}_{track}"
         own = set(part.loc[part["role"] == "surrogate", "agent"])
-        words = part["remarks"].fillna("").astype(str)
+        words = part["remarks"].astype(object).fillna("").astype(str)
         words += part["agent"].map(lambda agent, own=own: "; surrogate constants" if agent in own else "")
         words += part["specification"].map({"misspecified": "; misspecified"}).fillna("")
         part = part.assign(remarks=words.str.removeprefix("; "), **{key: 100 * part[key] for key in SHARES})
@@ -273,7 +289,7 @@ def instance_tables(instances, anchors) -> list[dict]:
     constants = [
         {"name": each["name"]} | {n: (each.get("constants") or {}).get(n) for n in names} for each in instances
     ]
-    explored = [{"name": each["name"]} | each["exploration"] for each in asked]
+    explored = [{"name": each["name"]} | {key: each["exploration"][key] for key in ANSWER} for each in asked]
     return [
         table(title, rows, anchors)
         for title, rows in (
@@ -315,19 +331,16 @@ def figures_by_section(figures, anchors) -> dict[str, list[dict]]:
                 text = svg.inline(figure["svg"], figure["alternative"], figure["scope"], source=figure["name"])
             else:
                 text = svg.image(figure["svg"], source=figure["name"])
-            figure["drawing"] = Markup(text) if figure["lead"] else text
+            figure["drawing"] = Markup(text)
     return found
 
 
 def prepared_experiment(experiment, anchors) -> dict:
-    """A published experiment: its first sentence as the title, the rest as text, and its values and timings as tables."""
+    """A published experiment: its first sentence as the title, the rest as text, values and timings as tables."""
     title, _, text = experiment["about"].strip().partition("\n")
     prepared = {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"]}
     for name in ("values", "timings"):
-        frame = experiment[name].reindex(columns=list(COLUMNS))
-        rows = _rows(
-            frame.dropna(axis="columns", how="all"),
-            {key: key.replace("_", " ") for key in frame.dropna(axis="columns", how="all")},
-        )
+        frame = experiment[name].reindex(columns=list(COLUMNS)).dropna(axis="columns", how="all")
+        rows = _rows(frame, {key: key.replace("_", " ") for key in frame})
         prepared[name] = table(f"{prepared['title']}, {name}", rows, anchors) if rows else None
     return prepared

@@ -24,7 +24,8 @@ def formula(latex: str) -> Markup:
         return escape(f"${latex}$")
     if any(element.tag in HIGH for element in tree.iter()):
         return Markup(ElementTree.tostring(tree, encoding="unicode"))
-    return Markup('<i class="m">{}</i>').format(_line(tree, _html))
+    line = _line(tree, _html)
+    return Markup("<i>{}</i>").format(line) if any(element.tag == "mi" for element in tree.iter()) else line
 
 
 @functools.cache

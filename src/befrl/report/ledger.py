@@ -3,7 +3,7 @@
 import json
 
 from befrl.claims.ledger import READINGS, adjudicated, headline, rows, standing
-from befrl.claims.pages import UNTRIED, VERDICTS, pages
+from befrl.claims.pages import VERDICTS, pages
 from befrl.report import wording
 
 KEYS = (

@@ -30,7 +30,7 @@ IMAGE = "data:image/png;base64,"
 CURVE = "curve:"  # ids of curves and of their entries in legends start with it, see befrl.figures.support.names
 FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
-KEPT = " /:;=?@!$&()*+,.'<>[]{}|~"  # characters that need no escape in the address of an image
+KEPT = " /:;=?@!$()*+,.'<>[]{}|~"  # characters that need no escape in the address of an image, nor in an attribute
 WORDS = ("text", "tspan", "title")
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
@@ -98,13 +98,9 @@ def _clean(element, scope, used, seen):
     if element.tag not in (*WORDS, "style"):
         element.text = None
     # Groups without attributes are replaced by what they contain.
-    bare = [
-        list(child)
-        if child.tag in ("g", "defs") and not (child.attrib or child.tag == "defs" and len(child))
-        else [child]
-        for child in children
-    ]
-    element[:] = [child for group in bare for child in group]
+    empty = [child.tag == "g" and not child.attrib for child in children]
+    groups = [list(child) if bare else [child] for child, bare in zip(children, empty, strict=True)]
+    element[:] = [child for group in groups for child in group if child.tag != "defs" or len(child)]
 
 
 def _attributes(attributes, scope, used, seen):

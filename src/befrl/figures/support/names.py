@@ -1,4 +1,4 @@
-"""Naming the curves of a figure in its SVG, so that the report can show the name of a curve and switch it on and off."""
+"""Naming the curves of a figure in its SVG: the report shows the name of a curve and switches it on and off."""
 
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -7,7 +7,7 @@ PREFIX = "curve:"
 
 
 def give(figure):
-    """Give all lines, bands and markers with a label the id `curve:label`, and so the texts and legends that name them."""
+    """Give lines, bands and markers with a label the id `curve:label`, and so the texts and legends that name them."""
     drawn = [artist for axes in figure.axes for artist in (*axes.lines, *axes.collections)]
     named = {str(artist.get_label()) for artist in drawn}
     legends = [entry for legend in figure.findobj(Legend) for entry in _entries(legend)]
