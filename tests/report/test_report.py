@@ -717,15 +717,19 @@ def test_hostile_text_stays_text():
     claim |= {key: {"verdict": evil, "argument": evil} for key in ("second", "third")}
     claim |= {key: a_claim("C01", "holds")[key] for key in ("id", "kind", "verdict", "part")}
     claim["class"] = {"why": evil, "by": evil}
-    hostile = {"answers": [f"**{evil}** {evil}"]} | {key: {evil: evil} for key in ("config", "versions", "hashes")} | {
-        "instances": [an_instance(evil, **place)],
-        "summaries": [pd.DataFrame([row])],
-        "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
-        "figures": [a_figure("bound", title=evil, caption=evil, command=evil)],
-        "published": [{"about": f"{evil}\n\n{evil}", "citation": evil, "values": published, "timings": published}],
-        "claims": [claim, a_claim("C02", "holds", instance=deep, details=deep)],
-        "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
-    }
+    hostile = (
+        {"answers": [f"**{evil}** {evil}"]}
+        | {key: {evil: evil} for key in ("config", "versions", "hashes")}
+        | {
+            "instances": [an_instance(evil, **place)],
+            "summaries": [pd.DataFrame([row])],
+            "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
+            "figures": [a_figure("bound", title=evil, caption=evil, command=evil)],
+            "published": [{"about": f"{evil}\n\n{evil}", "citation": evil, "values": published, "timings": published}],
+            "claims": [claim, a_claim("C02", "holds", instance=deep, details=deep)],
+            "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
+        }
+    )
     made = Page(build(**hostile))
     assert len(made.all("script")) == 1
     assert all(image["attributes"]["src"].startswith("data:image/svg+xml,") for image in made.all("img"))
