@@ -412,13 +412,13 @@ def test_regret_rows_sorted_and_in_the_units_of_the_head():
         a_row("hidden", "sweep", 1.0),
     ]
     table = page(summaries=[pd.DataFrame(rows)])
-    spread = ["25.0", "10.0", "50.0", "0.512", "33.3"]
+    spread = ["25", "10", "50", "0.512", "33.3"]
     assert table.rows("regret-chain-K") == [
         ["quick", "tuned", "c=0.03 eta=2", "a", "12.3", "11.3", "13.3", "12.3", "10.3", "14.3", *spread,
          "fewer than 100 seeds; not tuned"],
         ["other", "set", "c=0.5", "", "20.0", "19.0", "21.0", "20.0", "18.0", "22.0", *spread, ""],
         ["slow", "theory", "c=0.5", "bc", "1,234", "1,234", "1,236", "1,234", "1,232", "1,236", *spread, ""],
-        ["lost", "baseline", *[""] * 8, "25.0", "10.0", "50.0", *[""] * 3],
+        ["lost", "baseline", *[""] * 8, "25", "10", "50", *[""] * 3],
     ]  # fmt: skip
     section = table.one(id="case-chain-K")["text"]
     assert "known rewards (track K)" in section and "300 episodes, 20 seeds" in section
@@ -715,7 +715,6 @@ def test_hostile_text_stays_text():
     assert not [e for e in made.elements if any(name.startswith("on") for name in e["attributes"])]
     assert made.all("figcaption")[0]["text"].count(evil) == 3
     assert made.one("svg")["attributes"]["aria-label"] == evil
-    assert evil in [b["attributes"].get("data-value") for b in made.all("button")]
     for section in ("answer", "claims", "cases", "components", "cost", "provenance"):
         assert evil in made.one(id=section)["text"], section
     assert "54439" not in made.one("main")["text"]
