@@ -173,6 +173,6 @@ def test_the_agent_of_the_page_is_in_the_tables_and_in_the_figure(tmp_path, monk
     assert 0 <= row["low"] <= row["mean"] <= row["high"]
     assert {"q-learning"} < set(paired["first"]) | set(paired["second"])
     figure = regret_figure.draw([{"summary": summary, "curves": curves}])
-    names = [text.get_text() for axis in figure.axes for text in axis.get_legend().get_texts()]
+    names = [text.get_text().strip() for axis in figure.axes for text in axis.texts]
     assert "q-learning" in names
     assert "estimated regret" in render.describe("regret", [{"summary": summary, "curves": curves}])["caption"]

@@ -148,7 +148,7 @@ def test_a_class_plays_like_the_agent_of_its_name_and_can_be_defined_again(mdp):
 def test_seeds_are_a_number_a_range_or_a_list(mdp):
     several = befrl.run(mdp, "bef-rlsvi", episodes=5, seeds=4)
     assert several.seeds == [0, 1, 2, 3]
-    for seeds in ("2-3", range(2, 4), [2, 3], np.array([2, 3])):
+    for seeds in ("2-3", range(2, 4), [3, 2], np.array([2, 3])):
         assert befrl.run(mdp, "bef-rlsvi", episodes=5, seeds=seeds).regret.tobytes() == several.regret[2:].tobytes()
 
 
@@ -157,6 +157,29 @@ def test_the_regret_of_a_fixed_action_by_matrix_powers(mdp):
     value = sum(np.linalg.matrix_power(mdp.P[:, 0], h) @ mdp.R[:, 0] for h in range(4))[0]
     runs = befrl.run(mdp, Fixed, action=0, **SMALL)
     assert np.allclose(runs.regret, mdp.optimum[1][0][0] - value, rtol=0, atol=1e-12)
+
+
+def test_an_edited_instance_is_another_one(mdp):
+    """Arrays cannot be changed in place, and runs of equal names on different MDPs are not compared."""
+    for array in (mdp.theta_p, mdp.theta_r, mdp.start_masses, mdp.P, mdp.R, *mdp.optimum, mdp.optimal_policy):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+    theta = mdp.theta_p * 1.001
+    other = replace(mdp, theta_p=theta)
+    theta[:] = 0
+    assert other.name == mdp.name and not np.array_equal(other.theta_p, theta)
+    assert (
+        repr(other) == f"Instance 'chain': 3 cells, 2 actions, H = 4, d = {mdp.model.d}, V* = {other.optimal_value:.6g}"
+    )
+    ours, again, theirs = (befrl.run(each, "greedy", **SMALL) for each in (mdp, replace(mdp), other))
+    assert len(befrl.Comparison({"a": ours, "b": again}).table()) == 2
+    with pytest.raises(befrl.InputError, match="runs of 'b' and 'a' are of two different instances named 'chain'"):
+        befrl.Comparison({"a": ours, "b": theirs})
+
+
+def test_the_oracle_alone_is_compared_with_nothing(mdp):
+    table = befrl.Comparison({"best": befrl.run(mdp, "oracle", **SMALL)}).table()
+    assert list(table["agent"]) == ["best"] and (table["low"] <= table["high"]).all()
 
 
 def test_the_table_of_a_comparison_by_hand(mdp):
@@ -254,7 +277,8 @@ def test_the_verb_prints_the_same_comparison(mdp, capsys):
     assert Path("regret.svg").read_bytes().startswith(b"<?xml")
     assert cli.main("compare small.npz --agents greedy --episodes 3 --seeds 1".split()) == 2
     assert cli.main("instance chain --set bins=3 horizon=4 --name small --out small.npz".split()) == 0
-    assert cli.main("compare small.npz --agents greedy --episodes 3 --seeds 1".split()) == 0
+    assert cli.main("compare small.npz --agents greedy --episodes 3 --seeds 1 --plot one.svg".split()) == 0
+    assert Path("one.svg").read_bytes().startswith(b"<?xml")
     lines = capsys.readouterr().out.splitlines()
     assert "'small', track U: 1 seeds, 3 episodes" in lines[0] and len(lines) == 5
 

@@ -10,6 +10,8 @@ from helpers import PROJECT
 
 README = (PROJECT / "README.md").read_text()
 FINDINGS = (PROJECT / "docs/findings.md").read_text()
+REPAIR = (PROJECT / "docs/repair.md").read_text()
+AGENTS = (PROJECT / "docs/agents.md").read_text()
 
 
 def verdicts(folder):
@@ -20,7 +22,7 @@ def verdicts(folder):
 def test_printed_blocks_are_those_of_the_committed_tables(monkeypatch):
     """A page is what `befrl findings --update` makes of it, also if the numbers of its blocks are changed."""
     monkeypatch.chdir(PROJECT)
-    for page, count in ((README, 1), (FINDINGS, 6)):
+    for page, count in ((README, 1), (FINDINGS, 6), (AGENTS, 1)):
         assert len(findings.BLOCK.findall(page)) == count
         assert findings.updated(page) == page
     stale = findings.BLOCK.sub(
@@ -30,7 +32,7 @@ def test_printed_blocks_are_those_of_the_committed_tables(monkeypatch):
 
 
 def test_intervals_are_in_printed_blocks_only():
-    for page in (README, FINDINGS):
+    for page in (README, FINDINGS, REPAIR):
         assert re.search(r"\d \[\d", findings.BLOCK.sub("", page)) is None
 
 
@@ -44,7 +46,7 @@ def test_the_letter_has_the_verdicts_of_the_reference():
 
 
 def test_files_and_targets_that_it_names_exist():
-    for folder, page in ((PROJECT, README), (PROJECT / "docs", FINDINGS)):
+    for folder, page in ((PROJECT, README), (PROJECT / "docs", FINDINGS), (PROJECT / "docs", REPAIR)):
         for path in re.findall(r"\]\(([^)#:]+)\)", page):
             assert (folder / path).exists(), path
     targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)

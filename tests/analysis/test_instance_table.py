@@ -30,7 +30,7 @@ def layout(tmp_path):
 
 @pytest.fixture
 def table(layout):
-    rows = instance_table.rows(layout, ["walk", "swim"], ["walk"])
+    rows = instance_table.rows(layout, {"walk": 30, "swim": None}, ["walk"])
     storage.write_text(layout.instances(), tidy.text(rows, instance_table.COLUMNS))
     return tidy.read(layout.instances(), instance_table.COLUMNS).set_index("name")
 
@@ -50,6 +50,7 @@ def test_numbers_are_those_of_the_instances_and_the_answer_is_joined_where_there
         "best_agent": "bef-rlsvi, x = 0.3", "low": 1.0, "high": 2.0, "matters": True,
     }  # fmt: skip
     assert table.loc["swim", list(instance_table.ANSWER)].isna().all()
+    assert table.loc["walk", "longest"] == 30 and table["longest"].isna()["swim"]
     assert table.loc["swim", [*instance_table.CONSTANTS, "gap"]].notna().all()
 
 
@@ -57,9 +58,9 @@ def test_missing_and_damaged_files_are_named(layout):
     """Whether there is an answer is for the study to say, not for the files that happen to lie there."""
     for names, explored, missing in ((["swim"], ["swim"], "swim/points.csv"), (["walk", "ring"], ["walk"], "ring.npz")):
         with pytest.raises(InputError, match=f"{missing}: there is no such file"):
-            instance_table.rows(layout, names, explored)
-    assert "matters" not in instance_table.rows(layout, ["walk"], [])[0]
+            instance_table.rows(layout, dict.fromkeys(names), explored)
+    assert "matters" not in instance_table.rows(layout, {"walk": 1}, [])[0]
     for text in ("", "a,b\n1,2\n"):
         storage.write_text(layout.component("exploration", "points", "walk"), text)
         with pytest.raises(InputError, match=r"points\.csv: .*delete it and run again"):
-            instance_table.rows(layout, ["walk"], ["walk"])
+            instance_table.rows(layout, {"walk": 1}, ["walk"])

@@ -53,12 +53,12 @@ def state(folder):
 
 
 BAD = {
-    "": "VERB",
     "walk": "'walk': choose one of aggregate",
     "rnu": "'rnu' (did you mean 'run'?): choose one of aggregate",
     "list agent": "'agent' (did you mean 'agents'?): choose one of instances",
     "list agents bef-rlsv": "unknown agent 'bef-rlsv' (did you mean 'bef-rlsvi'?): choose one of bef-rlsvi",
     "list agents --names --json": "--json",
+    f"{RUN} --seeds 2 --out new.txt": "--out new.txt: the name of the file must end in .npz",
     "instance ring --out new.npz": "unknown instance 'ring': choose one of chain",
     f"instance {'a' * 100000} --out new.npz": "choose one of chain",
     "instance chain --set bin=3 --out new.npz": "'bin' (did you mean 'bins'?): allowed are bins",
@@ -100,7 +100,7 @@ BAD = {
     "claim": "name a claim, such as C39, or a file with --contest",
     "claim --contest none.py": "--contest none.py: No such file or directory",
     "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
-    "findings": "one of the arguments --cases --answers --ledger --theorem --published --coverage --update is required",
+    "findings": "one of the arguments --cases --answers --ledger --theorem --published --coverage --deviations",
     "findings --ledger --coverage": "not allowed with argument",
     "findings --ledger --variants greedy": "--variants needs --cases",
     "findings --results none --ledger": "none/claims.csv: there is no such file",
@@ -130,7 +130,7 @@ BAD = {
     "job columns --study empty.json": "empty.json: not a study, its 'hash' is missing or damaged",
     "job columns --study edited.json": "edited.json: damaged, or edited by hand: edit the config and run the workflow",
     f"job tune {CASE} --agent ours": "results/instances/small.npz: there is no such file",
-    f"job aggregate {CASE}": "results/runs/small/U/ours/tuning.json: there is no such file",
+    f"job aggregate {CASE}": "results/runs/small/U/ours/1000-1002.npz: there is no such file",
     f"job instances {JOB}": "results/instances/small.npz: there is no such file",
     f"job table1 {JOB}": "results/regret/small_U/summary.csv: there is no such file",
     f"job ledger {JOB}": "results/claims/C31.json: there is no such file",

@@ -1,6 +1,7 @@
 """Figures: the same bytes every time, captions that say what is drawn, and the numbers of the tables."""
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -11,8 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import befrl
 from befrl import figures
@@ -24,7 +27,6 @@ from befrl.common.layout import Layout
 from befrl.common.printed import PRINTED
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
-from befrl.planning import planners
 from befrl.study import provenance
 from helpers import PROJECT
 
@@ -85,33 +87,39 @@ def layout(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sources(layout):
-    """The paths of the tables of a figure by its kind."""
+    """The tables of a figure by its kind."""
     shown = [(study, name) for study in components.registry for name in os.listdir(REFERENCE / "components" / study)]
     shown = sorted(shown) + [(study, "second") for study in ("estimators", "planners", "proof", "rates", "traps")]
     wanted = figures.wanted([TUNED], shown, ["ayoub"], certified=[TUNED]).values()
-    return {kind: figures.tables(layout, kind, CASES if figures.scope(kind) == "study" else s) for kind, s in wanted}
+    found = {}
+    for kind, shown in wanted:
+        cases = CASES if figures.scope(kind) == "study" else ()
+        found[kind] = figures.sources(
+            layout, kind, [*cases, *(thing for thing in shown if thing != TUNED or not cases)]
+        )
+    return found
 
 
 def described(layout, kind, case):
     """The words of a figure of a case."""
-    return render.describe(kind, render.read_tables(kind, figures.tables(layout, kind, [case])))
+    return render.describe(kind, render.read_tables(figures.sources(layout, kind, [case])))
 
 
-def drawn(kind, paths):
+def drawn(kind, sources):
     """The figure itself."""
     style.theme()
-    return figures.registry.module(kind).draw(render.read_tables(kind, paths))
+    return figures.registry.module(kind).draw(render.read_tables(sources))
 
 
 @pytest.fixture(scope="module")
 def drawing(sources):
     """The figure and its tables by kind; drawn once."""
-    return functools.cache(lambda kind: (drawn(kind, sources[kind]), render.read_tables(kind, sources[kind])))
+    return functools.cache(lambda kind: (drawn(kind, sources[kind]), render.read_tables(sources[kind])))
 
 
-def saved(kind, paths, folder):
+def saved(kind, sources, folder):
     """The bytes of a figure's files."""
-    render.render(kind, paths, folder / kind, "make reproduce", headline=True)
+    render.render(kind, sources, folder / kind, "make reproduce", headline=True)
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -134,12 +142,12 @@ def test_a_figure_has_the_same_bytes_every_time(sources, tmp_path_factory, kind)
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_process_draws_the_same_bytes(sources, tmp_path_factory, kind):
     program = """if True:
-        import sys
+        import json, sys
         from befrl.figures.support import render
-        kind, out, *tables = sys.argv[1:]
-        render.render(kind, tables, out, "make reproduce", headline=True)"""
+        kind, out, sources = sys.argv[1:]
+        render.render(kind, json.loads(sources), out, "make reproduce", headline=True)"""
     folder = tmp_path_factory.mktemp("other")
-    call = [sys.executable, "-c", program, kind, folder / kind, *sources[kind]]
+    call = [sys.executable, "-c", program, kind, folder / kind, json.dumps(sources[kind], default=list)]
     subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
     other = {path.suffix: path.read_bytes() for path in folder.iterdir()}
     assert other == saved(kind, sources[kind], tmp_path_factory.mktemp("own"))
@@ -167,13 +175,13 @@ def test_the_json_describes_the_figure(sources, drawing, tmp_path):
     assert about == words | given | {"section": "", "measured": False}
 
 
-def test_only_figures_of_timings_show_seconds_and_three_kinds_open_the_report():
+def test_only_figures_of_timings_show_seconds_and_four_kinds_open_the_report():
     """Committed figures must not change from run to run."""
-    assert {kind for kind in KINDS if figures.headline(kind)} == {"ordering", "regret", "table1"}
+    assert {kind for kind in KINDS if figures.headline(kind)} == {"noise-scale", "ordering", "regret", "who-wins"}
     assert sorted(render.CAPTIONS) == KINDS
     for kind in KINDS:
         tables = figures.registry.module(kind).TABLES
-        assert figures.measured(kind) == (list(tables) == ["timings"])
+        assert figures.measured(kind) == ("timings" in tables)
         columns = {column for columns in tables.values() for column in columns}
         assert figures.measured(kind) == bool(columns & {"seconds", "seconds_per_episode", "exponent_k"})
 
@@ -197,18 +205,16 @@ def test_the_number_of_settings_in_the_caption_is_that_of_the_grids():
 
 def test_the_caption_says_which_track_and_family(layout):
     unknown, known = (described(layout, "regret", case) for case in CASES)
-    theory = described(layout, "regret-theory", TUNED)
     assert "reward unknown" in unknown["title"] and "track U" in unknown["caption"]
     assert "reward known" in known["title"] and "track K" in known["caption"]
     assert "oracle" not in unknown["caption"] and "zero" not in unknown["caption"]
     assert "tuned" in unknown["title"] and "Solid: best of the configurations tried" in unknown["caption"]
-    assert "constants of the theory" in theory["title"] and "Solid" not in theory["caption"]
     # A study without a sweep or tuning has its figures, too.
     words = {"noise-scale": "No sweep over x", "optimism": "No sweep over x", "tuning": "No agent was tuned"}
     words["noise-penalty"] = "not tuned over x"
     for kind, text in words.items():
         assert text in described(layout, kind, UNTUNED)["caption"]
-        assert not drawn(kind, figures.tables(layout, kind, [UNTUNED])).axes[0].collections
+        assert not drawn(kind, figures.sources(layout, kind, [UNTUNED])).axes[0].collections
 
 
 def published_values(columns, **changes):
@@ -236,39 +242,45 @@ def test_published_figures_say_what_cannot_be_told_and_how_far_the_authors_are(d
     stars = [line for line in axes.get_lines() if line.get_marker() == "*"]
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in stars] == [(10, 1), (20, 2), (10, 3), (20, 4)]
     # The title says whether the experiment follows the authors' code or their text.
-    assert axes.get_title() == "riverswim-3, as the code"
+    assert axes.get_title() == "riverswim-3,\nas the code"
     other = tables | {"curves": tables["curves"].assign(follows=np.nan)}
     assert figures.registry.module("published").draw([other]).axes[0].get_title() == "riverswim-3"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_figures_are_readable_in_one_column(sources, kind):
+    """85 mm wide, no text below 5 points, and all of it inside; the alternative text says more than the title."""
+    figure, about = drawn(kind, sources[kind]), render.describe(kind, render.read_tables(sources[kind]))
+    figure.suptitle(about["heading"], fontsize=style.HEADING)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    box, (width, height) = figure.get_tightbbox(canvas.get_renderer()), figure.get_size_inches()
+    assert min(box.x0, box.y0) > -0.01 and box.x1 < width + 0.01 and box.y1 < height + 0.01
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text().strip()) >= style.LEAST
+    assert width * 25.4 <= 85.1
+    assert about["alternative"] != about["title"]
 
 
 # What is drawn.
 
 
-@pytest.mark.parametrize("kind", ["regret", "regret-theory"])
-def test_curves_are_those_of_the_table(drawing, kind):
-    """Of each agent but the oracle: tuned where it is, or at its own constants; nothing positive is cut off."""
-    figure, (tables,) = drawing(kind)
-    summary, curves = tables["summary"].set_index("variant", drop=False), tables["curves"]
-    names = style.names(summary)
-    best = "@tuned" if kind == "regret" else ""
-    everywhere = {"bef-rlsvi" + best, "greedy", "random"}
-    members = {"exponential family": {"exp-ucrl", "exp-psrl", "ren-ts"}, "mixtures and factors": {"ucrl-vtr"}}
-    members |= {"least squares": {"lsvi-ucb-shared" + best}}
-    assert [axes.get_title() for axes in figure.axes if axes.get_title()] == list(members)
-    for axes, others in zip(figure.axes, members.values(), strict=False):
-        # In the order of drawing, the worst first.
-        rows = summary.loc[sorted(everywhere | others)].sort_values("mean", ascending=False, kind="stable")
-        low, high = axes.get_ylim()
-        for line, band, row in zip(axes.get_lines(), axes.collections, rows.itertuples(), strict=True):
-            curve = curves[curves["variant"] == row.variant]
-            assert np.allclose(line.get_ydata(), curve["mean"], rtol=1e-12)
-            assert low < curve["mean"].min() and curve["high"].max() < high
-            assert line.get_label() == names[row.agent]
-            edge = band.get_paths()[0].vertices[:, 1]
-            for name in ("low", "high"):
-                assert np.isclose(curve[name].clip(lower=low).to_numpy()[:, None], edge).any(1).all()
-        labels = sorted(text.get_text() for text in axes.get_legend().get_texts())
-        assert labels == sorted(names[agent] for agent in rows["agent"])
+def test_curves_are_those_of_the_table(drawing):
+    """Of each tuned agent but the oracle, to zero: at most six in colour with names at their ends, the others grey."""
+    figure, (tables,) = drawing("regret")
+    (axes,), module = figure.axes, figures.registry.module("regret")
+    rows = module.shown(tables["summary"], "tuned").set_index("agent")
+    assert {"bef-rlsvi", "lsvi-ucb-shared", "greedy", "random"} < set(rows.index) and "oracle" not in rows.index
+    assert rows.loc["bef-rlsvi", "variant"] == "bef-rlsvi@tuned"
+    lines = {line.get_gid().removeprefix("curve "): line for line in axes.get_lines()}
+    assert set(lines) == set(rows.index) and axes.get_ylim()[0] == 0
+    for agent, line in lines.items():
+        curve = tables["curves"][tables["curves"]["variant"] == rows.loc[agent, "variant"]]
+        assert np.array_equal(line.get_ydata(), curve["mean"]) and curve["high"].max() < axes.get_ylim()[1]
+    names = {text.get_text().strip() for text in axes.texts}
+    coloured = [agent for agent, line in lines.items() if to_hex(line.get_color()) != module.GREY]
+    assert len(coloured) == len(axes.collections) == module.MOST < len(lines)
+    assert names == {style.names(tables["summary"])[agent] for agent in coloured} > {"bef-rlsvi", "greedy", "random"}
+    assert min(np.diff(sorted(text.xy[1] for text in axes.texts))) > 0.02  # names do not overlap
 
 
 def without_regret(tables, variant, episodes=None):
@@ -282,70 +294,39 @@ def without_regret(tables, variant, episodes=None):
     return found
 
 
-def test_what_lies_at_the_lower_edge_is_said(drawing):
-    """A curve without regret, one that has none at first, and a band that ends at zero."""
-    module, (tables,) = figures.registry.module("regret"), drawing("regret")[1]
-
-    def caption(tables):
-        return render.describe("regret", [tables])["caption"]
-
-    assert "edge" not in caption(tables | {"curves": tables["curves"].assign(low=tables["curves"]["mean"])})
-    zero = without_regret(tables, "exp-psrl")
-    axes = next(axes for axes in module.draw([zero]).axes if axes.get_title() == "exponential family")
-    (line,) = [line for line in axes.get_lines() if line.get_label() == "exp-psrl (zero)"]
-    assert len(set(line.get_ydata())) == 1
-    assert line.get_ydata()[0] < min(other.get_ydata().min() for other in axes.get_lines() if other is not line)
-    assert "Along the lower edge: exp-psrl, with zero regret." in caption(zero)
-    late = without_regret(tables, "exp-psrl", episodes=2)
-    assert "At the lower edge in the first episodes: exp-psrl, with zero regret until then." in caption(late)
-    touching = tables | {"curves": tables["curves"].assign(low=0.0)}
-    assert "Shading that touches the lower edge extends below it." in caption(touching)
-    # In the order of the agents, at the left edge.
-    left = figures.registry.module("ordering").draw([without_regret(drawing("ordering")[1][0], "exp-psrl")]).axes[0]
-    arrows = [line for line in left.get_lines() if line.get_marker() == "<"]
-    assert [line.get_xdata()[0] for line in arrows] == [pytest.approx(left.get_xlim()[0])]
+def test_zero_is_drawn_as_zero(drawing):
+    """A curve without regret, in the first episodes or in all, and a mean without regret: nothing is cut off."""
+    tables = drawing("regret")[1][0]
+    for episodes in (None, 2):
+        (axes,) = figures.registry.module("regret").draw([without_regret(tables, "exp-psrl", episodes)]).axes
+        (line,) = [line for line in axes.get_lines() if line.get_gid() == "curve exp-psrl"]
+        assert line.get_ydata()[0] == 0 and (line.get_ydata() == 0).all() == (episodes is None)
+        assert axes.get_ylim()[0] == axes.yaxis.get_transform().transform(0) == 0
+    axes = figures.registry.module("ordering").draw([without_regret(drawing("ordering")[1][0], "exp-psrl")]).axes[0]
+    assert 0 in [line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "o"]
+    assert axes.get_xlim()[0] == 0
 
 
-def crowd(counts, baselines=("greedy",)):
-    """Rows of a summary: {algorithm: number of agents}."""
-    rows = [(f"{name}-{i}", name) for name, count in counts.items() for i in range(count)]
-    rows += [(name, name) for name in baselines]
-    return pd.DataFrame(rows, columns=["agent", "algorithm"])
+def test_references_new_algorithms_and_the_best_are_in_colour():
+    names = ("psrl", "ucbvi", "exp-ucrl", "eqo", "greedy", "mine", "bef-rlsvi")
+    rows = pd.DataFrame({"agent": names, "algorithm": names, "mean": range(7)})
+    found = figures.registry.module("regret").coloured(rows)
+    assert found == ["greedy", "mine", "bef-rlsvi", "psrl", "ucbvi", "exp-ucrl"]
 
 
-def test_many_agents_are_drawn_in_groups_with_the_references_in_each():
-    module = figures.registry.module("regret")
-    panels = module.panels(crowd({"exp-ucrl": 2, "psrl": 1, "mine": 1}))
-    assert {title: list(rows["algorithm"]) for title, rows in panels.items()} == {
-        "exponential family": ["exp-ucrl", "exp-ucrl", "greedy"],
-        "tables": ["psrl", "greedy"],
-        "others": ["mine", "greedy"],
-    }
-    assert list(module.panels(crowd({}))) == ["baselines"]
-    # A crowded group is split, and nobody is lost.
-    rows = crowd({"bef-rlsvi": 7, "exp-ucrl": 4}, baselines=("bef-rlsvi", "greedy", "random"))
-    panels = module.panels(rows)
-    assert list(panels) == [f"exponential family ({i})" for i in (1, 2, 3, 4)]
-    assert all(len(part) <= module.MOST and set(part["agent"]) >= set(module.REFERENCES) for part in panels.values())
-    shown = [agent for part in panels.values() for agent in part["agent"] if agent not in module.REFERENCES]
-    assert sorted(shown) == sorted(set(rows["agent"]) - set(module.REFERENCES))
-
-
-def test_the_order_the_letters_and_the_gaps_are_those_of_the_table(drawing):
+def test_the_order_and_the_letters_are_those_of_the_table(drawing):
     figure, (tables,) = drawing("ordering")
-    left, letters, right = figure.axes
+    axes, letters = figure.axes
     order = tables["order"][tables["order"]["family"] == "tuned"]
     rows = tables["summary"].set_index("variant").loc[order["variant"]]
-    dots = [[line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "o"] for axes in (left, right)]
-    assert dots == [list(rows["mean"]), list(order["gap"][1:])]
-    assert [text.get_text() for text in letters.texts] == list(order["group"])
+    assert [line.get_xdata()[0] for line in axes.get_lines() if line.get_marker() == "o"] == list(rows["mean"])
+    texts = [text.get_text() for text in letters.texts]
+    assert texts[1::2] == list(order["group"])
+    assert texts[::2] == [f"{100 * share:.3g} %" if share > 0 else "" for share in rows["failed"]]
     marks = ["*" * star + " °" * (same == 0) for star, same in zip(rows["edge_matters"], rows["changed"], strict=True)]
-    labels, names = [label.get_text() for label in left.get_yticklabels()], style.names(tables["summary"])
+    labels, names = [label.get_text() for label in axes.get_yticklabels()], style.names(tables["summary"])
     assert {"*", " °"} <= set(marks)
     assert labels == [names[agent] + mark for agent, mark in zip(order["agent"], marks, strict=True)]
-    ends = [list(line.get_xdata()) for line in lines_of(right, 2)][:-1]
-    assert ends == order[["gap_low", "gap_high"]][1:].to_numpy().tolist()
-    assert [text.get_text() for text in left.texts] == [f"{share:.1%}" if share > 0 else "" for share in rows["failed"]]
 
 
 def test_tuning_shows_all_configurations_and_those_that_were_evaluated(drawing):
@@ -360,10 +341,8 @@ def test_tuning_shows_all_configurations_and_those_that_were_evaluated(drawing):
         found = [each for each in axes.get_lines() if each.get_marker() == marker and set(each.get_ydata()) == {line}]
         return [x for each in found for x in each.get_xdata()]
 
-    floor = style.floor(tables["summary"]["mean"])
     for line, agent in enumerate(shown):
-        tried = tuning[tuning["agent"] == agent]["first_mean"]
-        assert sorted(at(".", line)) == sorted(tried.clip(lower=floor)) and floor <= tried.median()
+        assert sorted(at(".", line)) == sorted(tuning[tuning["agent"] == agent]["first_mean"])
         for variant, marker in (("@tuned", "o"), ("", "x")):
             assert at(marker, line) == [summary.loc[f"{agent}{variant}", "mean"]]
         median = tuning[(tuning["agent"] == agent) & (tuning["chosen"] == "median")]["first_mean"]
@@ -384,65 +363,120 @@ def test_configurations_over_noise_and_penalty_are_those_of_the_table(drawing):
     assert circle.get_offsets().tolist() == chosen
 
 
-@pytest.mark.parametrize(("kind", "column"), [("noise-scale", "mean"), ("optimism", "optimistic")])
-def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, column):
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [("noise-scale", ["mean", "low", "high"]), ("optimism", ["optimistic", "optimistic_low", "optimistic_high"])],
+)
+def test_sweeps_over_the_noise_scale_are_those_of_the_table(drawing, kind, columns):
+    """As multiples of Theorem 1's x, which is the last point, and of the regret of random play."""
     figure, tables = drawing(kind)
-    rows = tables[0]["summary"][tables[0]["summary"]["parameter"] == "x"].sort_values("value")
-    points = [line for line in figure.axes[0].get_lines() if line.get_marker() in ("o", "D")]
-    for line, role in zip(points, ("sweep", "theory"), strict=True):
-        part = rows[rows["role"] == role]
-        assert len(part) and list(line.get_xdata()) == list(part["value"])
-        assert list(line.get_ydata()) == list(part[column])
+    rows = tables[0]["summary"]
+    random = rows.set_index("variant").loc["random", "mean"] if kind == "noise-scale" else 1.0
+    rows = rows[(rows["parameter"] == "x") & (rows["algorithm"] == "bef-rlsvi")].sort_values("value")
+    (curve, _, (bars,)) = figure.axes[0].containers[0]
+    assert np.allclose(curve.get_xdata(), rows["value"] / rows["value"].iloc[-1], rtol=1e-12)
+    assert rows["role"].iloc[-1] == "theory" and {"sweep"} == set(rows["role"][:-1])
+    expected = rows[columns].to_numpy() / random
+    assert np.allclose(curve.get_ydata(), expected[:, 0], rtol=1e-12)
+    assert np.allclose([segment[:, 1] for segment in bars.get_segments()], expected[:, 1:], rtol=1e-9)
 
 
-def test_table1_shows_both_scales_and_the_papers_marks(drawing):
-    figure, (tables,) = drawing("table1")
-    table = figures.registry.module("table1").shown(tables["table"])
-    words, regret, letters, _ = figure.axes
-    texts = [text.get_text() for text in words.texts]
-    marks = table[["tractable_exploration", "tractable_planning", "free_of_clipping"]]
-    assert "√(d³H³K)" in texts and texts.count("✓") == (marks == "yes").sum(axis=None) > 3
-    assert [name for name in PRINTED if name in set(table["algorithm"])] == [*table["algorithm"][table["rate"].notna()]]
-    rows = table[table["theory_mean"] > 1e-6]
-    expected = {"o": {*rows["theory_mean"], *rows["tuned_mean"].dropna()}, "<": {regret.get_xlim()[0]}}  # < for zero
-    for marker, places in expected.items():
-        found = {line.get_xdata()[0] for line in regret.get_lines() if line.get_marker() == marker}
-        assert found == places and found
-    # The oracle, which is not compared, has no letters.
-    groups = ["theory_group", "tuned_group"]
-    assert table.loc[table["agent"] == "oracle", groups].isna().all(axis=None)
-    expected = []
-    for row in table.fillna(dict.fromkeys(groups, "")).itertuples():
-        expected.append("tie" if row.theory_tied > 0.99 else row.theory_group)
-        expected += [row.tuned_group] if row.tuned_mean == row.tuned_mean else []
-    assert [text.get_text() for text in letters.texts] == expected and "tie" in expected
+def test_shares_of_seeds_in_traps_stand_beside_greedy_and_exp_ucrl(drawing):
+    figure, tables = drawing("noise-scale")
+    right, traps = figure.axes[1], [table["never"] for table in tables if "never" in table]
+    for (curve, *_), never in zip(right.containers, traps, strict=True):
+        rows = never[(never["eta"] == 1) & (never["ties"] == "random") & (never["agent"] == "bef-rlsvi")]
+        theory = rows[rows["setting"] == "scale=1"]["x"].iloc[0]
+        rows = rows[rows["setting"].str.startswith("x=")]
+        assert list(curve.get_xdata()) == list(rows["x"] / theory) and list(curve.get_ydata()) == list(rows["never"])
+    rules = {to_hex(line.get_color()): line.get_ydata()[0] for line in right.get_lines()}
+    for agent in ("greedy", "exp-ucrl"):
+        usual = traps[0][(traps[0]["ties"] == "random") & (traps[0]["setting"].isna())].set_index("agent")
+        assert rules[to_hex(style.colour(agent))] == usual.loc[agent, "never"]
+
+
+def test_the_titles_of_the_noise_scale_follow_from_the_tables(drawing):
+    """One case fails at Theorem 1's noise and learns with less; if all seeds failed, or none, the counts change."""
+    module, (tables, *_) = figures.registry.module("noise-scale"), drawing("noise-scale")[1]
+
+    def title(low, high):
+        summary = tables["summary"].assign(failed_low=low, failed_high=high)
+        return module.learned(module.sweeps([{"summary": summary}]))
+
+    assert "fails in 1 of 1" in title(0.9, 1.0) and title(0.9, 1.0).endswith("less noise learns in 0")
+    assert "fails in 0 of 1" in title(0.0, 0.1) and title(0.0, 0.1).endswith("less noise learns in 1")
+    never = [table["never"].assign(never=0.25) for table in drawing("noise-scale")[1] if "never" in table]
+    assert module.missed(never).startswith("25 to 25 %")
+
+
+def test_the_heat_map_shows_every_agent_and_frames_those_as_good_as_the_best(drawing):
+    figure, tables = drawing("who-wins")
+    module, cases = figures.registry.module("who-wins"), tables[:1]  # nobody plays at random in the second
+    (improvement,) = (table["table"] for table in tables if "table" in table)
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert set(names) == {agent for table in cases for agent in table["order"]["agent"]}
+    for axes, family in zip(figure.axes, ("tuned", "theory"), strict=False):
+        (mesh,) = axes.collections
+        grid = mesh.get_array().reshape(len(names), len(cases))
+        frames = {(int(patch.get_x()), int(patch.get_y())) for patch in axes.patches}
+        for column, table in enumerate(cases):
+            means = table["summary"].set_index("variant")["mean"]
+            order = table["order"][table["order"]["family"] == family].set_index("agent")
+            shares = [100 * means[order["variant"][a]] / means["random"] if a in order.index else None for a in names]
+            for line, share in enumerate(shares):
+                assert np.ma.is_masked(grid[line, column]) if share is None else grid[line, column] == share
+            best = set(order["group"].iloc[0])
+            expected = {names.index(agent) for agent, letters in order["group"].items() if best & set(letters)}
+            assert {line for place, line in frames if place == column} == expected
+        shown = sorted(text.get_text() for text in axes.texts)
+        assert shown == sorted(module.number(value) for value in grid.compressed())
+    wins = improvement[improvement["second"] == "all others"]
+    dots = [line.get_xdata()[0] for line in figure.axes[2].get_lines() if line.get_marker() == "o"]
+    assert dots == list(wins["probability"]) and names[: len(wins)] == list(wins["first"])
+    assert [module.number(share) for share in (0.0, 0.04, 3.21, 9.96, 100.4)] == ["0", "0.0", "3.2", "10", "100"]
 
 
 def test_cost_shows_the_time_of_an_episode_and_its_growth(drawing):
+    """Of the agents of the paper's Table 1 in its order, then of the others."""
     figure, (tables,) = drawing("cost")
-    rows = figures.registry.module("table1").shown(tables["timings"])
-    names, cost, growth = figure.axes
-    assert [text.get_text() for text in names.texts] == list(rows["agent"])
-    assert [line.get_xdata()[0] for line in cost.get_lines()] == list(1000 * rows["seconds"])
+    rows = tables["timings"].set_index("agent")
+    cost, growth = figure.axes
+    names = [label.get_text() for label in cost.get_yticklabels()]
+    assert set(names) == set(rows.index[rows["instance"] == "chain-3"])
+    printed = [name for name in PRINTED if name in set(rows["algorithm"])]
+    assert [rows["algorithm"][name] for name in names][: len(printed)] == printed
+    assert [line.get_xdata()[0] for line in cost.get_lines()] == [1000 * 0.01] * len(names)
     # Powers that were not measured are left out.
-    assert [text.get_text() for text in growth.texts] == ["1.3"] * len(rows) + ["k", "d", "H"]
+    assert [text.get_text() for text in growth.texts] == ["", "1.3", ""] * len(names)
 
 
-def test_the_map_of_claims_leads_to_the_theorem(drawing):
+def test_the_map_of_claims_shows_what_fails_and_what_it_takes_along(drawing, sources, tmp_path):
     figure, (tables,) = drawing("claims-map")
     module, table = figures.registry.module("claims-map"), tables["table"].set_index("id")
     uses = {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
-    layers = module.layers(uses)
-    level = {id: number for number, layer in enumerate(layers) for id in layer}
-    assert layers[-1] == [module.THEOREM] and len(layers) > 3
-    for user in level:
-        assert all(level[used] < level[user] for used in uses[user])
-    drawn_lines = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) == 30]
-    assert len(drawn_lines) == sum(len(uses[id]) for id in level)
-    assert {text.get_text().split()[0] for text in figure.axes[0].texts} == {*level, "Theorem"} - {module.THEOREM}
+    axes, strips = figure.axes
+    boxes = {text.get_text().split("\n")[0]: text for text in axes.texts}
+    assert set(boxes) == {id for id in module.needs(uses) if table["verdict"][id] in module.BROKEN} | {module.THEOREM}
+    assert {"C46"} < set(boxes) and not {"C39", "C37"} & set(boxes)
+    # From left to right, and each box leads to its page.
+    for user, used in module.broken(uses, table["verdict"]).items():
+        assert all(boxes[id].get_position()[0] < boxes[user].get_position()[0] for id in used)
+    render.render("claims-map", sources["claims-map"], tmp_path / "map")
+    assert b'xlink:href="../docs/claims/C46.md"' in (tmp_path / "map.svg").read_bytes()
+    # The strips count all other claims.
+    assert sum(int(text.get_text()) for text in strips.texts if text.get_text().isdigit()) == len(table) - len(boxes)
     for damage, words in (({"verdict": "maybe"}, "the verdict 'maybe'"), ({"uses": "C999"}, "no row of 'C999'")):
         with pytest.raises(InputError, match=f"the ledger has {words}"):
             module.draw([{"table": tables["table"].assign(**damage)}])
+
+
+def test_links_that_follow_from_others_are_left_out():
+    """C3 rests on C1 through C2, which holds; the theorem on all three."""
+    module = figures.registry.module("claims-map")
+    uses = {"C1": [], "C2": ["C1"], "C3": ["C2"], module.THEOREM: ["C1", "C2", "C3"]}
+    links = module.broken(uses, dict.fromkeys(uses, "fails") | {"C2": "holds"})
+    assert links == {"C1": [], "C3": ["C1"], module.THEOREM: ["C3"]}
+    assert module.layers(links) == [["C1"], ["C3"], [module.THEOREM]]
 
 
 def test_marks_are_those_of_the_agent_and_are_explained():
@@ -473,19 +507,6 @@ def test_line_styles_are_explained_where_they_are_used():
     assert style.LINES["surrogate"] == style.LINES["theory"]
 
 
-def test_surrogate_constants_are_drawn_as_the_theorys_and_marked(drawing):
-    figure, (tables,) = drawing("regret-theory")
-    changed = [{name: table.replace({"role": {"theory": "surrogate"}}) for name, table in tables.items()}]
-    other = figures.registry.module("regret-theory").draw(changed)
-    first, second = (
-        [(line.get_linestyle(), line.get_zorder()) for axes in each.axes for line in axes.get_lines()]
-        for each in (figure, other)
-    )
-    assert first == second
-    assert "bef-rlsvi ‡" in [text.get_text() for text in other.axes[0].get_legend().get_texts()]
-    assert "‡: surrogate constants; the source's are not known." in render.describe("regret", changed)["caption"]
-
-
 def test_an_agent_has_the_same_colour_in_all_figures(drawing, layout):
     def colours(figure):
         return {to_hex(line.get_color()) for axes in figure.axes for line in axes.get_lines()}
@@ -493,11 +514,11 @@ def test_an_agent_has_the_same_colour_in_all_figures(drawing, layout):
     known = ("bef-rlsvi", "exp-psrl", "ucrl-vtr", "lsvi-ucb", "greedy", "random", "oracle")
     own, other, vtr, ucb, greedy, random, black = (to_hex(style.colour(name)) for name in known)
     # lsvi-ucb-shared is a variant of lsvi-ucb and has its colour.
-    assert colours(drawing("regret")[0]) > {own, other, ucb, greedy, random}
-    assert colours(drawn("regret", figures.tables(layout, "regret", [UNTUNED]))) == {vtr, greedy}
-    assert colours(drawing("ordering")[0]) == colours(drawing("regret")[0]) | {black}
-    assert colours(drawing("noise-scale")[0]) == {own, greedy, random, black}
-    assert own in colours(drawing("optimism")[0])
+    assert colours(drawing("ordering")[0]) > {own, other, ucb, greedy, random}
+    assert colours(drawn("regret", figures.sources(layout, "regret", [UNTUNED]))) == {vtr, greedy}
+    grey = figures.registry.module("regret").GREY
+    assert {own, greedy, random} < colours(drawing("regret")[0]) - {grey} < colours(drawing("ordering")[0])
+    assert colours(drawing("noise-scale")[0]) >= {greedy, random, black}
 
 
 # What is drawn of components.
@@ -514,7 +535,7 @@ def test_exploration_shows_shares_of_the_regret_of_random_play(drawing):
     expected = [row for table in tables for row in table["shares"].itertuples()]
     intervals = [line for line in lines_of(axes, 2) if line.get_xdata()[0] != line.get_xdata()[1]]
     for line, point, row in zip(intervals, lines_of(axes, 1), expected, strict=True):
-        assert list(line.get_xdata()) == [max(row.low, 3e-4), row.high]
+        assert list(line.get_xdata()) == [row.low, row.high]
         assert list(point.get_xdata()) == [row.share]
         assert point.get_ydata()[0] == line.get_ydata()[0]
         assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
@@ -523,18 +544,28 @@ def test_exploration_shows_shares_of_the_regret_of_random_play(drawing):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["chain-3", "circle-4 (no)"]
 
 
+def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference_is_not_significant(drawing):
+    figure, tables = drawing("certified")
+    for axes, track in zip(figure.axes, "UK", strict=True):
+        rows = [row for table in tables for row in table["regrets"].itertuples() if row.track == track]
+        rows = [row for row in rows if (row.agent, row.role) != ("bef-seed", "theory")]
+        for row, point in zip(rows, lines_of(axes, 1), strict=True):
+            assert point.get_xdata()[0] == min(max(row.ratio, 0.02), 50.0)
+            assert to_hex(point.get_color()) == to_hex(style.colour(row.agent))
+            assert (to_hex(point.get_markerfacecolor()) == "#ffffff") == (row.role == "theory")
+            assert (point.get_alpha() < 1) == (row.difference_low <= 0 <= row.difference_high)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["chain-3", "circle-4"]
+
+
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
-    """Bounds in the order of the first K, with a dot there."""
-    figure, tables = drawing("bound")
-    facts = {table["bound"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
-    tables = sorted(tables, key=lambda table: facts[table["bound"]["instance"].iloc[0]]["first K, trivial"])
-    wholes = [table["bound"][table["bound"]["term"] == "all"] for table in tables]
-    curves = lines_of(figure.axes[0], len(wholes[0]))
-    for line, dot, whole in zip(curves, lines_of(figure.axes[0], 1), wholes, strict=True):
-        first = facts[whole["instance"].iloc[0]]["first K, trivial"]
-        assert line.get_label() == f"{whole['instance'].iloc[0]}: {first:.1e}"
-        assert np.array_equal(line.get_xdata(), whole["K"]) and np.array_equal(line.get_ydata(), whole["ratio"])
-        assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (first, 1.0)
+    """Instances in the order of the first K; the noise scale in that of the study."""
+    figure, (*tables, last) = drawing("bound")
+    facts = {table["facts"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
+    (axes,) = figure.axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    ours, firsts = (list(line.get_xdata()) for line in axes.get_lines())
+    assert firsts == [facts[name]["first K, trivial"] for name in names] == sorted(firsts)
+    assert ours == [last["table"].set_index("name")["longest"][name] for name in names] and len(ours) == len(tables)
     (axes,) = drawing("noise-forms")[0].axes
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
     forms = ("theorem", "sketch", "lemma")
@@ -542,11 +573,11 @@ def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(draw
     assert [label.get_text() for label in axes.get_yticklabels()] == list(facts)
 
 
-def test_traps_show_every_share_and_at_most_six_curves(drawing):
+def test_traps_show_every_share_and_seven_curves(drawing):
     figure, tables = drawing("traps")
-    for sweep, shares, curves, table in zip(
-        figure.axes[::3], figure.axes[1::3], figure.axes[2::3], tables, strict=True
-    ):
+    n = len(tables)
+    labels = [label.get_text() for label in figure.axes[n].get_yticklabels()]
+    for sweep, shares, curves, table in zip(*(figure.axes[i * n : (i + 1) * n] for i in range(3)), tables, strict=True):
         never, points = table["never"].fillna({"setting": ""}), table["points"]
         swept = never["setting"].str.contains("x=")
         shown = {line.get_label(): line for line in lines_of(sweep) if line.get_label().startswith("η")}
@@ -557,9 +588,8 @@ def test_traps_show_every_share_and_at_most_six_curves(drawing):
         for row, line, point in zip(others.itertuples(), lines_of(shares, 2), lines_of(shares, 1), strict=True):
             assert (list(line.get_xdata()), list(point.get_xdata())) == ([row.low, row.high], [row.never])
             assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
-        labels = [label.get_text() for label in shares.get_yticklabels()]
         assert len(set(labels)) == len(others) and "bef-rlsvi, theory's x" in labels
-        assert len(curves.get_lines()) == 6
+        assert len(curves.get_lines()) == 7
         for line in curves.get_lines():
             same = [
                 points["regret"][part.index] for _, part in points.groupby(["agent", "setting", "ties"], dropna=False)
@@ -567,31 +597,26 @@ def test_traps_show_every_share_and_at_most_six_curves(drawing):
             assert any(list(line.get_ydata()) == list(regret) for regret in same)
 
 
-def test_rates_show_envelopes_with_their_slopes_and_edges(drawing):
-    figure, (first, _) = drawing("rates")
-    titles = [f"jao-3: {words}" for words in ("bef-rlsvi", "other agents", "growth with d", "growth with H")]
-    assert [axis.get_title() for axis in figure.axes[:4]] == titles
-    words = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in figure.axes]
-    names, expected = {"x=0": "x=0 (greedy)", "": "theory"}, {}
-    for row in first["slopes"][first["slopes"]["varied"] == "K"].fillna({"setting": ""}).itertuples():
-        slope = f"{row.slope:.2f} [{row.low:.2f}, {row.high:.2f}]{'' if row.edge == 'none' else ', edge'}"
-        expected[row.agent, row.setting] = f"{row.agent} {names.get(row.setting, row.setting)}: {slope}"
-    assert words[0] == [text for (agent, _), text in expected.items() if agent == "bef-rlsvi"]
-    both = expected["bef-rlsvi", "x=10"]
-    assert words[1] == [both, *(text for (agent, _), text in expected.items() if agent != "bef-rlsvi")]
-    part = first["envelopes"][(first["envelopes"]["varied"] == "K") & (first["envelopes"]["setting"] == "x=0.1")]
-    line, inside, edge = figure.axes[0].get_lines()[4:7]
-    assert list(line.get_ydata()) == list(part["mean"])
-    for dots, some in ((inside, part[part["edge"] == "none"]), (edge, part[part["edge"] != "none"])):
-        assert len(some) and list(dots.get_xdata()) == list(some["value"])
-    assert to_hex(edge.get_markerfacecolor()) == "#ffffff" != to_hex(inside.get_markerfacecolor())
+def test_rates_show_every_slope_hollow_at_an_edge(drawing):
+    figure, tables = drawing("rates")
+    slopes = [table["slopes"][table["slopes"]["varied"] == varied] for varied in "KdH" for table in tables]
+    for axes, rows in zip(figure.axes, slopes, strict=True):
+        assert [list(line.get_xdata()) for line in lines_of(axes, 2)][: len(rows)] == rows[
+            ["low", "high"]
+        ].values.tolist()
+        dots = lines_of(axes, 1)
+        assert [line.get_xdata()[0] for line in dots] == list(rows["slope"])
+        hollow = [to_hex(line.get_markerfacecolor()) == "#ffffff" for line in dots]
+        assert hollow == list(rows["edge"] != "none")
+        assert {0.5, 1.0} <= {line.get_xdata()[0] for line in lines_of(axes, 2)[len(rows) :]}
+        assert len(axes.get_yticklabels()) == len(rows)
 
 
 def test_densities_are_those_of_the_table(drawing):
     figure, tables = drawing("densities")
     by_kind = {
         table["points"]["kind"].iloc[0]: (axes, table["points"])
-        for axes, table in zip(figure.axes, tables, strict=True)
+        for axes, table in zip(figure.axes, tables, strict=False)
     }
     (continuous, density), (finite, probability) = by_kind["density"], by_kind["probability"]
     assert (continuous.get_title(), finite.get_title()) == ("circle-4", "riverswim-3")
@@ -608,51 +633,44 @@ def test_densities_are_those_of_the_table(drawing):
     assert np.array_equal(centres.round(), probability["next"]) and len(set(centres.round(6))) == len(centres)
 
 
-@pytest.mark.parametrize(
-    ("kind", "table", "names", "x", "y", "band"),
-    [
-        ("bad-rounds", "bad_rounds", ["multiple", "rounds"], "k", "mean", ("low", "high")),
-        ("optimism-episodes", "optimism", "multiple", "k", "share", ("low", "high")),
-        ("estimators", "medians", "estimator", "transitions", "kl", ("kl_low", "kl_high")),
-        ("estimators-cost", "timings", "estimator", "transitions", "seconds", ()),
-    ],
-)
-def test_curves_of_components_are_those_of_the_table(drawing, kind, table, names, x, y, band):
-    figure, tables = drawing(kind)
-    for axes, rows in zip(figure.axes, (each[table] for each in tables), strict=True):
-        curves = [line for line in axes.get_lines() if line.get_marker() not in ("None", None)]
-        groups = [part for _, part in rows.groupby(names, sort=False)]
-        for line, part in zip(curves, groups, strict=True):
-            assert list(line.get_xdata()) == list(part[x]) and list(line.get_ydata()) == list(part[y])
-        if names == "estimator":
-            known = figures.registry.module("estimators").STYLES
-            assert [(line.get_color(), line.get_marker()) for line in curves] == [
-                known[name] for name in rows[names].unique()
-            ]
-        assert len(axes.collections) == (len(groups) if band else 0)
-        for shade, part in zip(axes.collections, groups, strict=False):
+def test_optimism_by_episode_is_that_of_the_table(drawing):
+    figure, tables = drawing("optimism-episodes")
+    for axes, rows in zip(figure.axes, (each["optimism"] for each in tables), strict=True):
+        *curves, promised = axes.get_lines()
+        groups = [part for _, part in rows.groupby("multiple", sort=False)]
+        for line, shade, part in zip(curves, axes.collections, groups, strict=True):
+            assert list(line.get_xdata()) == list(part["k"]) and list(line.get_ydata()) == list(part["share"])
             vertices = shade.get_paths()[0].vertices
-            for place, *ends in part[[x, *band]].to_numpy():
+            for place, *ends in part[["k", "low", "high"]].to_numpy():
                 assert [*np.unique(vertices[vertices[:, 0] == place][:, 1])] == [*np.unique(ends)]
-        assert axes.get_title().startswith(rows["instance"].iloc[0])
-        for label, column in (("Φ(-1)", "promised"), ("printed bound", "printed")):
-            levels = [line.get_ydata()[0] for line in axes.get_lines() if line.get_label() == label]
-            assert levels == ([rows[column].iloc[0]] if column in rows else [])
-    assert len(figure.legends[0].get_texts()) >= len(groups)
+        assert promised.get_ydata()[0] == rows["promised"].iloc[0]
 
 
-def test_regions_are_shown_for_the_smallest_and_the_largest_penalty_with_their_coverage(drawing):
+def test_bad_rounds_are_those_of_the_example_and_of_the_runs(drawing):
+    figure, tables = drawing("bad-rounds")
+    left, right = figure.axes
+    columns = {label: column for column, (label, _) in figures.registry.module("bad-rounds").CURVES.items()}
+    for line in left.get_lines():
+        assert list(line.get_ydata()) == list(tables[0]["example"][columns.pop(line.get_label())])
+    rows = pd.concat([table["bad_rounds"] for table in tables])
+    rows = rows[rows["k"] == rows["episodes"]]
+    dots = [line for line in right.get_lines() if line.get_marker() == "o"]
+    assert not columns and [line.get_xdata()[0] for line in dots] == list(rows["mean"])
+    hollow = [to_hex(line.get_markerfacecolor()) == "#ffffff" for line in dots]
+    assert hollow == list(rows["rounds"] == "imagined")
+    assert len(right.get_yticklabels()) == len(rows) / 2
+
+
+def test_coverage_of_regions_is_that_of_all_episodes(drawing):
     figure, tables = drawing("coverage-regions")
-    tables = [table["regions"] for table in tables]
-    shown = [table[table["eta"] == eta] for table in tables for eta in (table["eta"].min(), table["eta"].max())]
-    for axes, table in zip(figure.axes, shown, strict=True):
-        *curves, one = axes.get_lines()
-        assert list(one.get_ydata()) == [1.0, 1.0]
-        groups = [rows for _, rows in table.groupby(["parameter", "radius"], sort=False)]
-        for line, rows in zip(curves, groups, strict=True):
-            assert list(line.get_ydata()) == list(rows["median"])
-        shares = ", ".join(f"{100 * rows['covered'].iloc[-1]:.0f}" for rows in groups)
-        assert [text.get_text() for text in axes.texts] == [f"covered: {shares} %"]
+    rows = pd.concat([table["regions"] for table in tables])
+    rows = rows[rows["k"] == rows["episodes"]]
+    (axes,) = figure.axes
+    *lines, promised, _, _ = axes.get_lines()
+    assert promised.get_xdata()[0] == rows["promised"].iloc[0]
+    assert sorted(list(line.get_xdata()) for line in lines[::2]) == sorted(rows[["low", "high"]].to_numpy().tolist())
+    assert sorted(line.get_xdata()[0] for line in lines[1::2]) == sorted(rows["covered"])
+    assert len(axes.get_yticklabels()) == len(rows) / 2
 
 
 def test_a_filled_square_is_a_hypothesis_that_holds(drawing):
@@ -663,36 +681,37 @@ def test_a_filled_square_is_a_hypothesis_that_holds(drawing):
         for line in axes.get_lines()
     }
     cases = [(table["hypotheses"], answer) for table in tables for _, answer in table["answers"].iterrows()]
-    for column, (hypotheses, answer) in enumerate(cases):
+    for line, (hypotheses, answer) in enumerate(cases):
         rows = hypotheses[hypotheses["H"] == answer["H"]]
         last = len(rows) + 1
-        assert [filled[column, line] for line in range(len(rows))] == list(rows["holds"])
-        assert (filled[column, last], filled[column, last + 1]) == (answer["proof"], answer["printed"])
-    assert len(axes.get_xticklabels()) == len(cases) >= 4 and len(set(filled.values())) == 2
+        assert [filled[column, line] for column in range(len(rows))] == list(rows["holds"])
+        assert (filled[last, line], filled[last + 1, line]) == (answer["proof"], answer["printed"])
+    assert len(axes.get_yticklabels()) == len(cases) >= 4 and len(set(filled.values())) == 2
 
 
-@pytest.mark.parametrize(("kind", "table"), [("planners", "medians"), ("planners-cost", "timings")])
-def test_planners_are_shown_by_the_numbers_of_the_table(drawing, kind, table):
-    (figure, tables), module = drawing(kind), figures.registry.module("planners")
-    columns = module.ERRORS if kind == "planners" else {"seconds": ("", (0.0, np.inf))}
-    shown = [(each[table], column, limits) for each in tables for column, (_, limits) in columns.items()]
-    at_limit = 0
-    for axes, (rows, column, (low, high)) in zip(figure.axes, shown, strict=True):
-        expected = dict(list(rows[rows["planner"] != "exact"].groupby("planner", sort=False)))
-        lines = axes.get_lines()
-        # The value error of exact planning is zero, which has no place on a logarithmic axis.
-        assert len(lines) == len(expected) + (column != "value_error")
-        if column != "value_error":
-            exact = rows[rows["planner"] == "exact"][column].iloc[0]
-            assert list(lines[-1].get_ydata()) == [min(max(exact, low), high)] * 2
-        for (name, part), line in zip(expected.items(), lines, strict=False):
-            clipped = [min(max(value, low), high) for value in part[column]]
-            at_limit += clipped != list(part[column])
-            assert (list(line.get_xdata()), list(line.get_ydata())) == (list(part["features"]), clipped)
-            assert (line.get_color(), line.get_marker()) == module.STYLES[name]
-    assert bool(at_limit) == (kind == "planners")
-    (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {*expected, "exact"} <= set(planners.registry)
+@pytest.mark.parametrize(
+    ("kind", "keys", "columns"),
+    [
+        ("estimators", ["estimator", "transitions"], ["kl"]),
+        ("planners", ["planner", "features"], ["value_error", "regret"]),
+    ],
+)
+def test_errors_over_seconds_are_those_of_the_tables(drawing, kind, keys, columns):
+    """A line over all sizes and a marker at the largest; planners: rounding is zero, and diverged ones at the top."""
+    figure, tables = drawing(kind)
+    panels = [(table, column) for table in tables for column in columns]
+    for axes, (table, column) in zip(figure.axes, panels, strict=True):
+        values, seconds = (table[name].set_index(keys) for name in ("medians", "timings"))
+        expected = values[column]
+        if kind == "planners":
+            expected = expected.where(expected > 1e-12, 0.0).clip(upper=1e6)
+        known = figures.registry.module(kind).STYLES
+        names = list(dict.fromkeys(table["medians"][keys[0]]))
+        for name, line, marker in zip(names, axes.get_lines()[::2], axes.get_lines()[1::2], strict=True):
+            assert list(line.get_ydata()) == list(expected[name]) and marker.get_ydata()[0] == line.get_ydata()[-1]
+            assert list(line.get_xdata()) == list(seconds["seconds"][name])
+            assert (marker.get_color(), marker.get_marker()) == known[name]
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == set(tables[0]["medians"][keys[0]])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -740,7 +759,7 @@ def test_the_figure_of_certificates_draws_regret_below_its_bound_and_two_grey_li
     (axis,) = figure.axes
     regret, bound, trivial, random = axis.lines
     curve = tables["curves"][tables["curves"]["variant"] == "exp-ucrl"]
-    assert np.array_equal(regret.get_ydata(), curve["mean"].clip(lower=style.floor(curve["mean"])))
+    assert np.array_equal(regret.get_ydata(), curve["mean"])
     assert np.array_equal(bound.get_ydata(), tables["certificate_curves"]["certified"])
     assert regret.get_color() == bound.get_color() != trivial.get_color() == random.get_color() == style.GREY
     assert list(trivial.get_ydata()) == [240 / 40, 240] and list(random.get_ydata()) == [60 / 40, 60]
@@ -751,16 +770,18 @@ def test_figures_of_a_study_are_found_by_name():
     few, wanted = figures.wanted(cases), figures.wanted(cases, components, ["li", "cho"])
     assert few["regret_a_U"] == ("regret", [("a", "U")]) and few["regret_b_K"] == ("regret", [("b", "K")])
     assert "regret_a_K" not in few and few["noise-scale"] == ("noise-scale", cases)
-    assert few["table1"] == ("table1", ["table1"]) and few["cost"] == ("cost", ["table1"])
+    assert few["cost"] == ("cost", ["table1"]) and few["who-wins"] == ("who-wins", [*cases, "improvement"])
     # Component studies and published experiments without instances have no figure.
     assert {name: wanted[name] for name in set(wanted) - set(few)} == {
         "published_li": ("published", ["li"]),
         "published_cho": ("published", ["cho"]),
         "planners": ("planners", ["b", "a"]),
-        "planners-cost": ("planners-cost", ["b", "a"]),
         "densities": ("densities", ["a"]),
     }
     with pytest.raises(InputError, match=r"unknown figure 'pie': choose one of .*noise-scale"):
         figures.registry.module("pie")
-    with pytest.raises(InputError, match="figure 'regret' takes one file for each of its tables: summary, curves"):
-        render.read_tables("regret", ["summary.csv"])
+    # Tables of a second subject come last.
+    shown = figures.wanted(cases, [("traps", "trap")])["noise-scale"]
+    layout = Layout("x")
+    paths = [layout.regret("summary", *case) for case in cases] + [layout.component("traps", "never", "trap")]
+    assert shown[1] == [*cases, "trap"] and figures.tables(layout, *shown) == paths

@@ -3,13 +3,12 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.markers import MarkerStyle
 
 from befrl import agents
-from befrl.figures import estimators, planners, regret
+from befrl.figures import estimators, planners
 from befrl.figures.support import style
 from befrl.learning.estimators import registry as known_estimators
 from befrl.planning.planners import registry as known_planners
@@ -63,14 +62,14 @@ def test_known_names_have_styles_of_their_own():
 
 
 @pytest.mark.parametrize("name", ["config", "full", "smoke"])
-def test_agents_of_a_panel_look_different(name):
-    """In the studies that come with the project: colour and marker tell the agents of each panel apart."""
+def test_agents_of_a_case_look_different(name):
+    """In the studies that come with the project, whichever of them are in colour."""
     study = config.load(config.INCLUDED / f"{name}.yaml")
-    for instance, _ in study.compared_cases():
-        rows = [(agent, study["agents"][agent]["algorithm"]) for agent in study["study"][instance]["agents"]]
-        for title, part in regret.panels(pd.DataFrame(rows, columns=["agent", "algorithm"])).items():
-            styles = [tuple(sorted(style.options(row.agent, row.algorithm).items())) for row in part.itertuples()]
-            assert len(set(styles)) == len(styles), (instance, title)
+    for case in study.compared_cases():
+        agents = study.case(*case)["agents"]
+        style.start(study.algorithms())
+        styles = [tuple(sorted(style.options(agent, study["agents"][agent]["algorithm"]).items())) for agent in agents]
+        assert len(set(styles)) == len(styles), case
 
 
 def key(agent, algorithm):

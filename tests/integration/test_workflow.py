@@ -237,7 +237,7 @@ EDITS = {
     "befrl.agents.exp_psrl befrl.analysis.components.exploration": EXPLORATION,
     "befrl.analysis.instance_table befrl.figures.planners": {INSTANCES} | PLANNERS - COMPONENTS["planners"],
     "befrl.figures.optimism": FIGURES["optimism"] | {REPORT},
-    "befrl.analysis.table1": FIGURES["table1"] | FIGURES["cost"] | TABLE1 | {REPORT},
+    "befrl.analysis.table1": FIGURES["cost"] | TABLE1 | {REPORT},
     "befrl.analysis.coverage": {COVERAGE},
     C31: FIGURES["claims-map"] | {CLAIM, LEDGER, ERRATA, REPORT},
 }
@@ -405,7 +405,7 @@ def test_the_same_command_completes_a_killed_or_interrupted_run(project, tmp_pat
     other = Project(tmp_path / "other", project.folder, study)
     wanted = ALL_RUNS | TABLES
     # What `make reproduce` runs.
-    command = [sys.executable, "tools/run_study.py", "study", "--cores", "1", *sorted(wanted)]
+    command = [sys.executable, "-m", "befrl.study.runner", "study", "--cores", "1", *sorted(wanted)]
     command += ["--configfile", "study.json"]
     with interrupted(other, number, command) as finished:
         other.finish(command=command)

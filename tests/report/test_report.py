@@ -25,7 +25,7 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.figures.support import names
-from befrl.report import assemble, build, svg, wording
+from befrl.report import assemble, build, builder, svg, wording
 from befrl.report.wording import mathematics, paragraphs
 from befrl.study import config
 
@@ -285,6 +285,15 @@ def test_no_attack_passes_and_the_rest_of_the_drawing_stays():
         assert Page(text).one("path")["attributes"] == {"d": "M 0 0"}
 
 
+def test_links_to_pages_of_claims_lead_to_their_entries_on_the_page():
+    def links(address):
+        names = f"xmlns='http://www.w3.org/2000/svg' xmlns:x='{svg.XLINK[1:-1]}'"
+        return re.findall('href="(.*?)"', svg.inline(f"<svg {names}><a x:href='{address}'/></svg>", "t", "f1", "n"))
+
+    assert links("../docs/claims/C45c.md") == [f"#{builder.Anchors().new('claim', 'C45c')}"]
+    assert not links("https://example.org/C45c.md") and not links("javascript:C45c.md")
+
+
 def test_nothing_of_a_drawing_is_lost_inline_or_as_an_image():
     """All shapes are there, in order and to two decimals; groups and ids that say nothing are not."""
 
@@ -508,6 +517,14 @@ def test_filter_buttons_count_the_claims():
     # without scripts all claims are visible and the buttons are not offered
     assert all("hidden" not in card["attributes"] for card in claim_cards(made))
     assert all("disabled" in button["attributes"] for button in buttons)
+
+
+def test_our_own_statements_are_counted_apart_and_named_where_they_fail():
+    own = a_claim("S01", "fails", kind="ours", part="Ours: bef-seed")
+    made = page(claims=[a_claim("C01", "holds"), own])
+    texts = [button["text"] for button in made.all("button", data_filter="verdict")]
+    assert texts == ["all 2", "holds 1", "ours, fails 1"]
+    assert "a statement of ours" in made.text("claim-S01") and "in the paper" not in made.text("claim-S01")
 
 
 def test_formulas_become_mathml_and_nothing_else_gets_in():

@@ -14,7 +14,7 @@ episode, up to the new samples. Shapes: N (n, T, D, M), S A = D of `regression.p
 hand. Public code of its group for networks (bsuite) keeps the noise of a sample, plays a uniform member and has M = 20,
 as here; it takes gradient steps on half of the samples, while these regressions are exact and on all. sigma is that of
 Russo's bound for RLSVI (NeurIPS 2019) in the last episode; there it grows with k, but a member's noise is kept. For
-linear bandits M of the order d log T suffices (Janz, Litvak, Szepesvari, NeurIPS 2024): some 160 for d = 16, T = 20,000.
+linear bandits M of the order d log T suffices (Janz, Litvak, Szepesvari, NeurIPS 2024), 160 for d = 16 and T = 20,000.
 """
 
 from dataclasses import dataclass

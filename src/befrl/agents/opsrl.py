@@ -8,11 +8,11 @@ All pseudo-counts are on the fake state s_0. Next states not seen so far have pr
 in PSRL would change nothing. `scale` multiplies kappa; kappa = 0 is the empirical model, with s_0 where N(s,a) = 0.
 Shapes: P~ (n, T, C, A, J, C + 1), s_0 last, on cells.
 
-**Deviations.** The source's constants are not known; its proofs need r_0 > 1 and a logarithmic J. With this kappa the standard
-deviation sqrt(kappa Var/N) is the error of a normal mean at the level delta/(S A H K), and the best of eight draws
-exceeds it with probability 3/4. The authors' code has kappa = n_0 = r_0 = 1, J = 8, Beta posteriors of rewards, and V
-clipped at H. There the clip has no effect; here nothing is clipped. In track U r is drawn J times as in PSRL, with
-kappa times the variance, and Q_h = max_j ( r~_j + P~_j V_{h+1} ), as in the code. The theory is for `share: none`.
+**Deviations.** The source's constants are not known; its proofs need r_0 > 1 and a logarithmic J. With this kappa the
+standard deviation sqrt(kappa Var/N) is the error of a normal mean at the level delta/(S A H K), and the best of eight
+draws exceeds it with probability 3/4. The authors' code has kappa = n_0 = r_0 = 1, J = 8, Beta posteriors of rewards,
+and V clipped at H. There the clip has no effect; here nothing is clipped. In track U r is drawn J times as in PSRL,
+with kappa times the variance, and Q_h = max_j ( r~_j + P~_j V_{h+1} ), as in the code. The theory is for `share: none`.
 """
 
 from dataclasses import dataclass

@@ -77,6 +77,28 @@ def _rates(layout) -> str:
     return _table(("agent", "setting", *(f"slope in K on {name}" for name in names)), rows)
 
 
+def certified(layout) -> str:
+    """BEF-SEED beside its rivals on every instance, and how often its certificates were broken."""
+    regrets = {name: table for name, table in _component(layout, "certified", "regrets")}
+    checks = pd.concat([table for _, table in _component(layout, "certified", "certificates")])
+    said = []
+    for multiple, part in checks.groupby("multiple", sort=False):
+        count, broken = (part["seeds"] * part["episodes"]).sum(), part["broken_episodes"].sum()
+        said.append(f"- Radii times {multiple:g}: {broken:,} of {count:,} certificates are below the regret.\n")
+    rows, own = [], checks[checks["multiple"] == 1].set_index(["instance", "track"])
+    for (name, track), part in pd.concat(regrets.values()).groupby(["instance", "track"], sort=True):
+        check = own.loc[(name, track)]
+        first = "-" if pd.isna(check["first_k"]) else f"{check['first_k']:.0f}"
+        about = f"{case_name(name, track)}; K = {part['episodes'].iloc[0]}, {part['seeds'].iloc[0]} seeds"
+        means = (f"{value:.3g}" for value in (part["random"].iloc[0], *part["mean"]))
+        rows.append((about, *means, f"{check['certified_share']:.2f}", first))
+    shown = next(iter(regrets.values()))
+    kinds = [f"{row.agent}, {row.role}" for row in shown[shown["track"] == shown["track"].iloc[0]].itertuples()]
+    kinds = [kind.replace(", set", ", radii x 0.1") for kind in kinds]
+    head = ("case", "random", *kinds, "certificates / HK", "below HK/2 from k =")
+    return "\n".join(("".join(said), _table(head, rows)))
+
+
 def published(layout) -> str:
     """The relative differences between our reruns and the authors' numbers, where these could be read."""
     rows = []

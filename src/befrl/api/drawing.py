@@ -37,13 +37,11 @@ def draw(
         style.theme()
         style.start(dict(zip(summary["agent"], summary["algorithm"], strict=True)))
         rows = regret.shown(summary, "theory")
-        # A heading on two lines is not wider than one panel.
-        panels, newline = ({"": rows}, "\n") if len(rows) <= regret.MOST else (regret.panels(rows), "; ")
-        figure = regret.draw_panels(summary, curves, rows, panels)
-        heading = f"{style.heading(summary.iloc[0])}{newline}shaded: {level:.0%} interval of the mean"
-        figure.suptitle(heading, fontsize=8)
+        figure = regret.draw_curves(summary, curves, rows)
+        heading = f"{style.heading(summary.iloc[0])}\nshaded: {level:.0%} interval of the mean"
+        figure.suptitle(heading, fontsize=style.HEADING)
         if path is not None:
             ending = Path(path).suffix
             with storage.replacing(path) as file:
-                figure.savefig(file, format=ending[1:], dpi=200, metadata=METADATA[ending])
+                figure.savefig(file, format=ending[1:], dpi=300, metadata=METADATA[ending])
     return figure

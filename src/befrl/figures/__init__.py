@@ -5,6 +5,7 @@
     SECTION   "theorem" if the report shows the figure in its section on Theorem 1; others stand together
     HEADLINE  True if the figure may open the report
     TABLES    {name of a table: columns that it must have}; "timings" are measured seconds
+    BESIDE    (scope, subject, tables): in the scopes `study` and `component`, a second subject and its tables; optional
     draw(tables) -> Figure
     describe(tables) -> {name: value}: the number of `seeds`, and the values that its caption names; optional
 
@@ -44,46 +45,63 @@ def measured(kind: str) -> bool:
     return "timings" in registry.module(kind).TABLES
 
 
+class Beside(str):
+    """The name of a thing of a figure's second subject."""
+
+
 def wanted(cases, components=(), published=(), certified=()) -> dict:
     """{name: (kind, things shown)} of all figures; `cases` are (instance, track), `components` (study, instance).
 
-    `certified` are the cases with certificates.
+    `certified` are the cases with certificates. Things of a second subject come last.
     """
     found = {}
     for kind in registry.names():
-        match scope(kind):
+        module = registry.module(kind)
+        second = getattr(module, "BESIDE", None)
+        beside = [Beside(name) for name in _things(*second[:2], components)] if second else []
+        match module.SCOPE:
             case "case" | "certified" as which:
                 drawn = cases if which == "case" else certified
                 found |= {f"{kind}_{instance}_{track}": (kind, [(instance, track)]) for instance, track in drawn}
             case "study":
-                found[kind] = (kind, list(cases))
-            case "component":
-                subject = registry.module(kind).SUBJECT
-                shown = [instance for study, instance in components if study == subject]
-                if shown:
-                    found[kind] = (kind, shown)
+                found[kind] = (kind, [*cases, *beside])
             case "published":
                 found |= {f"{kind}_{source}": (kind, [source]) for source in published}
-            case "table":
-                found[kind] = (kind, [registry.module(kind).SUBJECT])
+            case which:
+                shown = _things(which, module.SUBJECT, components)
+                if shown:
+                    found[kind] = (kind, [*shown, *beside])
+    return found
+
+
+def _things(which, subject, components):
+    """The instances of a component study, or a single table."""
+    return [subject] if which == "table" else [instance for study, instance in components if study == subject]
+
+
+def sources(layout, kind, shown) -> list[dict]:
+    """For each thing shown, {name of a table: (its path, columns that it must have)}."""
+    module, found = registry.module(kind), []
+    for thing in shown:
+        own = module.SCOPE, getattr(module, "SUBJECT", ""), module.TABLES
+        which, subject, tables = module.BESIDE if isinstance(thing, Beside) else own
+        found.append({name: (_path(layout, which, subject, thing, name), cols) for name, cols in tables.items()})
     return found
 
 
 def tables(layout, kind, shown) -> list[str]:
-    """The paths of the tables of a figure: for each thing shown, one for each of the module's TABLES."""
-    module = registry.module(kind)
-    return [_path(layout, module, thing, table) for thing in shown for table in module.TABLES]
+    """The paths of the tables of a figure."""
+    return [path for source in sources(layout, kind, shown) for path, _ in source.values()]
 
 
-def _path(layout, module, thing, table):
+def _path(layout, which, subject, thing, table):
     timings = table == "timings"
-    match module.SCOPE:
+    match which:
         case "case" | "certified" | "study":
             return layout.regret_timings(*thing) if timings else layout.regret(table, *thing)
         case "component":
-            subject = module.SUBJECT
             return layout.component_timings(subject, thing) if timings else layout.component(subject, table, thing)
         case "published":
             return layout.published_timings(thing) if timings else layout.published(table, thing)
         case "table":
-            return getattr(layout, f"{module.SUBJECT}_timings" if timings else module.SUBJECT)()
+            return getattr(layout, f"{subject}_timings" if timings else subject)()

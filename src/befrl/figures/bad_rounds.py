@@ -1,47 +1,56 @@
-"""Bad rounds of BEF-RLSVI with a small penalty, played and imagined, beside the printed and corrected bounds."""
+"""Bad rounds: the example of claim C45c, whose imagined ones grow with K, and those of BEF-RLSVI on our instances."""
+
+import numpy as np
 
 from befrl.figures.support import style
 
 SCOPE = "component"
 SECTION = "theorem"
 SUBJECT = "proof"
-COLUMNS = ("instance", "eta", "multiple", "episodes", "seeds", "rounds", "k", "mean", "low", "high")
-TABLES = {"bad_rounds": (*COLUMNS, "most", "printed", "corrected")}
-LINES = {"played": "solid", "imagined": (0, (4, 1.5))}
-MARKERS = ("o", "^", "s", "D", "v")
+COLUMNS = ("instance", "eta", "multiple", "episodes", "seeds", "rounds", "k", "mean", "low", "high", "most", "printed")
+TABLES = {"example": ("K", "imagined", "played", "printed", "corrected"), "bad_rounds": COLUMNS}
+CURVES = {  # of the example
+    "imagined": ("imagined", {"color": style.BLUE, "marker": "o", "markerfacecolor": "white", "markersize": 3}),
+    "printed": ("printed bound", {"color": "black", "linestyle": "dashed"}),
+    "corrected": ("corrected, played", {"color": "black", "linestyle": "dotted"}),
+    "played": ("played, at most", {"color": style.BLUE, "marker": "o", "markersize": 3}),
+}
+APART = {"played": -0.15, "imagined": 0.15}  # on a line
+
+
+def last(tables) -> list:
+    """The bad rounds after all episodes of each instance."""
+    return [rows[rows["k"] == rows["episodes"]] for rows in (table["bad_rounds"] for table in tables)]
 
 
 def draw(tables):
-    tables = [table["bad_rounds"] for table in tables]
-    figure, axes = style.panels(len(tables), height=2.2)
+    example, runs = tables[0]["example"], last(tables)
+    figure, (left, right) = style.subplots(1, 2, figsize=(style.WIDTH, 2.3))
+    for column, (label, look) in CURVES.items():
+        left.plot(example["K"], example[column], label=label, linewidth=0.9, clip_on=False, **look)
+    left.set(xscale="log", xlabel="episodes K", ylabel="expected bad rounds", title="example of C45c (no seeds)")
+    left.set(xlim=example["K"].iloc[[0, -1]])
+    style.with_zero(left, "y", np.array([0.1]))
+    left.set_ylim(0, 2 * example["imagined"].max())
     colour = style.colour("bef-rlsvi")
-    for axis, table in zip(axes, tables, strict=False):
-        for marker, (multiple, runs) in zip(MARKERS, table.groupby("multiple", sort=False), strict=False):
-            for rounds, part in runs.groupby("rounds", sort=False):
-                options = {
-                    "color": colour,
-                    "linestyle": LINES[rounds],
-                    "linewidth": 0.9,
-                    "marker": marker,
-                    "markersize": 3,
-                }
-                options["markerfacecolor"] = colour if rounds == "played" else "white"
-                axis.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.12, linewidth=0)
-                axis.plot(part["k"], part["mean"], **options, label=f"{rounds}, {multiple:g} $x_k$")
-        first = table.iloc[0]
-        axis.axhline(first["printed"], color="black", linestyle="dashed", linewidth=0.9, label="printed bound")
-        axis.axhline(first["corrected"], color="black", linestyle="dotted", linewidth=0.9, label="corrected, played")
-        imagined = table[(table["rounds"] == "imagined") & (table["multiple"] == first["multiple"])]
-        line = {"color": style.GREY, "linestyle": "dashdot", "linewidth": 1.1}
-        axis.plot(imagined["k"], imagined["corrected"], **line, label="corrected, imagined")
-        axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="bad rounds up to k")
-        axis.set_title(f"{first['instance']}, η = {first['eta']:.2g}")
-    style.legend(figure, axes, 3, columnspacing=1.2)
+    labels = []
+    for row in (row for rows in runs for row in rows.itertuples()):
+        labels += [name for name in [f"{row.instance}, {row.multiple:g} x"] if name not in labels]
+        at = len(labels) - 1 + APART[row.rounds]
+        face = "white" if row.rounds == "imagined" else colour
+        right.plot([row.low, row.high], [at, at], color=colour, linewidth=1)
+        right.plot(row.mean, at, color=colour, marker="o", markersize=3, markerfacecolor=face, linestyle="none")
+        right.plot(row.printed, len(labels) - 1, color="black", marker="|", markersize=6, linestyle="none")
+    right.set_yticks(range(len(labels)), labels)
+    sizes = style.sizes(runs)
+    right.set(xscale="log", xlabel="bad rounds of BEF-RLSVI", xlim=(1, None), ylim=(len(labels) - 0.5, -0.5))
+    right.set_title(f"K = {sizes['episodes']}, {style.span(runs, 'seeds')} seeds")
+    style.legend(figure, [left], 4, **style.TIGHT)
     return figure
 
 
 def describe(tables):
-    tables = [table["bad_rounds"] for table in tables]
-    played = [table[table["rounds"] == "played"] for table in tables]
-    slack = min(float((table["printed"] / table["most"].clip(lower=1)).min()) for table in played)
-    return style.sizes(tables) | {"slack": slack}
+    example, runs = tables[0]["example"].iloc[-1], last(tables)
+    slack = min(float((rows["printed"] / rows["most"].clip(lower=1)).min()) for rows in runs)
+    values = {"slack": slack, "K": int(example["K"]), "range": style.span(runs, "seeds")}
+    return style.sizes(runs) | values | {key: float(example[key]) for key in ("imagined", "printed")}

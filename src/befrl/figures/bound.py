@@ -1,14 +1,13 @@
-"""Theorem 1's bound, relative to the trivial one, against the number of episodes, on every instance."""
+"""From how many episodes on Theorem 1's bound is below the trivial one, on every instance, beside our K."""
 
 from befrl.figures.support import style
 
 SCOPE = "component"
 SECTION = "theorem"
 SUBJECT = "theorem"
-TABLES = {"bound": ("instance", "K", "term", "ratio"), "facts": ("instance", "quantity", "value")}
-MOST = 6  # curves in a panel
-ROOM = 300.0  # factor by which the vertical axis is longer than the curves, for the legend
-COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
+TABLES = {"facts": ("instance", "quantity", "value")}
+BESIDE = ("table", "instances", {"table": ("name", "longest")})
+FIRST = "first K, trivial"
 
 
 def fact(table, quantity):
@@ -21,31 +20,37 @@ def name_of(table):
     return table["facts"]["instance"].iloc[0]
 
 
+def rows(tables) -> list[tuple]:
+    """Instance, first K and our K, in the order of the first K."""
+    *facts, last = tables
+    ours = last["table"].set_index("name")["longest"]
+    found = [(name_of(table), fact(table, FIRST), float(ours[name_of(table)])) for table in facts]
+    return sorted(found, key=lambda row: row[1])
+
+
 def draw(tables):
-    ordered = sorted(tables, key=lambda table: fact(table, "first K, trivial"))
-    count = -(-len(ordered) // MOST)
-    size = -(-len(ordered) // count)
-    figure, axes = style.panels(count, height=2.7)
-    for axis, start in zip(axes, range(0, len(ordered), size), strict=False):
-        for colour, table in zip(COLOURS, ordered[start : start + size], strict=False):
-            whole = table["bound"][table["bound"]["term"] == "all"]
-            first = fact(table, "first K, trivial")
-            axis.plot(whole["K"], whole["ratio"], color=colour, label=f"{name_of(table)}: {first:.1e}")
-            axis.plot(first, 1.0, color=colour, marker="o", markersize=4, linestyle="none")
-        axis.axhline(1.0, color="black", linewidth=0.8, linestyle=style.LINES["baseline"])
-        axis.set(xscale="log", yscale="log", xlabel="episodes K")
-        axis.legend(title="first K below 1", title_fontsize=6.5, loc="upper right")
-    lows, highs = zip(*(axis.get_ylim() for axis in axes[:count]), strict=True)
-    for axis in axes[:count]:
-        axis.set_ylim(min(lows), ROOM * max(highs))
-    axes[0].set_ylabel("bound / trivial bound")
+    found = rows(tables)
+    figure, axis = style.subplots(figsize=(style.WIDTH, 0.75 + 0.125 * len(found)))
+    axis.hlines(range(len(found)), *zip(*((ours, first) for _, first, ours in found), strict=True), color="0.8", lw=0.8)
+    look = {"linestyle": "none", "clip_on": False}
+    ours = [row[2] for row in found]
+    axis.plot(ours, range(len(found)), color="black", marker="|", markersize=6, label="our K", **look)
+    colour = style.colour("bef-rlsvi")
+    firsts = [row[1] for row in found]
+    axis.plot(firsts, range(len(found)), color=colour, marker="o", markersize=3.5, label="first K of Theorem 1", **look)
+    axis.set_yticks(range(len(found)), [name for name, *_ in found])
+    axis.set(xscale="log", xlabel="episodes K", ylim=(len(found) - 0.5, -0.5), xlim=(1, None))
+    axis.tick_params(axis="y", length=0)
+    style.legend(figure, [axis], 3)
     return figure
 
 
 def describe(tables):
-    first = {name_of(table): fact(table, "first K, trivial") for table in tables}
-    low, high = min(first, key=first.get), max(first, key=first.get)
-    share = min(fact(table, "share, noise") + fact(table, "share, learning") for table in tables)
-    random = min(fact(table, "first K, random") for table in tables)
-    values = {"low": low, "high": high, "least": first[low], "most": first[high], "random": random, "share": share}
-    return values | {"eta": fact(tables[0], "eta"), "delta": fact(tables[0], "delta")}
+    *facts, _ = tables
+    found = rows(tables)
+    (low, least, _), (high, most, _) = found[0], found[-1]
+    share = min(fact(table, "share, noise") + fact(table, "share, learning") for table in facts)
+    values = {"low": low, "high": high, "least": least, "most": most, "share": share}
+    values |= {"random": min(fact(table, "first K, random") for table in facts)}
+    values |= {"short": min((first / ours for _, first, ours in found if ours == ours), default=float("nan"))}
+    return values | {"eta": fact(facts[0], "eta"), "delta": fact(facts[0], "delta")}

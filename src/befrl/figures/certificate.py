@@ -22,26 +22,27 @@ def shown(certificates):
 
 def draw(tables):
     summary, certificates = tables[0]["summary"], tables[0]["certificates"]
-    figure, axis = style.subplots(figsize=(1.2 * style.WIDTH, 0.85 * style.WIDTH))
+    figure, axis = style.subplots(figsize=(style.WIDTH, 2.9))
     rows, names = shown(certificates), style.names(summary)
     curves = tables[0]["curves"][tables[0]["curves"]["variant"].isin(rows["variant"])]
-    floor, most = style.floor(curves["mean"]), float(summary["episodes"].max())
+    most = float(summary["episodes"].max())
     for row in rows.itertuples():
         curve = curves[curves["variant"] == row.variant]
         bound = tables[0]["certificate_curves"]
         bound = bound[bound["variant"] == row.variant]
-        look = {"markersize": 3, "markevery": 0.2} | style.options(row.agent, row.algorithm)
-        axis.plot(curve["episode"], curve["mean"].clip(lower=floor), label=f"{names[row.agent]}: regret", **look)
+        look = {"markersize": 2.5, "markevery": 0.2} | style.options(row.agent, row.algorithm)
+        axis.plot(curve["episode"], curve["mean"], label=f"{names[row.agent]}: regret", **look)
         band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
-        axis.fill_between(curve["episode"], curve["low"].clip(lower=0.9 * floor), curve["high"], **band)
+        axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
         label = f"{names[row.agent]}: certified"
         axis.plot(bound["episode"], bound["certified"], label=label, linestyle=DASHED, **look)
     for column, label, line in (("trivial", "H k", "solid"), ("random", "random play", (0, (1, 1)))):
         total = certificates[column].iloc[0]
         axis.plot([1, most], [total / most, total], color=style.GREY, linestyle=line, linewidth=0.9, label=label)
-    axis.set(xscale="log", yscale="log", xlabel="episode k", ylabel="cumulative regret", xlim=(1, most))
-    axis.set(ylim=(0.9 * floor, 1.6 * certificates["trivial"].iloc[0]))
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=2.2, columnspacing=1.0)
+    axis.set(xscale="log", xlabel="episode k", ylabel="cumulative regret", xlim=(1, most))
+    style.with_zero(axis, "y", curves["mean"])
+    axis.set_ylim(0, 1.6 * certificates["trivial"].iloc[0])
+    style.legend(figure, [axis], 2, **style.TIGHT)
     return figure
 
 

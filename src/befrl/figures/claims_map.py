@@ -1,56 +1,96 @@
-"""Dependencies of the claims, from the lemmas to Theorem 1, coloured by verdict."""
+"""What fails in the proof of Theorem 1 and what it takes along, from left to right; the other claims as strips."""
 
 from graphlib import TopologicalSorter
 
-import numpy as np
-
 from befrl.common.errors import InputError
 from befrl.figures.support import style
+from befrl.figures.support.captions import CAPTIONS
 
 SCOPE = "table"
 SUBJECT = "ledger"
 SECTION = "theorem"
-TABLES = {"table": ("id", "title", "verdict", "uses")}
+TABLES = {"table": ("id", "kind", "title", "verdict", "uses")}
 THEOREM = "C62"
 YELLOW = "#F0E442"
-STYLES = {  # colour of the box, colour of its text, mark
-    "holds": (style.BLUE, "white", "✓"),
-    "misprint": (style.SKY, "black", "·"),
-    "constant": (YELLOW, "black", "≈"),
-    "hypothesis": (style.ORANGE, "black", "≠"),
-    "inherits": ("0.7", "black", "→"),
-    "fails": (style.VERMILION, "white", "✗"),
-    "open": (style.PURPLE, "black", "?"),
-    "not tried": ("0.88", "black", ""),
+STYLES = {  # colour of the box, colour of its text
+    "holds": (style.BLUE, "white"),
+    "misprint": (style.SKY, "black"),
+    "constant": (YELLOW, "black"),
+    "hypothesis": (style.ORANGE, "black"),
+    "inherits": ("0.7", "black"),
+    "fails": (style.VERMILION, "white"),
+    "open": (style.PURPLE, "black"),
+    "not tried": ("0.88", "black"),
 }
-SWEEPS = 12  # passes that move each claim towards its neighbours, to avoid crossings
+BROKEN = ("hypothesis", "inherits", "fails", "open")  # not true with another constant alone
+PAGE = "../docs/claims/{}.md"  # from the folder of figures
+LINE = 0.115  # inches
+SIDE = 0.42  # from the middle of a box to its side
 
 
 def draw(tables):
-    table = tables[0]["table"].set_index("id")
-    uses = {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
+    table, uses = _paper(tables)
     _check(table, uses)
     verdicts = table["verdict"]
-    columns = layers(uses)
-    place = positions(columns, uses)
-    figure, axis = style.subplots(1, 1, figsize=(2 * style.WIDTH, 0.24 * max(map(len, columns)) + 0.7))
-    t = np.linspace(0, 1, 30)
-    for user, used in [(id, used) for id in place for used in uses[id]]:
-        (x0, y0), (x1, y1) = place[used], place[user]
-        sound = verdicts[used] in ("holds", "misprint", "inherits", "not tried")
-        options = {"color": "0.75" if sound else STYLES[verdicts[used]][0], "linewidth": 0.5 if sound else 0.9}
-        axis.plot(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t * t * (3 - 2 * t), zorder=1, **options)
-    for id, (x, y) in place.items():
-        colour, ink, mark = STYLES[verdicts[id]]
-        words = "Theorem 1" if id == THEOREM else f"{id} {mark}".strip()
-        box = {"boxstyle": "round,pad=0.3", "facecolor": colour, "edgecolor": "none"}
-        axis.text(x, y, words, ha="center", va="center", fontsize=6, color=ink, bbox=box, zorder=2, in_layout=False)
-    for verdict in [verdict for verdict in STYLES if verdict in {verdicts[id] for id in place}]:
+    links = broken(uses, verdicts)
+    columns = layers(links)
+    places = positions(columns, links)
+    words = {id: lines(id) for id in places}
+    rows = max(sum(len(words[id]) + 1 for id in column) for column in columns)
+    size = (style.WIDTH, LINE * rows + 0.95)
+    figure, (axis, strips) = style.subplots(2, 1, figsize=size, height_ratios=(LINE * rows, 0.65))
+    for user, used in ((user, used) for user, several in links.items() for used in several):
+        (x0, y0), (x1, y1) = places[used], places[user]
+        axis.plot([x0, x0 + SIDE, x1 - SIDE, x1], [y0, y0, y1, y1], color="0.6", linewidth=0.7, zorder=1)
+    for id, (x, y) in places.items():
+        colour, ink = STYLES[verdicts[id]]
+        box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "white", "url": PAGE.format(id)}
+        place = {"ha": "center", "va": "center", "fontsize": style.LEAST, "linespacing": 1.05}
+        axis.text(x, y, "\n".join(words[id]), color=ink, bbox=box, url=PAGE.format(id), zorder=2, **place)
+    axis.set(xlim=(-0.5, len(columns) - 0.5), ylim=(0, 1))
+    needed = needs(uses)
+    _strips(
+        strips,
+        {
+            "used by Theorem 1, but true, at least up to a misprint or a constant": verdicts[
+                [id for id in needed if id not in places]
+            ],
+            "not used by Theorem 1": verdicts[[id for id in table.index if id not in needed]],
+        },
+    )
+    for each in (axis, strips):
+        each.set_axis_off()
+    for verdict in [verdict for verdict in STYLES if verdict in set(verdicts)]:
         axis.plot([], [], marker="s", linestyle="none", color=STYLES[verdict][0], label=verdict)
-    axis.set_axis_off()
-    axis.margins(x=0.05, y=0.04)
-    figure.legend(loc="outside lower center", ncols=len(STYLES))
+    style.legend(figure, [axis], 4, **style.TIGHT)
     return figure
+
+
+def _paper(tables):
+    """The claims of the paper, without ours, and the claims that each uses."""
+    table = tables[0]["table"].set_index("id")
+    table = table[table["kind"] != "ours"]
+    return table, {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
+
+
+def _strips(axis, groups):
+    """The number of claims of each class in each group, as a strip."""
+    most = max(len(group) for group in groups.values())
+    for line, (name, verdicts) in enumerate(groups.items()):
+        start, counts = 0, verdicts.value_counts()
+        for verdict in [verdict for verdict in STYLES if verdict in counts]:
+            colour, ink = STYLES[verdict]
+            axis.barh(line, counts[verdict], left=start, height=0.45, color=colour)
+            place = {"ha": "center", "va": "center", "color": ink, "fontsize": style.SMALL}
+            axis.text(start + counts[verdict] / 2, line, str(counts[verdict]), **place)
+            start += counts[verdict]
+        axis.text(0, line - 0.3, f"{name}: {len(verdicts)}", va="bottom", fontsize=style.SMALL)
+    axis.set(xlim=(0, most), ylim=(len(groups) - 0.7, -0.8))
+
+
+def lines(id) -> list[str]:
+    """The number and the short name of a claim, in lines."""
+    return f"{id}\n{CAPTIONS['claims-map']['names'].get(id, '')}".strip().split("\n")
 
 
 def _check(table, uses):
@@ -61,29 +101,47 @@ def _check(table, uses):
         raise InputError(f"the ledger has {what}: delete it and run again")
 
 
-def layers(uses) -> list[list[str]]:
-    """The claims that Theorem 1 rests on, by their longest distance from it; the theorem is last."""
+def needs(uses, start=THEOREM) -> set[str]:
+    """A claim and all those that it rests on."""
+    return {start}.union(*(needs(uses, used) for used in uses[start]))
+
+
+def broken(uses, verdicts) -> dict[str, list[str]]:
+    """The broken claims on which each broken claim on the way to the theorem rests, directly or through true ones."""
+
+    def nearest(id):
+        return {found for used in uses[id] for found in ({used} if verdicts[used] in BROKEN else nearest(used))}
+
+    shown = [id for id in sorted(needs(uses)) if verdicts[id] in BROKEN or id == THEOREM]
+    links = {id: nearest(id) for id in shown}
+    # Without links that follow from others.
+    return {
+        id: sorted(used - set().union(*(needs(links, other) - {other} for other in used))) for id, used in links.items()
+    }
+
+
+def layers(links) -> list[list[str]]:
+    """The claims by their longest distance from the theorem, which is last."""
     depth = {THEOREM: 0}
-    for id in reversed([*TopologicalSorter(uses).static_order()]):
-        for used in uses[id] if id in depth else ():
+    for id in reversed([*TopologicalSorter(links).static_order()]):
+        for used in links[id] if id in depth else ():
             depth[used] = max(depth.get(used, 0), depth[id] + 1)
     return [sorted(id for id in depth if depth[id] == level) for level in range(max(depth.values()), -1, -1)]
 
 
-def positions(columns, uses) -> dict[str, tuple[float, float]]:
-    """Coordinates of each claim: one column per layer, ordered by the mean height of the neighbours."""
-    height = {id: (place + 0.5) / len(column) for column in columns for place, id in enumerate(column)}
-    neighbours = {id: {other for other in height if other in uses[id] or id in uses[other]} for id in height}
-    for _ in range(SWEEPS):
-        for column in columns:
-            wish = {id: np.mean([height[other] for other in sorted(neighbours[id])] or [height[id]]) for id in column}
-            for place, id in enumerate(sorted(column, key=lambda id: (wish[id], id))):
-                height[id] = (place + 0.5) / len(column)
+def positions(columns, links) -> dict[str, tuple[float, float]]:
+    """Coordinates of each claim: one column per layer, from the theorem on ordered by the mean height of its users."""
+    height = {THEOREM: 0.5}
+    for column in reversed(columns[:-1]):
+        users = {id: [height[user] for user in height if id in links[user]] for id in column}
+        ordered = sorted(column, key=lambda id: (-sum(users[id]) / len(users[id]), id))
+        height |= {id: 1 - (place + 0.5) / len(column) for place, id in enumerate(ordered)}
     return {id: (float(level), height[id]) for level, column in enumerate(columns) for id in column}
 
 
 def describe(tables):
-    table = tables[0]["table"]
+    table, uses = _paper(tables)
     tried = table[table["verdict"] != "not tried"]
     counts = ", ".join(f"{n} {verdict}" for verdict, n in tried["verdict"].value_counts().sort_index().items())
-    return {"claims": len(table), "tried": len(tried), "counts": counts}
+    values = {"claims": len(table), "tried": len(tried), "counts": counts, "needed": len(needs(uses)) - 1}
+    return values | {"broken": len(broken(uses, table["verdict"])) - 1}

@@ -1,47 +1,46 @@
-"""Distance of BEF-RLSVI's estimates from the truth, relative to the radii of the paper's confidence regions."""
+"""Coverage of the paper's confidence regions by BEF-RLSVI's estimates, beside what they promise."""
 
 from befrl.figures.support import style
 
 SCOPE = "component"
 SECTION = "theorem"
 SUBJECT = "proof"
-COLUMNS = ("instance", "eta", "episodes", "seeds", "parameter", "radius", "k", "covered", "promised")
-TABLES = {"regions": (*COLUMNS, "median", "upper")}
-COLOURS = {"transitions": style.BLUE, "rewards": style.VERMILION}
-LINES = {"printed": (0, (4, 1.5)), "corrected": "solid"}
-NOTE = {"xycoords": "axes fraction", "fontsize": 6.5, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.5}}
+COLUMNS = ("instance", "eta", "episodes", "seeds", "parameter", "radius", "k", "covered", "low", "high", "promised")
+TABLES = {"regions": COLUMNS}
+LOOKS = {"printed": (style.VERMILION, "D"), "corrected": (style.BLUE, "o")}
+APART = 0.18  # of the two radii on a line
+
+
+def last(tables) -> list:
+    """The shares of seeds that are covered in all episodes, of each instance."""
+    return [rows[rows["k"] == rows["episodes"]] for rows in (table["regions"] for table in tables)]
 
 
 def draw(tables):
-    tables = [table["regions"] for table in tables]
-    size = (2 * style.WIDTH / 1.25, 1.65 * len(tables) + 0.7)
-    figure, axes = style.subplots(len(tables), 2, figsize=size, squeeze=False, sharey=True)
-    for line, table in zip(axes, tables, strict=True):
-        for axis, eta in zip(line, (table["eta"].min(), table["eta"].max()), strict=True):
-            _panel(axis, table[table["eta"] == eta])
-        line[0].set_ylabel("distance / radius")
-    for axis in axes[-1]:
-        axis.set_xlabel("episode k")
-    style.legend(figure, axes[0], 4, columnspacing=1.2)
+    shown = last(tables)
+    lines = [each for rows in shown for each in rows.groupby(["instance", "eta", "parameter"], sort=False)]
+    figure, axis = style.subplots(figsize=(style.WIDTH, 0.95 + 0.12 * len(lines)))
+    for line, (_, rows) in enumerate(lines):
+        for row in rows.itertuples():
+            colour, marker = LOOKS[row.radius]
+            at = line + (APART if row.radius == "corrected" else -APART)
+            axis.plot([row.low, row.high], [at, at], color=colour, linewidth=0.8)
+            axis.plot(row.covered, at, color=colour, marker=marker, markersize=2.8, linestyle="none", clip_on=False)
+    axis.axvline(shown[0]["promised"].iloc[0], color="black", linestyle=style.LINES["baseline"], linewidth=0.9)
+    names = [f"{instance}, η = {eta:.2g}, {parameter}" for (instance, eta, parameter), _ in lines]
+    axis.set_yticks(range(len(lines)), names, fontsize=style.LEAST)
+    axis.set(xlim=(-0.01, 1.01), xlabel="seeds covered in all episodes", ylim=(len(lines) - 0.5, -0.5))
+    axis.xaxis.set_major_formatter("{x:.0%}")
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="y", linewidth=0.3)
+    for radius, (colour, marker) in LOOKS.items():
+        axis.plot([], [], color=colour, marker=marker, markersize=2.8, label=f"{radius} radius")
+    style.legend(figure, [axis], 2)
     return figure
 
 
-def _panel(axis, runs):
-    shares = []
-    for (parameter, radius), part in runs.groupby(["parameter", "radius"], sort=False):
-        colour, label = COLOURS[parameter], f"{parameter}, {radius}"
-        axis.fill_between(part["k"], part["median"], part["upper"], color=colour, alpha=0.12, linewidth=0)
-        axis.plot(part["k"], part["median"], color=colour, linestyle=LINES[radius], linewidth=1, label=label)
-        shares.append(f"{100 * part['covered'].iloc[-1]:.0f}")
-    axis.axhline(1.0, color="black", linestyle="dotted", linewidth=0.9)
-    first = runs.iloc[0]
-    axis.set(xscale="log", yscale="log", title=f"{first['instance']}, η = {first['eta']:.2g}")
-    axis.annotate(f"covered: {', '.join(shares)} %", (0.03, 0.04), **NOTE)
-
-
 def describe(tables):
-    tables = [table["regions"] for table in tables]
-    least = {
-        radius: 100 * min(table[table["radius"] == radius]["covered"].min() for table in tables) for radius in LINES
-    }
-    return style.sizes(tables) | least | {"promised": 100 * tables[0]["promised"].iloc[0]}
+    shown = last(tables)
+    least = {radius: 100 * min(rows[rows["radius"] == radius]["covered"].min() for rows in shown) for radius in LOOKS}
+    values = {"promised": 100 * shown[0]["promised"].iloc[0], "range": style.span(shown, "seeds")}
+    return style.sizes(shown) | least | values

@@ -10,9 +10,9 @@ COLOURS = (style.BLUE, style.VERMILION, style.GREEN)
 
 def draw(tables):
     tables = [table["points"] for table in tables]
-    columns = min(3, len(tables))
+    columns = min(2, len(tables))
     lines = -(-len(tables) // columns)
-    figure, axes = style.subplots(lines, columns, figsize=(2 * style.WIDTH, 1.55 * lines + 0.3), squeeze=False)
+    figure, axes = style.subplots(lines, columns, figsize=(style.WIDTH, 1.25 * lines + 0.3), squeeze=False)
     for axis, table in zip(axes.ravel(), tables, strict=False):
         finite = table["kind"].iloc[0] == "probability"
         for number, part in table.groupby("curve"):
@@ -26,8 +26,8 @@ def draw(tables):
                 axis.plot(part["next"], part["true"], color=colour, alpha=0.45, linewidth=2.0, label=label)
                 axis.plot(part["next"], part["estimated"], color=colour, linestyle=(0, (2, 1)), linewidth=0.9)
         # Room for the legend above the curves.
-        axis.set(title=table["instance"].iloc[0], ylim=(0, 1.5 * table[["true", "estimated"]].to_numpy().max()))
-        axis.legend(loc="upper right", handlelength=1.0, fontsize=5.5, borderpad=0.1, labelspacing=0.2)
+        axis.set(title=table["instance"].iloc[0], ylim=(0, 1.75 * table[["true", "estimated"]].to_numpy().max()))
+        axis.legend(loc="upper right", handlelength=1.0, fontsize=style.LEAST, borderpad=0.1, labelspacing=0.2)
         if finite:
             axis.set_xticks(sorted(set(table["next"].astype(int))))
     for axis in axes[:, 0]:

@@ -11,10 +11,10 @@ FORMS = {"theorem": (style.BLUE, "o"), "sketch": (style.VERMILION, "s"), "lemma"
 
 
 def draw(tables):
-    figure, axis = style.subplots(figsize=(style.WIDTH, 0.95 + 0.2 * len(tables)))
+    figure, axis = style.subplots(figsize=(style.WIDTH, 0.85 + 0.13 * len(tables)))
     for form, (colour, marker) in FORMS.items():
         values = [fact(table, f"x, {form}") for table in tables]
-        dots = {"color": colour, "marker": marker, "markersize": 4.5, "linestyle": "none"}
+        dots = {"color": colour, "marker": marker, "markersize": 3.2, "linestyle": "none"}
         axis.plot(values, range(len(tables)), label=form, **dots)
     axis.set_yticks(range(len(tables)), [name_of(table) for table in tables])
     axis.set(xscale="log", xlabel="least $x_k$", ylim=(len(tables) - 0.5, -0.5))

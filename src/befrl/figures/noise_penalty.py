@@ -1,5 +1,6 @@
 """Regret of BEF-RLSVI over its noise scale x and its penalty eta together: all configurations that tuning tried."""
 
+import pandas as pd
 from matplotlib.colors import LogNorm
 
 from befrl.analysis import regret_columns
@@ -32,12 +33,14 @@ def draw(tables):
         # The best ones are drawn last, on top.
         rows = rows.sort_values("share", ascending=False, kind="stable")
         colours = {"c": rows["share"].clip(LEAST, 1), "norm": LogNorm(LEAST, 1), "cmap": "cividis_r"}
-        points = axis.scatter(rows["x"], rows["eta"], s=26, edgecolor="black", linewidth=0.3, **colours)
+        points = axis.scatter(rows["x"], rows["eta"], s=11, edgecolor="black", linewidth=0.3, **colours)
         chosen = rows[rows["chosen"] == "tuned"]
-        axis.scatter(chosen["x"], chosen["eta"], s=70, facecolor="none", edgecolor=style.VERMILION, linewidth=1.4)
+        axis.scatter(chosen["x"], chosen["eta"], s=32, facecolor="none", edgecolor=style.VERMILION, linewidth=1.1)
         axis.set(xscale="log", yscale="log", xlabel="noise scale x", ylabel="penalty η")
         instance, track, episodes = summary.iloc[0][["instance", "track", "episodes"]]
-        axis.set_title(f"{instance}, {TRACKS[track]}\nK = {episodes}, {rows['seeds'].min()} seeds each", fontsize=7)
+        axis.set_title(
+            f"{instance}, {TRACKS[track]}\nK = {episodes}, {rows['seeds'].min()} seeds each", fontsize=style.SMALL
+        )
     if cases:
         figure.colorbar(points, ax=list(axes), label="regret / random play", fraction=0.04)
     return figure
@@ -47,4 +50,6 @@ def describe(tables):
     cases = shown(tables)
     if not cases:
         return style.sizes([table["summary"] for table in tables]) | {"empty": True}
-    return {"seeds": int(min(rows["seeds"].min() for _, rows in cases)), "least": f"{LEAST:.0%}"}
+    chosen = pd.concat([rows[rows["chosen"] == "tuned"] for _, rows in cases])
+    spans = {key: f"{chosen[key].min():g} to {chosen[key].max():g}" for key in SETTING}
+    return {"seeds": int(min(rows["seeds"].min() for _, rows in cases)), "least": f"{LEAST:.0%}"} | spans

@@ -1,71 +1,152 @@
-"""Regret of BEF-RLSVI against its noise scale x, beside Theorem 1's x_k."""
+"""Regret of BEF-RLSVI against its noise scale x, and the seeds that never try the best action of a trap.
+
+x is drawn as a multiple of Theorem 1's x_k, regret as a multiple of that of random play.
+"""
 
 import numpy as np
 import pandas as pd
 
 from befrl.analysis import regret_columns
-from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "study"
+HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY}
-NOTE = {"textcoords": "offset points", "fontsize": 6.5}
+TRAP = ("instance", "agent", "setting", "ties", "seeds", "episodes", "x", "eta", "never", "low", "high")
+BESIDE = ("component", "traps", {"never": TRAP})
+SHADES = (("#00305A", "o"), (style.BLUE, "s"), ("#7AB8E8", "^"))  # of BEF-RLSVI's colour, for instances
+FURTHER = (style.GREY, "D")
+LINES = {"U": "solid", "K": (0, (3, 1.2))}
+RULES = ("greedy", "exp-ucrl")
+FAILS = 0.5  # an agent fails if the interval of its share of failed seeds is above this, and learns if it is below
 
 
 def sweeps(tables) -> list[tuple]:
-    """Summary, sweep over x and point of the theory's x_k of each case that has both, of its first BEF-RLSVI agent."""
+    """The summary of each case with random play, and the sweep over x of its first BEF-RLSVI agent."""
     found = []
-    for summary in (table["summary"] for table in tables):
+    for summary in (table["summary"] for table in tables if "summary" in table):
         rows = summary[(summary["algorithm"] == "bef-rlsvi") & (summary["parameter"] == "x")]
         rows = rows[rows["agent"].isin(rows["agent"].head(1))].sort_values("value")
         grid, theory = rows[rows["role"] == "sweep"], rows[rows["role"] == "theory"]
-        if len(grid) and len(theory):
-            found.append((summary, grid, theory))
+        if len(grid) and len(theory) and "random" in set(summary["variant"]):
+            points = pd.concat([grid, theory]).sort_values("value")
+            found.append((summary, points.assign(x=points["value"] / theory["value"].iloc[0])))
     return found
 
 
-def panels(tables):
-    """A figure with a panel for each sweep, and the (axis, colour, summary, sweep, theory) of each."""
-    shown, found = sweeps(tables), []
-    figure, axes = style.panels(len(shown))
-    for axis, (summary, grid, theory) in zip(axes, shown, strict=False):
-        values = pd.concat([grid, theory])["value"]
-        axis.set(xscale="log", xlabel="noise scale x", xlim=(values.min() / 2, values.max() * 3))
-        axis.set_title(style.heading(summary.iloc[0]), fontsize=7)
-        found.append((axis, style.colour(theory["agent"].iloc[0], "bef-rlsvi"), summary, grid, theory))
-    return figure, found
+def trap(table):
+    """The sweep over x of a trap at the penalty of Theorem 1's run, with x as a multiple of the theorem's."""
+    rows = table[(table["agent"] == "bef-rlsvi") & (table["ties"] == "random")]
+    theory = rows[rows["setting"] == "scale=1"].iloc[0]
+    swept = rows[rows["setting"].str.contains(r"\bx=") & (rows["eta"] == theory["eta"])].sort_values("x")
+    return swept.assign(x=swept["x"] / theory["x"])
 
 
 def draw(tables):
-    figure, shown = panels(tables)
-    for axis, colour, summary, grid, theory in shown:
-        axis.fill_between(grid["value"], grid["q10"], grid["q90"], color=colour, alpha=0.15, linewidth=0)
-        errors = np.abs(grid[["low", "high"]].to_numpy().T - grid["mean"].to_numpy())
-        axis.errorbar(grid["value"], grid["mean"], errors, color=colour, marker="o", markersize=3, capsize=2)
-        x = theory["value"].iloc[0]
-        axis.axvline(x, color="black", linestyle=":", linewidth=0.9)
-        axis.plot(theory["value"], theory["mean"], color=colour, marker="D", markersize=4, linestyle="none")
-        axis.annotate("Theorem 1", (x, 0.06), xycoords=("data", "axes fraction"), xytext=(-3, 0), ha="right", **NOTE)
-        baselines = summary[summary["variant"].isin(("greedy", "random")) & (summary["mean"] > NO_REGRET)]
-        for row in baselines.itertuples():
-            other = style.colour(row.agent, row.algorithm)
-            axis.axhline(row.mean, color=other, linestyle=style.LINES["baseline"])
-            place = {"xycoords": ("axes fraction", "data"), "xytext": (0, 1.5)}
-            axis.annotate(row.agent, (0.3, row.mean), color=other, **place, **NOTE)
-        axis.set(yscale="log", ylabel="regret after K episodes")
-        axis.set_ylim(top=summary["mean"].max() * 2.2)
+    figure, (left, right) = style.subplots(1, 2, figsize=(style.WIDTH, 2.5))
+    shown, traps = sweeps(tables), _traps(tables)
+    curves(left, shown, lambda points, random: points[["mean", "low", "high"]] / random)
+    reference(left, 1.0, "random play", style.colour("random"))
+    left.set(yscale="log", ylabel="regret / regret of random play")
+    left.yaxis.set_major_formatter("{x:g}")
+    for place, table in enumerate(traps):
+        swept, label = trap(table), table["instance"].iloc[0]
+        curve(right, swept["x"], swept[["never", "low", "high"]], **_shade(place), label=label)
+    for (agent, share), names in _rules(traps).items():
+        words = agent if len(names) == len(traps) else f"{agent}: {', '.join(names)}"
+        reference(right, share, words, style.colour(agent))
+    right.set(ylim=(-0.04, 1.09), ylabel="never try the best action")
+    right.yaxis.set_major_formatter("{x:.0%}")
+    for axis, title, sized in ((left, learned(shown), [each for each, _ in shown]), (right, missed(traps), traps)):
+        scale(axis, sized)
+        axis.set_title(title, loc="left", x=-0.3, fontsize=6)
+    for axis, side, columns in ((left, "left", 2), (right, "right", 1)):
+        figure.legend(*axis.get_legend_handles_labels(), loc=f"outside lower {side}", ncols=columns, **style.TIGHT)
     return figure
+
+
+def _traps(tables):
+    return [table["never"] for table in tables if "never" in table]
+
+
+def curves(axis, shown, values):
+    """A curve for each sweep: a shade for each instance, grey for the fourth and further ones; dashed: reward known."""
+    names = list(dict.fromkeys(summary["instance"].iloc[0] for summary, _ in shown))
+    for summary, points in shown:
+        instance, track = summary.iloc[0][["instance", "track"]]
+        place = names.index(instance)
+        random = summary[summary["variant"] == "random"]["mean"].iloc[0]
+        look = _shade(place) | {"linestyle": LINES[track], "label": f"{instance}, {track}"}
+        curve(axis, points["x"], values(points, random), zorder=2 + (place < len(SHADES)), **look)
+
+
+def _shade(place):
+    colour, marker = SHADES[place] if place < len(SHADES) else FURTHER
+    return {"color": colour, "marker": marker}
+
+
+def curve(axis, x, values, **look):
+    """A line with the intervals of its points; `values` are middle, lower and upper ends."""
+    middle, low, high = values.to_numpy().T
+    axis.errorbar(x, middle, np.abs([low - middle, high - middle]), markersize=2.2, linewidth=0.9, **look)
+
+
+def reference(axis, level, words, colour):
+    """A horizontal line with its name."""
+    axis.axhline(level, color=colour, linewidth=0.9, linestyle=style.LINES["baseline"], zorder=1)
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "xytext": (2, 1.5)}
+    axis.annotate(words, (0.0, level), color=colour, fontsize=style.LEAST, zorder=4, **place)
+
+
+def scale(axis, sized):
+    """The axis of x, with a line at Theorem 1's, and the sizes of the tables."""
+    axis.axvline(1.0, color="black", linewidth=0.7, zorder=1)
+    place = {"xycoords": ("data", "axes fraction"), "rotation": 90, "ha": "right", "va": "center"}
+    axis.annotate("Theorem 1", (1.0, 0.19), fontsize=style.LEAST, **place)
+    episodes, seeds = (style.span(sized, name) for name in ("episodes", "seeds"))
+    axis.set(xscale="log", xlabel=f"noise x / Theorem 1's x\nK = {episodes}, {seeds} seeds\nbars: intervals")
+
+
+def learned(shown) -> str:
+    """In how many cases BEF-RLSVI fails with Theorem 1's noise, and in how many it learns with less."""
+    fails = sum(bool((points[points["role"] == "theory"]["failed_low"] > FAILS).all()) for _, points in shown)
+    less = sum(bool((points[points["x"] < 1]["failed_high"] < FAILS).any()) for _, points in shown)
+    return f"Theorem 1's noise fails in {fails} of {len(shown)}\ncases, less noise learns in {less}"
+
+
+def missed(traps) -> str:
+    """The range of the shares of seeds that never try the best action, over all traps and noise scales."""
+    shares = np.concatenate([trap(table)["never"] for table in traps] or [[0.0]])
+    least, most = (f"{100 * share:.0f}" for share in (shares.min(), shares.max()))
+    return f"{least} to {most} % of seeds miss a trap's\nbest action, whatever the noise"
+
+
+def _rules(traps):
+    """The traps at each share of seeds that never try the best action, {(agent, share): instances}."""
+    found = {}
+    for table in traps:
+        name = table["instance"].iloc[0].removeprefix("trap-")
+        usual = table[(table["ties"] == "random") & table["setting"].isna()].set_index("agent")
+        for agent in RULES:
+            found.setdefault((agent, usual.loc[agent, "never"]), []).append(name)
+    return found
 
 
 def sizes(tables):
     """The numbers of seeds and episodes of the cases with a sweep, or of all if there is none."""
-    summaries = [summary for summary, _, _ in sweeps(tables)] or [table["summary"] for table in tables]
-    found = style.sizes(summaries)
+    summaries = [summary for summary, _ in sweeps(tables)]
+    found = style.sizes(summaries or [table["summary"] for table in tables if "summary" in table])
     words = f"{style.span(summaries, 'seeds')} seeds and {found['episodes']} episodes"
-    return {"sizes": words, "seeds": found["seeds"], "empty": not sweeps(tables)}
+    return {"sizes": words, "seeds": found["seeds"], "empty": not summaries}
 
 
 def describe(tables):
-    rows = [row for _, _, theory in sweeps(tables) for row in theory.itertuples()]
-    scales = "; ".join(f"{row.value:.2g} on {row.instance} ({row.track})" for row in rows)
-    return sizes(tables) | {"scales": scales}
+    shown, traps = sweeps(tables), _traps(tables)
+    finding = " ".join(f"{learned(shown)}. {missed(traps)}.".split())
+    return sizes(tables) | {"finding": finding, "traps": style.span(traps, "seeds"), "further": further(shown)}
+
+
+def further(shown) -> str:
+    """The sentence of a caption that names the instances without a colour of their own."""
+    names = list(dict.fromkeys(summary["instance"].iloc[0] for summary, _ in shown))[len(SHADES) :]
+    return f" Grey: {', '.join(names)}." if names else ""

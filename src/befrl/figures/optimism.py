@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
-
 from befrl.analysis import regret_columns
-from befrl.figures.noise_scale import NOTE, panels, sizes
+from befrl.figures.noise_scale import curves, further, reference, scale, sizes, sweeps
+from befrl.figures.support import style
 
 SCOPE = "study"
 SECTION = "theorem"
@@ -14,19 +13,17 @@ PROMISED = 0.5 * math.erfc(1 / math.sqrt(2))
 
 
 def draw(tables):
-    figure, shown = panels(tables)
-    for axis, colour, _, grid, theory in shown:
-        for rows, marker, line in ((grid, "o", "solid"), (theory, "D", "none")):
-            shares = rows["optimistic"]
-            errors = np.abs(rows[["optimistic_low", "optimistic_high"]].to_numpy().T - shares.to_numpy())
-            options = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": line, "capsize": 2}
-            axis.errorbar(rows["value"], shares, errors, **options)
-        axis.axhline(PROMISED, color="black", linestyle=":", linewidth=0.9)
-        place = {"xycoords": ("axes fraction", "data"), "xytext": (0, 1.5), "ha": "right"}
-        axis.annotate("Φ(-1)", (0.98, PROMISED), **place, **NOTE)
-        axis.set(ylabel="optimistic episodes", ylim=(0, 1.02))
+    figure, axis = style.subplots(figsize=(style.WIDTH, 2.4))
+    shown = sweeps(tables)
+    curves(axis, shown, lambda points, _: points[["optimistic", "optimistic_low", "optimistic_high"]])
+    reference(axis, PROMISED, "Φ(-1)", "black")
+    scale(axis, [summary for summary, _ in shown])
+    axis.set(ylabel="optimistic episodes", ylim=(0, 1.02))
+    style.beside(axis)
     return figure
 
 
 def describe(tables):
-    return sizes(tables) | {"promised": PROMISED}
+    shown = sweeps(tables)
+    least = min((float(points["optimistic"].iloc[-1]) for _, points in shown), default=0.0)
+    return sizes(tables) | {"promised": PROMISED, "further": further(shown), "least": least}

@@ -16,12 +16,12 @@ def draw(tables):
     for axis, table in zip(axes, tables, strict=False):
         for (marker, shade), (multiple, part) in zip(CURVES, table.groupby("multiple", sort=False), strict=False):
             axis.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.1 * shade, linewidth=0)
-            options = {"color": colour, "alpha": shade, "marker": marker, "markersize": 3, "linewidth": 0.9}
+            options = {"color": colour, "alpha": shade, "marker": marker, "markersize": 2.5, "linewidth": 0.9}
             axis.plot(part["k"], part["share"], **options, label=f"{multiple:g} $x_k$")
         axis.axhline(table["promised"].iloc[0], color="black", linestyle="dotted", linewidth=0.9, label="Φ(-1)")
         axis.set(xscale="log", xlabel="episode k", ylabel="optimistic runs", ylim=(-0.02, 1.02))
         axis.set_title(table["instance"].iloc[0])
-    style.legend(figure, axes, 6, columnspacing=1.0, handletextpad=0.4)
+    style.legend(figure, axes, 3, **style.TIGHT)
     return figure
 
 

@@ -5,7 +5,7 @@ from befrl.figures.support import style
 
 SCOPE = "case"
 HEADLINE = True
-TABLES = {"summary": regret_columns.SUMMARY, "order": regret_columns.ORDER}
+TABLES = {"summary": regret_columns.SUMMARY, "order": ("family", "agent", "variant", "group")}
 
 
 def draw(tables):
@@ -13,51 +13,38 @@ def draw(tables):
     order = order[order["family"] == "tuned"]
     rows = summary.set_index("variant", drop=False).loc[order["variant"]]
     names = style.names(summary)
-    size = (2 * style.WIDTH, 0.9 + 0.19 * max(len(rows), 3))
-    figure, (left, letters, right) = style.subplots(1, 3, figsize=size, sharey=True, width_ratios=(3.2, 1.1, 2))
-    floor = style.floor(rows["mean"])
-    for line, (row, gap) in enumerate(zip(rows.itertuples(), order.itertuples(), strict=True)):
+    size = (style.WIDTH, 0.85 + 0.125 * max(len(rows), 3))
+    figure, (axis, letters) = style.subplots(1, 2, figsize=size, sharey=True, width_ratios=(3, 1.4))
+    for line, (row, group) in enumerate(zip(rows.itertuples(), order["group"], strict=True)):
         options = style.options(row.agent, row.algorithm)
-        options |= {"marker": "o", "markersize": 4, "markerfacecolor": options.get("markerfacecolor", options["color"])}
-        q10, q90, low, high, mean = (max(value, floor) for value in (row.q10, row.q90, row.low, row.high, row.mean))
-        left.plot([q10, q90], [line, line], color=options["color"], linewidth=0.7, alpha=0.6)
-        left.plot([low, high], [line, line], color=options["color"], linewidth=2)
-        left.plot(
-            mean, line, linestyle="none", clip_on=False, **options | ({"marker": "<"} if row.mean < floor else {})
-        )
-        failed_seeds(left, line, row.failed)
-        letters.text(0.0, line, gap.group, fontsize=6.5, va="center")
-        if line:
-            right.plot([gap.gap_low, gap.gap_high], [line, line], color=options["color"], linewidth=2)
-            right.plot(gap.gap, line, linestyle="none", **options)
+        options |= {"marker": "o", "markersize": 3, "markerfacecolor": options.get("markerfacecolor", options["color"])}
+        axis.plot([row.q10, row.q90], [line, line], color=options["color"], linewidth=0.6, alpha=0.6)
+        axis.plot([row.low, row.high], [line, line], color=options["color"], linewidth=1.6)
+        axis.plot(row.mean, line, linestyle="none", clip_on=False, **options)
+        texts = ((0.0, f"{100 * row.failed:.3g} %" if row.failed > 0 else ""), (0.38, group))
+        for place, text in texts:
+            letters.text(place, line, text, fontsize=style.SMALL, va="center")
     # Asterisk: the tuning range is too narrow; circle: the policy never changes.
     marks = ["*" * row.edge_matters + " °" * (row.changed == 0) for row in rows.itertuples()]
-    left.set_yticks(range(len(rows)), [names[agent] + mark for agent, mark in zip(rows["agent"], marks, strict=True)])
-    left.invert_yaxis()
-    left.set(xscale="log", xlabel="regret after K episodes\n(right: failed seeds)")
-    left.set_xlim(floor, max(rows["q90"].max(), rows["high"].max(), 10 * floor) * 4)
-    left.xaxis.set_minor_formatter("")
-    letters.set(xlim=(0, 1), xticks=[], xlabel="shared letter:\nnot told apart")
+    axis.set_yticks(range(len(rows)), [names[agent] + mark for agent, mark in zip(rows["agent"], marks, strict=True)])
+    axis.set(xlabel="regret after K episodes", ylim=(len(rows) - 0.5, -0.5))
+    style.with_zero(axis, "x", rows["mean"])
+    axis.set_xlim(0, 1.3 * max(rows["q90"].max(), rows["high"].max(), 1.0))
+    axis.grid(axis="y", linewidth=0.3)
+    letters.set(xlim=(0, 1), xticks=[])
+    letters.set_title("failed  letters", loc="left", fontsize=style.SMALL)
     letters.spines[:].set_visible(False)
-    right.axvline(0.0, color="black", linestyle=":", linewidth=0.9)
-    right.set(xlabel="relative gap to\nthe next best agent")
-    right.set_xlim(min(-1.05, 1.05 * order["gap_low"].min()), max(1.05, 1.05 * order["gap_high"].max()))
-    for axis in (letters, right):
-        axis.tick_params(axis="y", length=0)
+    letters.tick_params(axis="y", length=0)
     return figure
-
-
-def failed_seeds(axis, line, share):
-    """Write the share of failed seeds at the right end of a line."""
-    text = f"{share:.1%}" if share > 0 else ""
-    place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "center"}
-    axis.annotate(text, (1.0, line), fontsize=5, color="0.3", **place)
 
 
 def describe(tables):
     summary, order = tables[0]["summary"], tables[0]["order"]
-    rows = summary[summary["variant"].isin(order["variant"][order["family"] == "tuned"])]
+    order = order[order["family"] == "tuned"]
+    rows = summary[summary["variant"].isin(order["variant"])]
     starred = rows["edge_matters"].any()
     edge = " *: the best setting is at the edge of its range and better than all inside." if starred else ""
     constant = " °: its policy never changes, so it learns nothing." if (rows["changed"] == 0).any() else ""
-    return style.case(summary) | {"edge": edge, "constant": constant}
+    alike = order["group"].map(lambda letters: bool(set(letters) & set(order["group"].iloc[0])))
+    values = {"best": order["agent"].iloc[0], "alike": int(alike.sum()) - 1, "agents": len(order)}
+    return style.case(summary) | values | {"edge": edge, "constant": constant}

@@ -1,11 +1,14 @@
-"""Error of planners by features against exact planning, over the number of features."""
+"""Error of planners by features against their cost, beside exact planning."""
 
 from befrl.figures import estimators
 from befrl.figures.support import style
 
 SCOPE = "component"
 SUBJECT = "planners"
-TABLES = {"medians": ("instance", "planner", "features", "repetitions", "value_error", "regret")}
+TABLES = {
+    "medians": ("instance", "planner", "features", "repetitions", "value_error", "regret"),
+    "timings": ("instance", "planner", "features", "seconds"),
+}
 STYLES = {  # a colour for each kind of planner
     "rff-printed": (style.GREY, "x"),
     "rff": (style.BLUE, "o"),
@@ -17,36 +20,41 @@ STYLES = {  # a colour for each kind of planner
     "positive-normalised": (style.VERMILION, "s"),
     "chebyshev": (style.GREEN, "D"),
     "jacobi-anger": (style.PURPLE, "D"),
+    "exact": ("black", "h"),
 }
-# Name of each error and the limits of its axis, at which medians beyond them are drawn.
-ERRORS = {"value_error": ("value error", (1e-13, 1e5)), "regret": ("regret per episode", (1e-5, 30))}
+ERRORS = {"value_error": "largest error of $V_1$", "regret": "regret of the plan"}
+EXACT, LARGEST = 1e-12, 1e6  # smaller errors are rounding, drawn at zero; larger ones are drawn at LARGEST
 
 
 def draw(tables):
-    size = (1.6 * style.WIDTH, 2.0 * len(tables) + 0.6)
+    size = (style.WIDTH, 1.75 * len(tables) + 0.5)
     figure, axes = style.subplots(len(tables), len(ERRORS), figsize=size, squeeze=False)
     handles = {}
     for line, table in zip(axes, tables, strict=True):
-        for axis, (column, (name, (low, high))) in zip(line, ERRORS.items(), strict=True):
-            # The value error of exact planning is 0, which a logarithmic axis cannot show.
-            handles |= panel(axis, table["medians"], column, (low, high), exact=column != "value_error")
-            axis.set(ylabel=name, ylim=(low / 2, high * 3), title=table["medians"]["instance"].iloc[0])
+        rows = timed(table)
+        for axis, (column, name) in zip(line, ERRORS.items(), strict=True):
+            handles |= style.paths(axis, rows, "planner", column, STYLES)
+            axis.set(ylabel=name, title=rows["instance"].iloc[0])
+            style.with_zero(axis, "y", rows[column], least=EXACT)
+            axis.set_ylim(0, 3 * rows[column].max())
     for axis in axes[-1]:
-        axis.set_xlabel("number of features")
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, columnspacing=1.2)
+        axis.set_xlabel("seconds of a plan")
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, **style.TIGHT)
     return figure
 
 
-def panel(axis, table, column, limits, exact=True):
-    """One line for each planner by features and, if wanted, a dashed one for exact planning; handles by name."""
-    by_features = table[table["planner"] != "exact"]
-    handles = style.lines(axis, by_features, "planner", "features", column, STYLES, limits)
-    if exact:
-        level = table[table["planner"] == "exact"][column].clip(*limits).iloc[0]
-        handles["exact"] = axis.axhline(level, color="black", linestyle=(0, (4, 1.5)))
-    return handles
+def timed(table):
+    """The medians of a study with their seconds, their errors as drawn."""
+    rows = estimators.timed(table, ["planner", "features"])
+    errors = {column: rows[column].clip(upper=LARGEST) for column in ERRORS}
+    return rows.assign(**{column: values.where(values > EXACT, 0.0) for column, values in errors.items()})
 
 
 def describe(tables):
-    (low, high), (least, _) = ERRORS["value_error"][1], ERRORS["regret"][1]
-    return estimators.describe(tables) | {"low": low, "high": high, "least": least}
+    words = []
+    for table in tables:
+        rows = timed(table)
+        best = rows[rows["planner"] != "exact"].sort_values(["value_error", "seconds"], kind="stable").iloc[0]
+        words.append(f"{best['planner']} on {best['instance']}")
+    seeds = min(int(table["medians"]["repetitions"].min()) for table in tables)
+    return {"seeds": seeds, "best": " and ".join(words), "least": EXACT, "largest": LARGEST}

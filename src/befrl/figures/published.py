@@ -18,31 +18,35 @@ def draw(tables):
     instances = list(dict.fromkeys(curves["instance"]))
     quantity = curves["quantity"].iloc[0]
     returns = quantity == published.CURVES["return"]
-    figure, axes = style.panels(len(instances), height=2.8, most=3)
+    figure, axes = style.panels(len(instances), height=1.9, most=2)
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
-        for (algorithm, role, _), curve in shown.groupby(["algorithm", "role", "variant"], sort=False):
-            options = {"markersize": 3} | style.options(algorithm, algorithm)
+        for (variant, algorithm, role), curve in shown.groupby(["variant", "algorithm", "role"], sort=False):
+            # A second agent of an algorithm has its own name.
+            agent = variant.partition("@")[0]
+            alone = shown["variant"][shown["algorithm"] == algorithm].nunique() == 1
+            agent = algorithm if alone or agent.endswith(algorithm) else agent
+            options = {"markersize": 2.5} | style.options(agent, algorithm)
             options |= {"linestyle": style.LINES.get(role, "solid"), "markevery": 0.2}
-            label = algorithm if role in ("set", "baseline") else f"{algorithm}, {role}"
+            label = agent if role in ("set", "baseline") else f"{agent}, {role}"
             label += f" {style.SURROGATE}" if role == "surrogate" else ""
             axis.plot(curve["episode"], curve["ours"], label=label, **options)
             band = {"color": options["color"], "alpha": 0.18, "linewidth": 0}
             axis.fill_between(curve["episode"], curve["low"], curve["high"], **band)
         for row in _authors(values, instance).itertuples():
             colour = style.colour(row.algorithm) if isinstance(row.algorithm, str) else "black"
-            star = {"marker": "*", "markersize": 6, "color": colour, "markeredgecolor": "black", "markeredgewidth": 0.5}
+            star = {"marker": "*", "markersize": 5, "color": colour, "markeredgecolor": "black", "markeredgewidth": 0.5}
             axis.plot(row.episode, row.authors, linestyle="none", clip_on=False, zorder=4, **star)
         best = values[(values["instance"] == instance) & (values["quantity"] == "optimal value")]
         if len(best) and returns:
             axis.axhline(best["ours"].iloc[0], color="black", linewidth=0.8, linestyle=(0, (1, 1)), label="optimum")
         follows = shown["follows"].iloc[0]
-        title = f"{instance}, as the {follows}" if isinstance(follows, str) else instance
+        title = f"{instance},\nas the {follows}" if isinstance(follows, str) else instance
         axis.set(title=title, xlabel="episode k", xlim=(1, shown["episode"].max()))
         if returns:
             axis.set_xscale("log")
     axes[0].set_ylabel(quantity)
-    style.legend(figure, axes, 2 * min(2, len(instances)))
+    style.legend(figure, axes, 3, **style.TIGHT)
     return figure
 
 
@@ -76,6 +80,8 @@ def describe(tables):
         "surrogates": style.MARKS[style.SURROGATE] if "surrogate" in set(curves["role"]) else "",
     }
     sizes = {"seeds": int(curves["seeds"].max()), "episodes": int(curves["episode"].max())}
+    near = _farthest(values)
+    sizes |= {"near": f" The authors' numbers{near.replace(', from which', ':')}." if near else ""}
     sizes |= {"range": style.span([curves], "seeds"), "quantity": curves["quantity"].iloc[0].capitalize()}
     about = {"about": source.ABOUT.splitlines()[0].rstrip("."), "citation": source.CITATION}
     return words | sizes | about | {"reward": style.TRACKS[source.TRACK]}

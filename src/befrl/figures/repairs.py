@@ -9,6 +9,15 @@ TABLES = {
     "hypotheses": ("instance", "H", "hypothesis", "needed", "holds", "claims", "meaning"),
     "answers": ("instance", "H", "proof", "printed"),
 }
+SIGNS = {
+    "theta": "θ",
+    "theta_r": "$θ_r$",
+    "psi": "ψ",
+    "alpha_p": "$α_p$",
+    "alpha_r": "$α_r$",
+    "eta": "η",
+    "C_d": "$C_d$",
+}
 COLOURS = {True: style.VERMILION, False: style.BLUE}  # by whether the proof needs the hypothesis
 
 
@@ -19,31 +28,34 @@ def draw(tables):
         for _, answer in table["answers"].iterrows()
     ]
     first = tables[0]["hypotheses"]
-    rows = first[first["H"] == first["H"].iloc[0]]
-    size = (2 * style.WIDTH / 1.25 + 0.2, 0.2 * len(rows) + 2.2)
-    figure, axis = style.subplots(figsize=size)
-    for column, (held, answer) in enumerate(cases):
-        squares = [("s", 7, COLOURS[bool(row.needed)], held["holds"][row.hypothesis]) for row in rows.itertuples()]
-        answers = [("o", 6, "black", answer["proof"]), ("D", 6, "black", answer["printed"])]
-        for line, (marker, width, colour, filled) in zip(_lines(rows), squares + answers, strict=True):
-            options = {"marker": marker, "markersize": width, "color": colour, "linestyle": "none"}
+    needed = first[first["H"] == first["H"].iloc[0]]
+    figure, axis = style.subplots(figsize=(style.WIDTH, 0.115 * len(cases) + 1.9))
+    for line, (held, answer) in enumerate(cases):
+        squares = [("s", COLOURS[bool(row.needed)], held["holds"][row.hypothesis]) for row in needed.itertuples()]
+        answers = [("o", "black", answer["proof"]), ("D", "black", answer["printed"])]
+        for column, (marker, colour, filled) in zip(_columns(needed), squares + answers, strict=True):
+            options = {"marker": marker, "markersize": 4, "color": colour, "linestyle": "none"}
             axis.plot(column, line, **options, markerfacecolor=colour if filled else "white")
-    names = [f"{answer['instance']}, H = {answer['H']}" for _, answer in cases]
-    axis.set_xticks(range(len(cases)), names, rotation=90)
-    labels = [f"{row.meaning.split(':')[0].rstrip('.')}  {_numbers(row.claims)}" for row in rows.itertuples()]
-    axis.set_yticks(_lines(rows), [*labels, "all that the proof needs", "all"])
-    axis.set(xlim=(-0.6, len(cases) - 0.4), ylim=(len(rows) + 2.7, -0.7))
-    axis.tick_params(length=0)
+    labels = [f"{_signs(row.meaning.split(':')[0].rstrip('.'))} {_numbers(row.claims)}" for row in needed.itertuples()]
+    axis.set_xticks(_columns(needed), [*labels, "all that the proof needs", "all"], rotation=90)
+    axis.set_yticks(range(len(cases)), [f"{answer['instance']}, H = {answer['H']}" for _, answer in cases])
+    axis.set(xlim=(-0.7, len(needed) + 2.7), ylim=(len(cases) - 0.4, -0.6))
+    axis.tick_params(length=0, labelbottom=False, labeltop=True)
     return figure
 
 
-def _lines(rows):
-    return [*range(len(rows)), len(rows) + 1, len(rows) + 2]
+def _columns(needed):
+    return [*range(len(needed)), len(needed) + 1, len(needed) + 2]
+
+
+def _signs(words):
+    """Words with the letters of the paper for their names."""
+    return " ".join(SIGNS.get(word, word) for word in words.split())
 
 
 def _numbers(claims):
     found = str(claims).split()
-    return f"({', '.join(found[:3])}{', …' if len(found) > 3 else ''})"
+    return f"({', '.join(found[:2])}{', …' if len(found) > 2 else ''})"
 
 
 def describe(tables):

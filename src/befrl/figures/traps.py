@@ -17,18 +17,25 @@ CURVES = {  # agent and setting, with random ties: line style
     ("exp-psrl", ""): "solid",
     ("exp-ucrl", ""): "solid",
     ("rlsvi", "sigma=1"): "solid",
+    ("bef-seed", ""): "solid",
 }
 LINES = ("dotted", "solid", "dashed", "dashdot")  # of the penalties, from small to large
-FEWEST = 4  # rows that a panel has room for
 
 
 def draw(tables):
-    rows = max([FEWEST, *(len(_others(table["never"])) for table in tables)])
-    figure, axes = style.panels(3 * len(tables), most=3, height=0.75 + 0.15 * rows)
-    for sweep, others, regrets, table in zip(axes[::3], axes[1::3], axes[2::3], tables, strict=True):
+    rows = max(len(_others(table["never"])) for table in tables)
+    heights = (1.0, 0.12 * rows, 1.0)
+    size = (style.WIDTH, 1.9 + sum(heights))
+    figure, axes = style.subplots(3, len(tables), figsize=size, sharey="row", squeeze=False, height_ratios=heights)
+    for (sweep, shares, regrets), table in zip(axes.T, tables, strict=True):
         _sweep(sweep, table["never"])
-        _shares(others, _others(table["never"]))
+        _shares(shares, _others(table["never"]))
         _regrets(regrets, table["never"], table["points"])
+    axes[0, 0].set_ylabel("never tried the\nbest action")
+    axes[2, 0].set_ylabel("mean regret")
+    axes[1, 0].invert_yaxis()
+    axes[2, 0].set_ylim(bottom=0)
+    style.legend(figure, axes[::2, 0], 3, **style.TIGHT)
     return figure
 
 
@@ -51,20 +58,18 @@ def _sweep(axis, table):
         )
     theory = _others(table)["x"].max()
     axis.axvline(theory, color="0.5", linewidth=0.8)
-    axis.annotate("theory", (theory, 1.02), ha="center", fontsize=6, color="0.3", annotation_clip=False)
-    axis.set(xscale="log", ylim=(-0.03, 1.03), xlabel="x of bef-rlsvi", ylabel="never tried the best action")
-    axis.set_title(table["instance"].iloc[0], pad=10)
-    axis.legend(fontsize=6, frameon=True, framealpha=1, edgecolor="none")
+    axis.annotate("theory", (theory, 1.04), ha="center", fontsize=style.LEAST, color="0.3", annotation_clip=False)
+    axis.set(xscale="log", ylim=(-0.03, 1.03), xlabel="x of bef-rlsvi")
+    axis.set_title(table["instance"].iloc[0], pad=7)
 
 
 def _shares(axis, table):
     for line, row in enumerate(table.itertuples()):
         colour = style.colour(row.agent)
         axis.plot([row.low, row.high], [line, line], color=colour)
-        axis.plot(row.never, line, color=colour, marker="o", markersize=3.5)
-    axis.set_yticks(range(len(table)), [_label(row) for row in table.itertuples()], fontsize=6)
-    axis.set(xlim=(-0.03, 1.03), ylim=(len(table) - 0.5, -0.5))
-    axis.set(xlabel="never tried the best action", title=table["instance"].iloc[0])
+        axis.plot(row.never, line, color=colour, marker="o", markersize=3, clip_on=False)
+    axis.set_yticks(range(len(table)), [_label(row) for row in table.itertuples()], fontsize=style.LEAST)
+    axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), xlabel="never tried it", ylim=(-0.5, len(table) - 0.5))
 
 
 def _regrets(axis, shares, points):
@@ -75,8 +80,7 @@ def _regrets(axis, shares, points):
         colour = style.colour(agent)
         axis.fill_between(part["episode"], part["low"], part["high"], color=colour, alpha=0.15, linewidth=0)
         axis.plot(part["episode"], part["regret"], color=colour, linestyle=line, label=labels[agent, setting])
-    axis.set(xlabel="episode k", ylabel="mean regret", title=shares["instance"].iloc[0], ylim=(0, None))
-    axis.legend(loc="upper left", fontsize=6)
+    axis.set(xlabel="episode k")
 
 
 def _label(row):
@@ -90,4 +94,13 @@ def _label(row):
 
 def describe(tables):
     never = [table["never"] for table in tables]
-    return style.sizes(never) | {"range": style.span(never, "seeds")}
+    usual = [
+        table[table["ties"] == "random"].fillna({"setting": ""}).set_index(["agent", "setting"]) for table in never
+    ]
+    shares = {"theory": ("bef-rlsvi", "scale=1"), "other": ("exp-ucrl", "")}
+    words = {name: _percent([table["never"][key] for table in usual]) for name, key in shares.items()}
+    return style.sizes(never) | {"range": style.span(never, "seeds")} | words
+
+
+def _percent(shares):
+    return " to ".join(f"{share:.0%}" for share in sorted({min(shares), max(shares)})).replace("%", " %")

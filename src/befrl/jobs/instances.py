@@ -5,7 +5,7 @@ from befrl.common import storage, tidy
 
 
 def settings(study):
-    return [list(study["instances"]), list(study.component("exploration")), list(instance_table.COLUMNS)]
+    return [study.longest(), list(study.component("exploration")), list(instance_table.COLUMNS)]
 
 
 def make(study):

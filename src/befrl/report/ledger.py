@@ -2,8 +2,8 @@
 
 import json
 
-from befrl.claims.ledger import READINGS, adjudicated, headline, rows, standing
-from befrl.claims.pages import VERDICTS, pages
+from befrl.claims.ledger import READINGS, adjudicated, headline, ours, rows, standing
+from befrl.claims.pages import UNTRIED, VERDICTS, pages
 from befrl.report import wording
 
 KEYS = (
@@ -47,6 +47,7 @@ def prepared(claims, anchors) -> dict:
     return {
         "claims": entries,
         "headline": headline(rows(ordered)) if entries else "",
+        "ours": ours(rows(ordered)),
         "parts": [part for part in parts if part["claims"] or part["untried"]],
         "untried": sum(len(part["untried"]) for part in parts),
         "verdicts": counts(entries, "shown", VERDICTS),
@@ -69,8 +70,8 @@ def _entry(claim, verdicts, anchors):
     return {key: claim.get(key) for key in (*KEYS, "part", "steps", "mutants", "weak")} | {
         "anchor": anchors.new("claim", claim["id"]),
         "verdict": verdicts[claim["id"]],
-        "shown": "remark" if claim["kind"] == "remark" else claim["verdict"],
-        "rests_on": [{"id": used, "verdict": verdict, "tried": used in verdicts} for used, verdict in rests.items()],
+        "shown": {"remark": "remark", "ours": f"ours, {claim['verdict']}"}.get(claim["kind"], claim["verdict"]),
+        "rests_on": [{"id": used, "verdict": verdict, "tried": verdict != UNTRIED} for used, verdict in rests.items()],
         "evidence": list(_evidence(claim)),
         "command": " ".join(["befrl claim", claim["id"], "--explain", *asked]),
     }

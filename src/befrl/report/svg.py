@@ -10,6 +10,7 @@ import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 from befrl.common.errors import InputError
+from befrl.report import wording
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 XML = "{http://www.w3.org/XML/1998/namespace}"
@@ -27,6 +28,7 @@ PROPERTIES = set(
     "image-rendering text-anchor font font-size font-style font-weight font-stretch font-variant".split()
 )
 IMAGE = "data:image/png;base64,"
+CLAIM = re.compile(r"\.\./docs/claims/(\w+)\.md")  # a link of the map of claims; on the page, to the claim's entry
 CURVE = "curve:"  # ids of curves and of their entries in legends start with it, see befrl.figures.support.names
 FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
@@ -90,7 +92,7 @@ def _clean(element, scope, used, seen):
     element.attrib = _attributes(element.attrib, scope, used, seen)
     if element.tag == "style":
         element.text = _confined(element.text or "", scope)
-    children = [child for child in element if child.tag.removeprefix(SVG) in ELEMENTS]
+    children = [child for child in element if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child)]
     for child in children:
         _clean(child, scope, used, seen)
         if element.tag not in WORDS:
@@ -101,6 +103,10 @@ def _clean(element, scope, used, seen):
     empty = [child.tag == "g" and not child.attrib for child in children]
     groups = [list(child) if bare else [child] for child, bare in zip(children, empty, strict=True)]
     element[:] = [child for group in groups for child in group if child.tag != "defs" or len(child)]
+
+
+def _leads_to_a_claim(element):
+    return element.tag == SVG + "a" and bool(CLAIM.fullmatch(element.get(XLINK + "href", "")))
 
 
 def _attributes(attributes, scope, used, seen):
@@ -118,6 +124,8 @@ def _attributes(attributes, scope, used, seen):
                 kept["href"] = f"#{scope}__{value[1:]}"
             elif value.startswith(IMAGE):
                 kept["href"] = value
+            elif claim := CLAIM.fullmatch(value):
+                kept["href"] = f"#claim-{wording.slug(claim[1])}"
         elif name == "style":
             kept[name] = _declarations(value, scope)
         elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):

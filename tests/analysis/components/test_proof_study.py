@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
+from befrl.analysis import imagined_rounds
 from befrl.analysis.components import proof
 from befrl.experiment import bad_rounds, loop
 from befrl.experiment.episodes import play
@@ -136,3 +137,17 @@ def test_shares_that_are_covered_fall_and_a_large_penalty_breaks_the_printed_reg
     larger = "rewards" if problem().constants["radius_r"] > problem().constants["radius_p"] else "transitions"
     for radius, covered in (("printed", 0), ("corrected", 1)):
         assert groups[proof.LARGE, larger, radius][0]["covered"] == covered
+
+
+def test_the_example_of_imagined_bad_rounds_is_that_of_simulations():
+    """Next states N(6, 1), the penalised estimate after each episode, and the second state that it imagines."""
+    row = next(row for row in imagined_rounds.rows() if row["K"] == 100)
+    rng, runs, H, eta = np.random.default_rng(5), 2000, 2, 12 * 100
+    sums = rng.normal(6.0, 1.0, (runs, 99, H)).sum(2).cumsum(1)
+    estimates = np.concatenate([np.zeros((runs, 1)), sums / (H * np.arange(1, 100) + eta)], axis=1)
+    counts = (rng.normal(estimates, 1.0) <= 0).sum(1)
+    assert abs(counts.mean() - row["imagined"]) < 4 * counts.std() / math.sqrt(runs)
+    # As the page of the claim says, for K = 1000.
+    (long,) = [row for row in imagined_rounds.rows() if row["K"] == 1000]
+    assert [round(long[key], 1) for key in ("imagined", "printed", "corrected")] == [331.1, 96.5, 11.7]
+    assert long["played"] < 1e-5 and long["imagined"] > 3 * long["printed"]

@@ -1,6 +1,7 @@
 """What the proof of Theorem 1 bounds, measured in every episode of BEF-RLSVI.
 
     bad_rounds   episodes with a feature norm of at least 1, played and imagined, against C_d and its correction
+    example      the same in the example of claim C45c, which has no seeds
     regions      distance of the estimates from the truth against the radii of the confidence regions
     optimism     how often the perturbed value of the first state is at least V*, against Phi(-1)
 
@@ -12,7 +13,8 @@ import math
 import numpy as np
 
 from befrl import agents
-from befrl.analysis.intervals import clopper_pearson, mean_with_interval
+from befrl.analysis import imagined_rounds
+from befrl.analysis.intervals import clopper_pearson, mean_with_interval, share_with_interval
 from befrl.common.defaults import LEVEL
 from befrl.experiment import bad_rounds
 from befrl.experiment.episodes import play
@@ -59,6 +61,7 @@ def study(name, instance, root_seed, episodes: int, seeds: int):
 
     return {
         "bad_rounds": rows(_bad_rounds, [(small, multiple) for multiple in BAD_MULTIPLES], *limits(instance, small)),
+        "example": [{"instance": name, **row} for row in imagined_rounds.rows()],
         "regions": rows(_regions, [(eta, 1.0) for eta in (small, DEFAULT, LARGE)]),
         "optimism": rows(_optimism, [(DEFAULT, multiple) for multiple in MULTIPLES]),
     }
@@ -170,7 +173,7 @@ def _optimism(log, marks):
     first = 1
     for k in marks:
         shares = (log["gap"][:, first - 1 : k] >= 0.0).mean(1)
-        numbers = mean_with_interval(shares, LEVEL, ("share", "low", "high"), least=0.0, most=1.0)
+        numbers = share_with_interval(shares, LEVEL, ("share", "low", "high"))
         numbers["high"] = min(1.0, numbers["high"])
         yield {"x": log["x"][0, 0], "first": first, "k": k, **numbers, "promised": OPTIMISTIC}
         first = k + 1

@@ -18,8 +18,10 @@ def arguments(parser):
     what.add_argument("--answers", nargs="+", metavar="INSTANCE_TRACK", help="the first lines of README")
     what.add_argument("--ledger", action="store_true", help="how many claims have which verdict")
     what.add_argument("--theorem", action="store_true", help="bound, hypotheses, traps and rates of Theorem 1")
+    what.add_argument("--certified", action="store_true", help="regret and certificates of bef-seed on every instance")
     what.add_argument("--published", action="store_true", help="our reruns against the numbers of their authors")
     what.add_argument("--coverage", action="store_true", help="how often the intervals contain the mean")
+    what.add_argument("--deviations", action="store_true", help="deviations of all algorithms from their sources")
     what.add_argument("--update", nargs="+", metavar="FILE", help="print every block of these pages anew, in place")
 
 
@@ -46,22 +48,26 @@ def updated(page) -> str:
 
 def text(args) -> str:
     """What a command prints."""
-    from befrl.analysis import coverage, finding_tables, findings
+    from befrl.analysis import coverage, deviations, finding_tables, findings
     from befrl.claims import ledger
     from befrl.common import tidy
     from befrl.common.layout import Layout
 
     if args.variants and not args.cases:
         raise InputError("--variants needs --cases")
+    if args.deviations:
+        return deviations.markdown()
     layout = Layout(results=args.results)
     if args.ledger or args.answers:
         table = tidy.read(layout.ledger(), ledger.COLUMNS).astype(object).fillna("").to_dict("records")
     if args.ledger:
-        return f"{ledger.headline(table)}\n\n{ledger.counts(table)}\n"
+        return f"{ledger.summary(table)}\n"
     if args.coverage:
         return f"{coverage.markdown(tidy.read(layout.coverage(), coverage.COLUMNS).to_dict('records'))}\n"
     if args.theorem:
         return finding_tables.theorem(layout)
+    if args.certified:
+        return finding_tables.certified(layout)
     if args.published:
         return finding_tables.published(layout)
     if args.answers:

@@ -5,51 +5,46 @@ from pathlib import Path
 
 from befrl import figures
 from befrl.common import storage, tidy
-from befrl.common.errors import InputError
 from befrl.figures.support import names, style
 from befrl.figures.support.captions import CAPTIONS
 from befrl.figures.support.contents import contents
 
-FORMATS = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 200, "metadata": {"Software": None}}}
+FORMATS = {"svg": {"Date": None}, "png": {"Software": None}}  # metadata: nothing that changes from run to run
+DPI = 300
 SUFFIXES = (*FORMATS, "json")
+WORDS = ("title", "heading", "caption", "alternative")
 
 
-def read_tables(kind, paths) -> list[dict]:
-    """The tables of a figure: `paths` has, for each thing shown, one file for each of the module's TABLES."""
-    tables = figures.registry.module(kind).TABLES
-    if not paths or len(paths) % len(tables):
-        raise InputError(f"figure '{kind}' takes one file for each of its tables: {', '.join(tables)}")
-    groups = [paths[i : i + len(tables)] for i in range(0, len(paths), len(tables))]
-    return [
-        {name: tidy.read(path, columns) for (name, columns), path in zip(tables.items(), group, strict=True)}
-        for group in groups
-    ]
+def read_tables(sources) -> list[dict]:
+    """The tables of a figure from its sources, see `figures.sources`."""
+    return [{name: tidy.read(*source) for name, source in each.items()} for each in sources]
 
 
 def describe(kind, tables) -> dict:
-    """Title, heading and caption of a figure in words, and its number of seeds."""
+    """Title, heading, caption and alternative text of a figure, and its number of seeds."""
     module, values = figures.registry.module(kind), {"empty": False, "seeds": None}
     if hasattr(module, "describe"):
         values |= module.describe(tables)
     words = {"heading": ""} | CAPTIONS[kind]
-    words["caption"] = words["empty" if values["empty"] else "caption"]
-    return {key: words[key].format(**values) for key in ("title", "heading", "caption")} | {"seeds": values["seeds"]}
+    if values["empty"]:
+        words["caption"] = words["alternative"] = words["empty"]
+    return {key: words[key].format(**values) for key in WORDS} | {"seeds": values["seeds"]}
 
 
-def render(kind, paths, out, command="", headline=False, agents=()):
+def render(kind, sources, out, command="", headline=False, agents=()):
     """Write out.svg, out.png and out.json of a figure; `agents` of the study, {name: algorithm}, fix its styles."""
-    tables = read_tables(kind, paths)
+    tables = read_tables(sources)
     words = describe(kind, tables)
     style.theme()
     # The styles of estimators and planners do not depend on the agents.
     style.start({} if figures.scope(kind) == "component" else agents)
     figure = figures.registry.module(kind).draw(tables)
     if heading := words.pop("heading"):
-        figure.suptitle(heading, fontsize=8 if figures.scope(kind) == "component" else 8.5)
+        figure.suptitle(heading, fontsize=style.HEADING)
     names.give(figure)
-    for suffix, options in FORMATS.items():
+    for suffix, metadata in FORMATS.items():
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, **options)
+        figure.savefig(buffer, format=suffix, dpi=DPI, metadata=metadata | {"Title": words["alternative"]})
         figure.set_layout_engine("none")  # the layout takes as long as drawing: find it once
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())

@@ -1,15 +1,20 @@
 """The style of all figures: sizes, colours and markers of the agents, and parts of captions that figures share."""
 
+import math
+
 from befrl.analysis.statistics import NO_REGRET
 from befrl.common.defaults import TRACKS
 
-WIDTH = 3.6  # inches: one column of a paper
+WIDTH = 3.35  # inches, of every figure: one column of a paper, 85 mm
+HEADING, SMALL, LEAST = 7, 5.5, 5  # points, of text: headings and titles, notes, and the smallest
 GREY = "0.55"
 
 # Palette of Okabe and Ito; black is kept for reference lines.
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"  # from Tol's muted palette
+BROWN = "#592F0D"  # from a palette of seaborn
+TIGHT = {"handlelength": 1.8, "handletextpad": 0.4, "columnspacing": 0.8, "labelspacing": 0.3}  # of legends
 KINDS = {  # a colour for each kind of algorithm, a marker for each member
     BLUE: {"bef-rlsvi": ""},
     VERMILION: {"exp-ucrl": ""},
@@ -22,22 +27,23 @@ KINDS = {  # a colour for each kind of algorithm, a marker for each member
     WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D", "lmc-lsvi": "P", "ensemble-rlsvi": "v"},
     OLIVE: {"ucbvi": "", "psrl": "s", "ucbvi-bf": "^", "orlc": "D", "opsrl": "v", "eqo": "P"},
     INDIGO: {"ucrl-mnl": "", "ucrl-mnl-plus": "s", "rrl-mnl": "^", "orrl-mnl": "D"},
+    BROWN: {"bef-seed": "X"},
 }
 STYLES = {name: (colour, marker) for colour, members in KINDS.items() for name, marker in members.items()}
 # Variants such as `bef-rlsvi-clip` have the colour of their algorithm and are hollow.
 VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
-VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "v", "features": "v"}
-# For new agents: colours of seaborn's palettes that colour-blind readers can tell from those above.
-NEW_COLOURS = ("#592F0D", "#023EFF", "#A23582", "#C44E52")
-NEW_MARKERS = ("<", "*", ">", "d", "p")
-GROUPS = {  # panels, if one cannot show all algorithms
-    "exponential family": ("bef-rlsvi", "exp-ucrl", "exp-psrl", "smrl", "ren-ts"),
-    "mixtures and factors": ("ucrl-vtr", "uc-matrixrl"),
-    "tables": ("ucbvi", "ucbvi-bf", "orlc", "eqo", "psrl", "opsrl"),
-    "least squares": ("lsvi-ucb", "rlsvi", "lsvi-phe", "opt-rlsvi", "lmc-lsvi", "ensemble-rlsvi"),
-    "multinomial logistic": ("ucrl-mnl", "ucrl-mnl-plus", "rrl-mnl", "orrl-mnl"),
-    "baselines": ("greedy", "eps-greedy", "random", "oracle"),
+VARIANTS |= {
+    "universal": "X",
+    "pinsker": "D",
+    "mala": "s",
+    "greedy": "^",
+    "linearised": "D",
+    "frobenius": "v",
+    "features": "v",
 }
+# For new agents: colours of seaborn's palettes that colour-blind readers can tell from those above.
+NEW_COLOURS = ("#023EFF", "#A23582", "#C44E52")
+NEW_MARKERS = ("<", "*", ">", "d", "p")
 THEORY = (0, (4, 1.5))
 LINES = {
     "theory": THEORY, "surrogate": THEORY, "tuned": "solid", "baseline": (0, (1, 1)), "set": "dashdot",
@@ -163,10 +169,24 @@ def sizes(tables) -> dict:
     return {"seeds": min(int(table["seeds"].min()) for table in tables), "episodes": span(tables, "episodes")}
 
 
-def floor(means) -> float:
-    """The lower end of a logarithmic axis of regrets, below all positive means; smaller ones are drawn there."""
-    positive = means[means > NO_REGRET]
-    return 0.3 * positive.min() if len(positive) else 1.0
+def with_zero(axis, which, values, least=NO_REGRET):
+    """Make the x or y axis logarithmic with a zero: linear below the power of ten under all values > `least`."""
+    positive = values[values > least]
+    start = 10.0 ** math.floor(math.log10(positive.min())) if len(positive) else 1.0
+    getattr(axis, f"set_{which}scale")("symlog", linthresh=start, linscale=0.5)
+
+
+def label_ends(axis, ends):
+    """Write {name: (value, colour)} at the right of a panel, at the heights of their values but apart."""
+    to_height = axis.transLimits.transform
+    scale = axis.yaxis.get_transform().transform
+    places = {name: to_height((0, scale(value)))[1] for name, (value, _) in ends.items()}
+    apart = SMALL * 1.25 / (72 * 0.8 * axis.figure.get_figheight())  # the panel takes about 0.8 of the height
+    below = -apart / 2
+    for name in sorted(places, key=places.get):
+        below = max(places[name], below + apart)
+        place = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
+        axis.annotate(f" {name}", (1.0, below), color=ends[name][1], fontsize=SMALL, **place)
 
 
 def subplots(*shape, figsize, **options):
@@ -177,27 +197,28 @@ def subplots(*shape, figsize, **options):
     return figure, figure.subplots(*shape, **options)
 
 
-def panels(count, height=2.1, most=2):
-    """A figure with at most `most` axes in a row, so that each is readable at column width."""
+def panels(count, height=1.5, most=2):
+    """A figure as wide as a column, with at most `most` axes in a row."""
     columns = min(most, max(1, count))
     lines = max(1, -(-count // columns))
-    figure, axes = subplots(lines, columns, figsize=(WIDTH * columns / 1.25, height * lines), squeeze=False)
+    figure, axes = subplots(lines, columns, figsize=(WIDTH, height * lines + 0.4), squeeze=False)
     for spare in axes.ravel()[count:]:
         spare.set_axis_off()
     return figure, axes.ravel()
 
 
-def lines(axis, table, key, size, column, styles, limits=(None, None), shaded=False) -> dict:
-    """One line for each name in the column `key`: `column` over `size`, kept within limits; handles by name."""
+def paths(axis, table, key, column, styles) -> dict:
+    """`column` over seconds for each name in the column `key`: a pale line over all sizes, a marker at the largest.
+
+    Returns the handles of a legend by name.
+    """
     handles = {}
     for name, part in table.groupby(key, sort=False):
         colour, marker = styles.get(name) or of(name)
-        if shaded:
-            low, high = part[f"{column}_low"], part[f"{column}_high"]
-            axis.fill_between(part[size], low, high, color=colour, alpha=0.12, linewidth=0)
-        values = part[column].clip(*limits)
-        (handles[name],) = axis.plot(part[size], values, color=colour, marker=marker, markersize=3, linewidth=0.9)
-    axis.set(xscale="log", yscale="log")
+        axis.plot(part["seconds"], part[column], color=colour, linewidth=0.6, alpha=0.45, clip_on=False)
+        look = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": "none", "clip_on": False}
+        (handles[name],) = axis.plot(part["seconds"].iloc[-1:], part[column].iloc[-1:], **look)
+    axis.set(xscale="log")
     return handles
 
 
@@ -205,6 +226,12 @@ def legend(figure, axes, columns, **options):
     """A legend below the panels with every label once."""
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=columns, **options)
+
+
+def beside(axis, **options):
+    """A legend at the right of a panel."""
+    options |= TIGHT | {"loc": "center left", "borderaxespad": 0.5}
+    axis.legend(*axis.get_legend_handles_labels(), bbox_to_anchor=(1.0, 0.5), **options)
 
 
 def theme():
@@ -215,8 +242,10 @@ def theme():
     seaborn.set_theme(context="paper", style="ticks", palette=list(KINDS))
     matplotlib.rcParams.update(
         {
-            "font.family": "DejaVu Sans", "font.size": 7.5, "axes.labelsize": 7.5, "axes.titlesize": 8,
-            "legend.fontsize": 6.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "lines.linewidth": 1.2,
+            "font.family": "DejaVu Sans", "font.size": 6, "axes.labelsize": 6, "axes.titlesize": 6.5,
+            "legend.fontsize": 5.5, "legend.title_fontsize": 5.5, "xtick.labelsize": 5.5, "ytick.labelsize": 5.5,
+            "lines.linewidth": 1.1, "xtick.major.size": 3, "ytick.major.size": 3, "xtick.minor.size": 1.5,
+            "ytick.minor.size": 1.5, "xtick.major.pad": 2, "ytick.major.pad": 2, "axes.labelpad": 2,
             "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "xtick.major.width": 0.6,
             "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4, "legend.frameon": False,
             "svg.hashsalt": "befrl", "svg.fonttype": "none", "figure.constrained_layout.use": True,
