@@ -421,13 +421,13 @@ def test_regret_rows_sorted_and_in_the_units_of_the_head():
         a_row("hidden", "sweep", 1.0),
     ]
     table = page(summaries=[pd.DataFrame(rows)])
-    spread = ["25.0", "10.0", "50.0", "0.512", "33.3"]
+    spread = ["25", "10", "50", "0.512", "33.3"]
     assert table.rows("regret-chain-K") == [
         ["quick", "tuned", "c=0.03 eta=2", "a", "12.3", "11.3", "13.3", "12.3", "10.3", "14.3", *spread,
          "fewer than 100 seeds; not tuned"],
         ["other", "set", "c=0.5", "", "20.0", "19.0", "21.0", "20.0", "18.0", "22.0", *spread, ""],
         ["slow", "theory", "c=0.5", "bc", "1,234", "1,234", "1,236", "1,234", "1,232", "1,236", *spread, ""],
-        ["lost", "baseline", *[""] * 8, "25.0", "10.0", "50.0", *[""] * 3],
+        ["lost", "baseline", *[""] * 8, "25", "10", "50", *[""] * 3],
     ]  # fmt: skip
     section = table.one(id="case-chain-K")["text"]
     assert "known rewards (track K)" in section and "300 episodes, 20 seeds" in section
@@ -501,7 +501,7 @@ def test_a_proof_that_rests_on_a_failing_claim_says_so_and_untried_claims_are_li
     assert "Its proof in the paper rests on C45 (fails)." in made.text("claim-C43")
     assert "rests on" not in made.text("claim-C42")
     listed = "".join(details["text"] for details in made.all("details", class_="untried"))
-    assert set(re.findall(r"(?m)^ *(C\w+) ", listed)) == set(pages()) - set(verdicts)
+    assert set(re.findall(r"(?m)^ *([CS]\d\w*) ", listed)) == set(pages()) - set(verdicts)
 
 
 def test_filter_buttons_count_the_claims():
@@ -523,7 +523,7 @@ def test_our_own_statements_are_counted_apart_and_named_where_they_fail():
     own = a_claim("S01", "fails", kind="ours", part="Ours: bef-seed")
     made = page(claims=[a_claim("C01", "holds"), own])
     texts = [button["text"] for button in made.all("button", data_filter="verdict")]
-    assert texts == ["all 2", "holds 1", "ours, fails 1"]
+    assert texts == ["holds 1", "ours, fails 1"]
     assert "a statement of ours" in made.text("claim-S01") and "in the paper" not in made.text("claim-S01")
 
 
@@ -736,7 +736,6 @@ def test_hostile_text_stays_text():
     assert not [e for e in made.elements if any(name.startswith("on") for name in e["attributes"])]
     assert made.all("figcaption")[0]["text"].count(evil) == 3
     assert made.one("svg")["attributes"]["aria-label"] == evil
-    assert evil in [b["attributes"].get("data-value") for b in made.all("button")]
     for section in ("answer", "claims", "cases", "components", "cost", "provenance"):
         assert evil in made.one(id=section)["text"], section
     assert "54439" not in made.one("main")["text"]

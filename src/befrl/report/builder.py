@@ -27,14 +27,14 @@ FILTERS = ("count", "duration", "mathematics", "paragraphs", "compact")
 LEAD = {
     "answer": ("noise-scale",),
     "winners": ("who-wins",),
-    "theorem": ("argument", "claims-map", "bound", "rates"),
+    "theorem": ("claims-map", "bound", "rates"),
     "repair": ("certificate", "certified"),
     "cases": ("regret",),
 }
 MORE = {
     "theorem": ("traps", "noise-forms", "coverage-regions", "bad-rounds", "optimism", "optimism-episodes"),
     "repair": ("repairs",),
-    "cases": ("ordering", "tuning", "regret-theory"),
+    "cases": ("ordering", "tuning"),
 }
 THEOREM = "C62"
 # What the page shows of figures and instances, with default values.
@@ -314,7 +314,7 @@ def figures_by_section(figures, anchors) -> dict[str, list[dict]]:
     known = {kind: (section, lead, number) for number, (section, kind, lead) in enumerate(places)}
     for number, figure in enumerate(figures, start=1):
         kind = figure["name"].partition("_")[0]
-        section, lead, place = known.get(kind, ("components", False, len(known)))
+        section, lead, place = known.get(kind, (figure.get("section") or "components", False, len(known)))
         section = "cost" if figure.get("measured") else section
         made = FIGURE | {"title": figure["name"]} | figure | {"lead": lead, "place": place, "kind": kind}
         made |= {"anchor": anchors.new("figure", figure["name"]), "scope": f"f{number}"}

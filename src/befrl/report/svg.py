@@ -43,7 +43,8 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
     `scope` is the id of the element that the caller puts around it; inner ids become `scope__id`.
     """
     root = _drawing(text, scope, source)
-    root.attrib |= {"role": "img", "aria-label": title}
+    role = "img" if root.find(".//a") is None else "group"  # parts of an image cannot be reached by the keyboard
+    root.attrib |= {"role": role, "aria-label": title}
     return ElementTree.tostring(root, encoding="unicode")
 
 
