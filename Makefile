@@ -14,7 +14,7 @@ run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
 # thousand short jobs, hence another. The run is shown in one line (src/snakemake_logger_plugin_progress); Snakemake's own
 # lines go to .snakemake/log/. $(1) is the name of the study: the seconds that its jobs took before are in
 # workflow/seconds/$(1).csv, and in .snakemake/seconds/ those of this machine.
-snakemake = PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python tools/run_study.py $(1) $(SNAKEMAKE_FLAGS)
+snakemake = .venv/bin/python -m befrl.study.runner $(1) $(SNAKEMAKE_FLAGS)
 # On all cores, file by file, so that what the tests of a file share is made once. In the order of the folders: ordered by
 # their number of tests, the few long tests of the workflow would come last, and everything would wait for them.
 pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
@@ -71,13 +71,14 @@ references: ## make the tables of build/smoke the reference
 	    | $(call copied_to,tests/reference/smoke)
 	mkdir -p workflow/seconds && cp .snakemake/seconds/smoke.csv workflow/seconds/
 
-references-study: ## make the study what `make verify`, docs/errata.md and docs/claims show
+references-study: ## make the study what `make verify`, README and the pages of docs show
 	@test -e results/report.html || { echo "there are no results: run make reproduce first"; exit 2; }
 	rm -rf results/reference
 	cd results && $(small_tables) | $(call copied_to,results/reference)
 	cd figures && grep -lZ '"plotted"' $$(grep -l '"measured": false' *.json) | $(call copied_to,results/reference/figures)
 	cp results/errata.md docs/errata.md
 	PYTHONPATH=src .venv/bin/python tools/write_claim_pages.py results
+	PYTHONPATH=src .venv/bin/python -m befrl findings --update README.md docs/findings.md docs/agents.md docs/repair.md
 	mkdir -p workflow/seconds && cp .snakemake/seconds/study.csv workflow/seconds/
 
 references-full: ## copy the small tables of build/full to results/full

@@ -159,6 +159,29 @@ def test_the_regret_of_a_fixed_action_by_matrix_powers(mdp):
     assert np.allclose(runs.regret, mdp.optimum[1][0][0] - value, rtol=0, atol=1e-12)
 
 
+def test_an_edited_instance_is_another_one(mdp):
+    """Arrays cannot be changed in place, and runs of equal names on different MDPs are not compared."""
+    for array in (mdp.theta_p, mdp.theta_r, mdp.start_masses, mdp.P, mdp.R, *mdp.optimum, mdp.optimal_policy):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+    theta = mdp.theta_p * 1.001
+    other = replace(mdp, theta_p=theta)
+    theta[:] = 0
+    assert other.name == mdp.name and not np.array_equal(other.theta_p, theta)
+    assert (
+        repr(other) == f"Instance 'chain': 3 cells, 2 actions, H = 4, d = {mdp.model.d}, V* = {other.optimal_value:.6g}"
+    )
+    ours, again, theirs = (befrl.run(each, "greedy", **SMALL) for each in (mdp, replace(mdp), other))
+    assert len(befrl.Comparison({"a": ours, "b": again}).table()) == 2
+    with pytest.raises(befrl.InputError, match="runs of 'b' and 'a' are of two different instances named 'chain'"):
+        befrl.Comparison({"a": ours, "b": theirs})
+
+
+def test_the_oracle_alone_is_compared_with_nothing(mdp):
+    table = befrl.Comparison({"best": befrl.run(mdp, "oracle", **SMALL)}).table()
+    assert list(table["agent"]) == ["best"] and (table["low"] <= table["high"]).all()
+
+
 def test_the_table_of_a_comparison_by_hand(mdp):
     compared = befrl.compare(mdp, {"left": (Fixed, {"action": 0}), "bef": ("bef-rlsvi", {"x": 2})}, **SMALL)
     table = compared.table().set_index("agent")

@@ -2,19 +2,16 @@
 
 import re
 
-from befrl.analysis import findings
 from befrl.claims import ledger
+from befrl.cli.verbs import findings
 from befrl.common import tidy
 from befrl.common.layout import Layout
 from helpers import PROJECT
 
 README = (PROJECT / "README.md").read_text()
 FINDINGS = (PROJECT / "docs/findings.md").read_text()
-
-
-def block(pattern, page=FINDINGS):
-    """The matched parts of the comment with the command that made a block of a page, and the block."""
-    return re.search(rf"<!-- {pattern} -->\n(.*?)<!-- end -->", page, re.DOTALL).groups()
+REPAIR = (PROJECT / "docs/repair.md").read_text()
+AGENTS = (PROJECT / "docs/agents.md").read_text()
 
 
 def verdicts(folder):
@@ -22,19 +19,25 @@ def verdicts(folder):
     return table.astype(object).fillna("").to_dict("records")
 
 
-def test_tables_are_those_of_the_reference():
-    folder, names, tables = block(r"befrl findings [^>]*?--results (\S+) [^>]*?--cases ([^>]+?)")
-    cases = [tuple(case.rsplit("_", 1)) for case in names.split()]
-    layout = Layout(results=PROJECT / folder)
-    assert tables.strip() == findings.markdown(layout, cases).strip()
-    folder, names, said = block(r"befrl findings --results (\S+) --answers ([^>]+?)", README)
-    assert said == findings.answers(Layout(results=PROJECT / folder), cases, ledger.headline(verdicts(folder)))
+def test_printed_blocks_are_those_of_the_committed_tables(monkeypatch):
+    """A page is what `befrl findings --update` makes of it, also if the numbers of its blocks are changed."""
+    monkeypatch.chdir(PROJECT)
+    for page, count in ((README, 1), (FINDINGS, 6), (AGENTS, 1)):
+        assert len(findings.BLOCK.findall(page)) == count
+        assert findings.updated(page) == page
+    stale = findings.BLOCK.sub(
+        lambda block: f"<!-- befrl findings {block[1]} -->\n1.0 [2.0, 3.0]\n<!-- end -->", FINDINGS
+    )
+    assert stale != FINDINGS and findings.updated(stale) == FINDINGS
 
 
-def test_verdicts_and_errata_are_those_of_the_reference():
-    folder, counted = block(r"befrl findings --ledger --results (\S+)")
-    table = verdicts(folder)
-    assert counted.strip() == f"{ledger.headline(table)}\n\n{ledger.counts(table)}"
+def test_intervals_are_in_printed_blocks_only():
+    for page in (README, FINDINGS, REPAIR):
+        assert re.search(r"\d \[\d", findings.BLOCK.sub("", page)) is None
+
+
+def test_the_letter_has_the_verdicts_of_the_reference():
+    table = verdicts("results/reference")
     letter = (PROJECT / "docs/errata.md").read_text()
     assert ledger.headline(table) in letter
     listed = re.findall(r"^### \[(\w+)\]", letter, re.MULTILINE)
@@ -43,7 +46,7 @@ def test_verdicts_and_errata_are_those_of_the_reference():
 
 
 def test_files_and_targets_that_it_names_exist():
-    for folder, page in ((PROJECT, README), (PROJECT / "docs", FINDINGS)):
+    for folder, page in ((PROJECT, README), (PROJECT / "docs", FINDINGS), (PROJECT / "docs", REPAIR)):
         for path in re.findall(r"\]\(([^)#:]+)\)", page):
             assert (folder / path).exists(), path
     targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)

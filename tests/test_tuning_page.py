@@ -4,6 +4,7 @@ import csv
 import re
 
 import numpy as np
+import yaml
 
 from befrl.analysis import regret_tables, tuning_loss
 from befrl.analysis.columns import read_data
@@ -15,9 +16,14 @@ from helpers import PROJECT
 PAGE = (PROJECT / "docs/tuning.md").read_text()
 
 
-def procedures():
-    with open(PROJECT / "docs/tuning/procedures.csv", newline="") as file:
+def committed(name):
+    with open(PROJECT / f"docs/tuning/{name}.csv", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def shown(name):
+    """The rows of the page's table."""
+    return re.search(rf"<!-- docs/tuning/{name}.csv -->\n(.*?)<!-- end -->", PAGE, re.DOTALL)[1].splitlines()[2:]
 
 
 def test_the_budget_is_that_of_the_code():
@@ -28,16 +34,31 @@ def test_the_budget_is_that_of_the_code():
 
 
 def test_the_comparison_of_procedures_is_the_committed_one():
-    shown = re.search(r"<!-- docs/tuning/procedures.csv -->\n(.*?)<!-- end -->", PAGE, re.DOTALL)[1].splitlines()[2:]
     names = ("median", "nine_tenths", "97_percent", "largest", "mean")
     expected = [
         f"| {row['procedure']} | {row['runs']} | {' | '.join(f'{float(row[name]):.2f}' for name in names)} |"
-        for row in procedures()
+        for row in committed("procedures")
     ]
-    assert shown == expected
-    largest = {row["procedure"]: float(row["largest"]) for row in procedures()}
+    assert shown("procedures") == expected
+    largest = {row["procedure"]: float(row["largest"]) for row in committed("procedures")}
     common, own = (largest[f"two rounds, 10 50 150 seeds, {kind}"] for kind in ("common", "first own"))
     assert f"largest loss falls from {common:.2f} to {own:.2f}" in " ".join(PAGE.split())
+
+
+def test_the_multiple_of_bef_seed_has_the_smallest_mean_loss():
+    expected, means = [], {}
+    for multiple in dict.fromkeys(row["multiple"] for row in committed("seed_multiple")):
+        rows = [row for row in committed("seed_multiple") if row["multiple"] == multiple]
+        losses, broken = np.array([float(row["loss"]) for row in rows]), [int(float(row["broken"])) for row in rows]
+        means[float(multiple)] = mean = np.exp(np.log(losses).mean())
+        cases = sum(count > 0 for count in broken)
+        expected.append(
+            f"| {multiple} | {mean:.2f} | {np.median(losses):.2f} | {losses.max():.1f} | {cases} | {sum(broken)} |"
+        )
+    assert shown("seed_multiple") == expected
+    entries = yaml.safe_load((PROJECT / "config/agents.yaml").read_text(encoding="utf-8"))["agents"]
+    chosen = entries["bef-seed-universal"]["set"]["scale"]
+    assert chosen == min(means, key=means.get) and f"The multiple {chosen} has the smallest geometric mean" in PAGE
 
 
 def test_the_loss_in_the_study_is_the_committed_one():

@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 
 from befrl import instances
@@ -83,20 +84,24 @@ def main():
     parser.add_argument("study")
     parser.add_argument("--out", required=True)
     parser.add_argument("--instances", nargs="+", default=["chain-8", "riverswim-6", "jao"])
+    parser.add_argument("--agents", nargs="+", help="only these; their rows replace those of the table")
     parser.add_argument("--seeds", type=int, default=500)
     parser.add_argument("--before")
     args = parser.parse_args()
     study = Study.read(args.study)
     cases = [case for case in study.compared_cases() if case[0] in args.instances]
-    jobs = [(case, agent) for case in cases for agent in study.tuned(case[0])]
-    made = []
+    order = [(*case, agent) for case in cases for agent in study.tuned(case[0])]
+    chosen = [key for key in order if not args.agents or key[2] in args.agents]
+    kept = tidy.read(args.out, COLUMNS).astype(object).to_dict("records") if args.agents else []
+    made = {tuple(row[name] for name in COLUMNS[:3]): row for row in kept}
     for row in Parallel(n_jobs=-1, batch_size=1, return_as="generator")(
-        delayed(measured)(study, case, agent, args.seeds, args.before) for case, agent in jobs
+        delayed(measured)(study, key[:2], key[2], args.seeds, args.before) for key in chosen
     ):
-        made.append(row)
-        storage.write_text(args.out, tidy.text(made, dict.fromkeys(COLUMNS, "")))
+        made[tuple(row[name] for name in COLUMNS[:3])] = row
+        rows = [made[key] for key in order if key in made]
+        storage.write_text(args.out, tidy.text(rows, dict.fromkeys(COLUMNS, "")))
     for name in ("loss", "before_loss"):
-        losses = np.array([row[name] for row in made if name in row])
+        losses = np.array([row[name] for row in rows if not pd.isna(row.get(name))])
         if len(losses):
             middle, most = np.quantile(losses, (0.5, 0.9))
             print(f"{name}: median {middle:.3f}, nine tenths at most {most:.3f}, largest {losses.max():.2f}")

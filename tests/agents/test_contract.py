@@ -20,7 +20,19 @@ SHORT = 8  # the horizon where all settings are tried
 # With random features LSVI-PHE takes as many normal draws in every row, and refuses other numbers of members.
 COMMON = {("lsvi-phe", "random-features"): {"members", "delta"}}
 # The agents whose model is exact only where features are constant on cells.
-TABULAR = {"eqo", "lmc-lsvi", "lsvi-phe", "lsvi-ucb", "opsrl", "opt-rlsvi", "orlc", "psrl", "rlsvi", "uc-matrixrl"}
+TABULAR = {
+    "ensemble-rlsvi",
+    "eqo",
+    "lmc-lsvi",
+    "lsvi-phe",
+    "lsvi-ucb",
+    "opsrl",
+    "opt-rlsvi",
+    "orlc",
+    "psrl",
+    "rlsvi",
+    "uc-matrixrl",
+}
 TABULAR |= {"ucbvi", "ucbvi-bf", "ucrl-vtr"}
 REASONS = {"ren-ts": "must be continuous", "smrl": "must be continuous"}
 
@@ -158,7 +170,7 @@ def test_settings_decide_what_is_exact(algorithm, name, values, fit):
 
 EXCLUSIVE = [
     ("bef-rlsvi", {"x": 1.0, "scale": 0.0}, "set either x or scale"),
-    *((name, {"sigma": 1, "scale": 0.1}, "either sigma or scale") for name in ("lsvi-phe", "rlsvi")),
+    *((name, {"sigma": 1, "scale": 0.1}, "either sigma or scale") for name in ("ensemble-rlsvi", "lsvi-phe", "rlsvi")),
     ("opt-rlsvi", {"alpha_u": 1, "scale": 0.1}, "either sigma and alpha_u or scale"),
     ("smrl", {"bonus": "local", "search": "shooting"}, "no bonus"),
 ]

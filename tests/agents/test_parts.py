@@ -74,7 +74,7 @@ def test_surrogates_are_the_agents_that_say_so_in_their_deviations():
     """Only these do not know their source's constants; what stands in for them is one sentence."""
     modules = {name: agents.registry.module(name) for name in agents.registry.names()}
     marked = {name for name, module in modules.items() if module.Agent.surrogate}
-    assert marked == {"eqo", "lmc-lsvi", "lsvi-phe", "opsrl", "orlc", "smrl", "ucrl-mnl"}
+    assert marked == {"ensemble-rlsvi", "eqo", "lmc-lsvi", "lsvi-phe", "opsrl", "orlc", "smrl", "ucrl-mnl"}
     flat = {name: " ".join(module.__doc__.lower().split()) for name, module in modules.items()}
     assert marked == {name for name, text in flat.items() if "the source's constants are not known" in text}
     for name in marked:

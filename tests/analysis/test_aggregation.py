@@ -122,7 +122,7 @@ def test_a_row_of_the_summary_by_hand(case, tables, instance, label):
         assert np.isnan(row["optimistic"]) and np.isnan(row["optimistic_low"])
     else:
         share = (logged(case, label, "optimism").astype(np.float32) >= 0).mean(1)
-        ends = intervals.mean_interval(share, LEVEL, least=0.0, most=1.0)
+        ends = intervals.bounded_interval(share, LEVEL)
         same([row["optimistic"], row["optimistic_low"], row["optimistic_high"]], [share.mean(), *ends])
     assert np.isclose(row["saturated"], logged(case, label, "saturated").mean(), rtol=1e-6, equal_nan=True)
     assert np.isclose(row["tied"], logged(case, label, "tied").mean(), rtol=1e-6)

@@ -54,7 +54,7 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
         "chain-8, reward known; K = 500, 200 seeds",
         "ucbvi 15.0 [13.5, 16.5]; bef-rlsvi 20.0 [18.0, 22.0]",
         "20.0 [18.0, 22.0] (place 2 of 4)",
-        "300 [270, 330], failed 65% [55%, 75%]",
+        "300 [270, 330], failed 65 % [55 %, 75 %]",
         "900 [810, 990]",
         "1000 [900, 1100]",
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from befrl.analysis import comparisons, improvement
-from befrl.analysis.intervals import mean_interval, p_value
+from befrl.analysis.intervals import bounded_interval, p_value
 
 LEVEL = 0.95
 
@@ -36,7 +36,7 @@ def test_probabilities_are_those_counted_by_loops_and_pairs_add_up_to_one(finals
                 won.append(np.mean([0.5 if x == y else float(x < y) for x, y in pairs]))
             by_seed.append(np.mean(won))
         assert row["probability"] == pytest.approx(np.mean(by_seed), abs=1e-12)
-        assert (row["low"], row["high"]) == pytest.approx(mean_interval(by_seed, LEVEL, 0.0, 1.0), abs=1e-12)
+        assert (row["low"], row["high"]) == pytest.approx(bounded_interval(by_seed, LEVEL), abs=1e-12)
         assert row["seeds"] == 60
     assert table["good", "fair"]["cases"] == 2 and table["good", "alone"]["cases"] == 1
     assert not any("once" in pair for pair in table)  # it plays one case only

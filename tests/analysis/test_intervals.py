@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student_law
 
-from befrl.analysis.intervals import clopper_pearson, mean_interval, p_value
+from befrl.analysis.intervals import bounded_interval, clopper_pearson, mean_interval, p_value
 
 LAWS = {
     "normal": lambda rng, shape: rng.normal(3.0, 1.0, shape),
@@ -30,20 +30,30 @@ def weighted_mean_exceeds(points, c):
 
 @pytest.mark.parametrize("n", [3, 5, 8])
 def test_the_upper_end_is_a_quantile_of_the_weighted_mean(rng, n):
-    """With a bound far away Gaffke's end counts, and the saddlepoint formula is worst: conservative by 1 to 3.5 %."""
+    """With a bound far away the saddlepoint formula is worst: conservative by 1 to 3.5 %."""
     for level in np.repeat([0.5, 0.9, 0.95, 0.99], 10):
         x = rng.lognormal(0.0, 0.5, n)
-        _, high = mean_interval(x, level, most=50.0)
-        assert high > student(x, level)[1]
+        low, high = bounded_interval(x, level, least=0.0, most=50.0)
+        assert bounded_interval(-x, level, least=-50.0, most=0.0) == pytest.approx((-high, -low), abs=1e-9)
         assert 0.96 < weighted_mean_exceeds([*x, 50.0], high) / ((1 - level) / 2) < 1.0
 
 
 def test_the_interval_of_failures_with_a_bound_is_that_of_clopper_and_pearson():
     """On values 0 and 1 the two are the same, up to the saddlepoint formula."""
     for n, count in [(size, count) for size in (10, 30, 200) for count in range(size // 5)]:
-        low, high = mean_interval(np.r_[np.zeros(n - count), np.ones(count)], 0.95, least=0.0, most=1.0)
-        exact_low, exact_high = clopper_pearson(count, n, 0.95)
-        assert high == pytest.approx(exact_high, rel=0.006) and 0 <= low <= exact_low
+        low, high = bounded_interval(np.r_[np.zeros(n - count), np.ones(count)], 0.95)
+        assert (low, high) == pytest.approx(clopper_pearson(count, n, 0.95), rel=0.025)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 300), st.floats(0.01, 1.0), st.floats(0.0, 1.0), st.floats(0.3, 0.999), st.integers(0, 2**32))
+def test_the_interval_of_a_share_is_in_the_unit_interval_and_contains_the_mean(n, width, ones, level, seed):
+    """Also for few, small and extreme shares, whose other interval has an end beyond 1."""
+    rng = np.random.default_rng(seed)
+    shares = np.where(rng.random(n) < ones, 1.0, width * rng.random(n))
+    low, high = bounded_interval(shares, level)
+    assert 0 <= low <= shares.mean() <= high <= 1
+    assert mean_interval([0.0, 1.0], 0.95)[1] > 5
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -105,8 +115,9 @@ def test_values_without_spread_and_single_seeds():
     assert np.isnan(low).all() and np.isnan(high).all()
     assert np.array_equal(p_value(np.ones((1, 3))), np.ones(3))
     assert mean_interval(np.full(9, 2.5), 0.95) == (2.5, 2.5)
+    assert mean_interval(np.array([-2e-13, 0.0, -1e-13]), 0.95, least=0.0) == (0.0, 0.0)  # an oracle's regrets
     assert (p_value(np.zeros(9)), p_value(np.full(9, 2.5))) == (1.0, 0.0)
-    low, high = mean_interval(np.zeros(30), 0.9, most=1.0)
+    low, high = bounded_interval(np.zeros(30), 0.9)
     # No failure in 30 seeds: the end at level 90 % is the rate that is excluded with 95 %.
     assert low == 0.0 and high == pytest.approx(1 - 0.05 ** (1 / 30), rel=0.01)
 

@@ -12,7 +12,7 @@ def befrl(tmp_path, monkeypatch, capsys):
     """Calls a command line in an empty folder: befrl("list agents") -> (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     # `main` sets these for its process; here they are to be as before afterwards.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONSAFEPATH"):
         monkeypatch.setenv(name, "1")
 
     def call(line):

@@ -118,7 +118,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:
-        with pytest.raises(InputError, match=r"file: cannot be written \(File too large\)"):
+        with pytest.raises(OSError, match=r"cannot be written \(File too large\): .*file"):
             storage.write_arrays(path, "run", {"regret": noise}, {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -268,3 +268,15 @@ def test_a_table_is_read_and_one_cut_inside_a_row_is_rejected(tmp_path):
 def test_a_damaged_table_is_rejected(tmp_path, old, new, words):
     (tmp_path / "t.csv").write_bytes(TABLE.replace(old, new).encode("latin-1"))
     assert_rejected(tmp_path / "t.csv", words, read=lambda path: tidy.read(path, ("agent", "mean")))
+
+
+def test_too_little_memory_is_not_reported_as_damage(path, monkeypatch):
+    """The file may be sound: nobody should be told to delete it."""
+
+    def load(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(storage.np, "load", load)
+    for read in (storage.kind, lambda path: storage.read_arrays(path, "run")):
+        with pytest.raises(MemoryError):
+            read(path)

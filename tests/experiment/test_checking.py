@@ -102,7 +102,7 @@ BROKEN_AGENTS = {
         "the agent looks ahead: 'optimism'",
     ),
     "trajectory written": (UPDATE + "trajectory.rewards[:] = 0.0\n", "shapes", r"into an array .*mine\.py, line 1"),
-    "instance written": (UPDATE + KNOWN_REWARD, "shapes", "writes into the instance's theta_r"),
+    "instance written": (UPDATE + KNOWN_REWARD, "shapes", r"into an array .*mine\.py, line 1"),
     "policy reused": (
         PLAN + KEPT + "return replace(plan, policy=self.kept)\n",
         "shapes",

@@ -271,15 +271,16 @@ def test_curves_are_those_of_the_table(drawing):
     rows = module.shown(tables["summary"], "tuned").set_index("agent")
     assert {"bef-rlsvi", "lsvi-ucb-shared", "greedy", "random"} < set(rows.index) and "oracle" not in rows.index
     assert rows.loc["bef-rlsvi", "variant"] == "bef-rlsvi@tuned"
-    lines = {line.get_gid().removeprefix("curve "): line for line in axes.get_lines()}
+    names = style.names(tables["summary"])
+    lines = {agent: line for agent in rows.index for line in axes.get_lines() if line.get_label() == names[agent]}
     assert set(lines) == set(rows.index) and axes.get_ylim()[0] == 0
     for agent, line in lines.items():
         curve = tables["curves"][tables["curves"]["variant"] == rows.loc[agent, "variant"]]
         assert np.array_equal(line.get_ydata(), curve["mean"]) and curve["high"].max() < axes.get_ylim()[1]
-    names = {text.get_text().strip() for text in axes.texts}
+    ends = {text.get_text().strip() for text in axes.texts}
     coloured = [agent for agent, line in lines.items() if to_hex(line.get_color()) != module.GREY]
     assert len(coloured) == len(axes.collections) == module.MOST < len(lines)
-    assert names == {style.names(tables["summary"])[agent] for agent in coloured} > {"bef-rlsvi", "greedy", "random"}
+    assert ends == {names[agent] for agent in coloured} > {"bef-rlsvi", "greedy", "random"}
     assert min(np.diff(sorted(text.xy[1] for text in axes.texts))) > 0.02  # names do not overlap
 
 
@@ -299,7 +300,7 @@ def test_zero_is_drawn_as_zero(drawing):
     tables = drawing("regret")[1][0]
     for episodes in (None, 2):
         (axes,) = figures.registry.module("regret").draw([without_regret(tables, "exp-psrl", episodes)]).axes
-        (line,) = [line for line in axes.get_lines() if line.get_gid() == "curve exp-psrl"]
+        (line,) = [line for line in axes.get_lines() if line.get_label() == "exp-psrl"]
         assert line.get_ydata()[0] == 0 and (line.get_ydata() == 0).all() == (episodes is None)
         assert axes.get_ylim()[0] == axes.yaxis.get_transform().transform(0) == 0
     axes = figures.registry.module("ordering").draw([without_regret(drawing("ordering")[1][0], "exp-psrl")]).axes[0]
@@ -453,6 +454,7 @@ def test_cost_shows_the_time_of_an_episode_and_its_growth(drawing):
 def test_the_map_of_claims_shows_what_fails_and_what_it_takes_along(drawing, sources, tmp_path):
     figure, (tables,) = drawing("claims-map")
     module, table = figures.registry.module("claims-map"), tables["table"].set_index("id")
+    table = table[table["kind"] != "ours"]
     uses = {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
     axes, strips = figure.axes
     boxes = {text.get_text().split("\n")[0]: text for text in axes.texts}
@@ -544,14 +546,29 @@ def test_exploration_shows_shares_of_the_regret_of_random_play(drawing):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["chain-3", "circle-4 (no)"]
 
 
+def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference_is_not_significant(drawing):
+    figure, tables = drawing("certified")
+    for axes, track in zip(figure.axes, "UK", strict=True):
+        rows = [row for table in tables for row in table["regrets"].itertuples() if row.track == track]
+        rows = [row for row in rows if (row.agent, row.role) != ("bef-seed", "theory")]
+        for row, point in zip(rows, lines_of(axes, 1), strict=True):
+            assert point.get_xdata()[0] == min(max(row.ratio, 0.02), 50.0)
+            assert to_hex(point.get_color()) == to_hex(style.colour(row.agent))
+            assert (to_hex(point.get_markerfacecolor()) == "#ffffff") == (row.role == "theory")
+            assert (point.get_alpha() < 1) == (row.difference_low <= 0 <= row.difference_high)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["chain-3", "circle-4"]
+
+
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
     """Instances in the order of the first K; the noise scale in that of the study."""
     figure, (*tables, last) = drawing("bound")
     facts = {table["facts"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()]
-    ours, firsts = (list(line.get_xdata()) for line in axes.get_lines())
-    assert firsts == [facts[name]["first K, trivial"] for name in names] == sorted(firsts)
+    ours, *firsts = (list(line.get_xdata()) for line in axes.get_lines())
+    for theorem, shown in zip(("trivial", "bef-seed, Theorem 1", "bef-seed, Theorem 2"), firsts, strict=True):
+        assert shown == [facts[name][f"first K, {theorem}"] for name in names]
+    assert firsts[0] == sorted(firsts[0])
     assert ours == [last["table"].set_index("name")["longest"][name] for name in names] and len(ours) == len(tables)
     (axes,) = drawing("noise-forms")[0].axes
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
@@ -560,7 +577,7 @@ def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(draw
     assert [label.get_text() for label in axes.get_yticklabels()] == list(facts)
 
 
-def test_traps_show_every_share_and_at_most_six_curves(drawing):
+def test_traps_show_every_share_and_seven_curves(drawing):
     figure, tables = drawing("traps")
     n = len(tables)
     labels = [label.get_text() for label in figure.axes[n].get_yticklabels()]
@@ -576,7 +593,7 @@ def test_traps_show_every_share_and_at_most_six_curves(drawing):
             assert (list(line.get_xdata()), list(point.get_xdata())) == ([row.low, row.high], [row.never])
             assert to_hex(line.get_color()) == to_hex(point.get_color()) == to_hex(style.colour(row.agent))
         assert len(set(labels)) == len(others) and "bef-rlsvi, theory's x" in labels
-        assert len(curves.get_lines()) == 6
+        assert len(curves.get_lines()) == 7
         for line in curves.get_lines():
             same = [
                 points["regret"][part.index] for _, part in points.groupby(["agent", "setting", "ties"], dropna=False)

@@ -40,6 +40,9 @@ class Folder:
         self.path, self.parts = path, path / "own" / "parts"
         self.parts.mkdir(parents=True)
         self.write_parts()
+        for name in ("random.py", "befrl/__init__.py"):  # must not hide the modules that jobs import
+            (self.path / name).parent.mkdir(exist_ok=True)
+            (self.path / name).write_text("raise RuntimeError('imported from the current folder')\n")
 
     def write_parts(self, **added):
         for name, text in PARTS.items():
@@ -48,7 +51,7 @@ class Folder:
     def snakemake(self, *words, study=STUDY):
         (self.path / "own" / "study.json").write_text(json.dumps(study))
         options = [*words, *TARGETS, "--cores", "2", "--configfile", "own/study.json"]
-        command = [sys.executable, "-m", "snakemake", "--snakefile", PROJECT / "Snakefile", *options]
+        command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", PROJECT / "Snakefile", *options]
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = os.environ | {"PATH": path, "PYTHONPATH": str(PROJECT / "src")}
         return subprocess.run(command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=240)
@@ -84,6 +87,23 @@ def test_an_edit_costs_exactly_the_jobs_that_use_the_plugin(folder):
     assert folder.planned_after(my_agent=remark, my_mdp=remark, my_law=edit) == set()
     assert folder.planned_after(_shared=edit) == {MINE}
     assert folder.planned_after(my_mdp=edit, my_agent=remark) == {"results/instances/mine.npz", ON_MINE}
+
+
+def test_code_that_is_edited_during_a_run_and_restored_leaves_no_result(tmp_path):
+    """The first job edits a module, and jobs that depend on it fail; with the old code they run."""
+    folder = Folder(tmp_path)
+    edit = "\n\nimport sys\nfrom pathlib import Path\n\nif 'job' in sys.argv:\n"
+    folder.write_parts(my_mdp=f"{edit}    Path(__file__).with_name('_shared.py').write_text('MARK = 2\\n')\n")
+    failed = folder.snakemake("--keep-going")
+    made = {name for name in TARGETS if (tmp_path / name).exists()}
+    assert failed.returncode == 1 and made == set(TARGETS) - {MINE}
+    assert (
+        "has changed since the workflow started"
+        in (tmp_path / "results/logs/runs/tiny/U/mine/1000-1001.log").read_text()
+    )
+    folder.write_parts()
+    done = folder.snakemake()
+    assert done.returncode == 0 and (tmp_path / MINE).exists(), done.stderr
 
 
 def test_a_wrong_plugin_ends_the_workflow_with_a_sentence(folder):

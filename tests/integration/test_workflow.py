@@ -405,7 +405,7 @@ def test_the_same_command_completes_a_killed_or_interrupted_run(project, tmp_pat
     other = Project(tmp_path / "other", project.folder, study)
     wanted = ALL_RUNS | TABLES
     # What `make reproduce` runs.
-    command = [sys.executable, "tools/run_study.py", "study", "--cores", "1", *sorted(wanted)]
+    command = [sys.executable, "-m", "befrl.study.runner", "study", "--cores", "1", *sorted(wanted)]
     command += ["--configfile", "study.json"]
     with interrupted(other, number, command) as finished:
         other.finish(command=command)

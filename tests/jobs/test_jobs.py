@@ -11,10 +11,11 @@ from befrl import claims, figures, instances, jobs
 from befrl.analysis import aggregation, components, coverage, improvement, instance_table, published, table1
 from befrl.claims import errata, ledger
 from befrl.common import storage, tidy
+from befrl.common.errors import InputError
 from befrl.common.layout import PUBLISHED_TABLES
 from befrl.experiment import run_file, runs, settings, tuning
 from befrl.experiment.spec import RunSpec
-from befrl.study import columns
+from befrl.study import columns, provenance
 from befrl.study.config import check
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
@@ -176,6 +177,33 @@ def test_figures_say_what_makes_them_and_the_report_shows_them():
 
 
 # Versions.
+
+
+def test_a_job_fails_if_its_code_is_not_that_of_its_rule_or_is_written_during_its_work(study, tmp_path):
+    names = {"instance": "tiny", "track": "U", "agent": "greedy", "batch": BATCHES[0]}
+    expected, module = jobs.version("run", study, **names), tmp_path / "module.py"
+    module.write_text("x = 1")
+    with pytest.raises(InputError, match="has changed since the workflow started"):
+        with jobs.guarded("0123456789abcdef", "run", study, **names):
+            raise AssertionError("the work has started")
+    with jobs.guarded(expected, "run", study, **names):
+        provenance._content(module)
+    with pytest.raises(InputError, match=r"module.py: was written while the job ran"):
+        with jobs.guarded(expected, "run", study, **names):
+            module.write_text("x = 2; y = 3")
+    provenance._read.pop(module)
+
+
+@pytest.mark.parametrize("job", ["aggregate", "improvement"])
+def test_tables_are_not_made_of_runs_of_other_code(study, job):
+    path = Path(study.layout.run("tiny", "U", "greedy", BATCHES[0]))
+    before, (log, meta) = path.read_bytes(), run_file.load(path)
+    names = {"instance": "tiny", "track": "U"} if job == "aggregate" else {}
+    run_file.save(path, log, meta | {"code": "0123456789abcdef"})
+    with pytest.raises(InputError, match=r"1000-1001.npz: it was made by other code than the present"):
+        jobs.registry.module(job).make(study, **names)
+    path.write_bytes(before)
+
 
 TINY_RUNS = {("run", "tiny", "U", agent, batch) for agent in ("ours", "greedy", "random") for batch in BATCHES}
 RUNS = TINY_RUNS | {("run", "swim", "K", agent, batch) for agent in ("ucrl-vtr", "greedy") for batch in BATCHES}

@@ -462,6 +462,14 @@ def test_filter_buttons_count_the_claims():
     assert all("disabled" in button["attributes"] for button in buttons)
 
 
+def test_our_own_statements_are_counted_apart_and_named_where_they_fail():
+    own = a_claim("S01", "fails", kind="ours", part="Ours: bef-seed")
+    made = page(claims=[a_claim("C01", "holds"), own])
+    texts = [button["text"] for button in made.all("button", data_filter="verdict")]
+    assert texts == ["all 2", "holds 1", "ours, fails 1"]
+    assert "a statement of ours" in made.text("claim-S01") and "in the paper" not in made.text("claim-S01")
+
+
 def test_formulas_become_mathml_and_nothing_else_gets_in():
     made = mathematics(r"if $\mathbb E_{\theta}[r]\le\frac12$ & so")
     assert made.startswith("if <math") and made.endswith("</math> &amp; so")

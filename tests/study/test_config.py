@@ -12,7 +12,7 @@ import yaml
 from befrl.analysis import components
 from befrl.common.errors import InputError
 from befrl.experiment.tuning import Halving
-from befrl.study.config import check, load
+from befrl.study.config import check, load, of_workflow
 from befrl.study.study import Study
 from helpers import PROJECT
 from small_study import BASE, changed, error_of
@@ -74,6 +74,8 @@ output = "" -> output = '' is not allowed: it must be a non-empty text
 output = "a{b}" | -rf | .git | src | src/befrl | .. | ../out | /tmp/out | a/../../b | a b -> OUTPUT
 output = $HOME | "a\\n" | größe | config/README.md | results | a//.b | LONGLONGLONG -> OUTPUT
 seeds = 1.0e+308 | null -> seeds = ... is not allowed: it must be a whole number from 2 to 1000000
+components.certified = {instances: {large: {}}} -> components.certified: unknown instance 'large': choose one of small
+components.certified.instances = {small: {seed: 3}} -> components.certified.instances.small: unknown key 'seed' (did
 components.exploration.episodes = {small: 0} -> components.exploration.episodes.small = 0 ... from 1 to 1000000
 statistics.level = 0.0 | 1 | HUGE -> statistics.level = ... is not allowed: it must be a number above 0 and below 1
 statistics.level = .nan | .inf -> statistics.level = ... is not allowed: it must be a finite number
@@ -116,7 +118,7 @@ def bad_configs():
         left, _, message = line.partition(" -> ")
         path, _, values = left.partition(" = ")
         yield from ((path, yaml.safe_load(value), message.split("...")) for value in values.split(" | "))
-    for kind in sorted({*components.registry.names()} - {"exploration"}):
+    for kind in sorted({*components.registry.names()} - {"certified", "exploration"}):
         yield f"components.{kind}.instances", ["large"], [f"components.{kind}: unknown instance 'large': choose one of"]
 
 
@@ -149,14 +151,17 @@ def test_names_are_texts_and_whole_numbers_whole_however_they_are_written():
 
 def test_component_settings_are_given_by_instance():
     given = {
+        "certified": {"instances": {"small": {"seeds": 7}}, "episodes": 9},
         "exploration": {"episodes": {"small": 7}, "tuning": 3},
         "planners": {"instances": ["small"], "features": [4, 8]},
     }
     study = check(BASE | {"components": given})
+    (settings,) = study.component("certified").values()
+    assert (settings["seeds"], settings["episodes"], settings["configurations"]) == (7, 9, 12)
     assert study.component("exploration") == {"small": {"episodes": 7, "tuning": 3, "evaluation": 20}}
     assert study.component("planners") == {"small": {"features": [4, 8], "repetitions": 30}}
     assert study.component("densities") == study.component("estimators") == {}
-    assert study.components() == [("exploration", "small"), ("planners", "small")]
+    assert study.components() == [(kind, "small") for kind in ("exploration", "certified", "planners")]
     assert check(BASE).components() == []
 
 
@@ -171,6 +176,17 @@ def test_groups_stand_for_their_agents_and_unused_agents_are_left_out():
     assert check(own)["agents"]["psrl"]["set"] == {"tau": 2}
     config["study"]["small"]["agents"] = ["greedy", "mine"]
     assert "agent 'greedy' is named twice" in error_of(config)
+
+
+def test_a_case_needs_an_agent_besides_the_oracle():
+    config = changed("study.small.agents", ["best"]) | {"agents": {"best": {"algorithm": "oracle"}}}
+    assert error_of(config).startswith("study.small.agents: there is only the oracle")
+
+
+def test_commands_name_the_snakefile_of_another_folder():
+    there = of_workflow(BASE, [], [], "there/Snakefile").command("figures/a b.svg")
+    assert there == "snakemake --cores all --snakefile there/Snakefile 'figures/a b.svg'"
+    assert check(BASE).command("a.svg") == "snakemake --cores all a.svg"
 
 
 def test_published_cases_are_left_out_of_the_comparison():

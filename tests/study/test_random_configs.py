@@ -63,6 +63,7 @@ def studies(draw):
     """A valid config, and its study."""
     config = {"instances": draw(some(instances.registry, "family"))}
     config["agents"] = draw(some(agents.registry, "algorithm", *TUNED))
+    assume({entry["algorithm"] for entry in config["agents"].values()} != {"oracle"})
     own = {
         "seeds": st.integers(2, 40),
         "tuning": st.integers(4, 30).map(lambda n: {"configurations": n, "seeds": [n // 4, n], "kept": [n // 2]}),

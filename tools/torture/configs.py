@@ -58,7 +58,7 @@ def check(value):
 
 def dry_run(path):
     """The error message by which `make` rejects a config, or None if it is accepted."""
-    command = [sys.executable, "tools/run_study.py", "smoke", "-n", "--quiet", "all", "--configfile", str(path)]
+    command = [sys.executable, "-m", "befrl.study.runner", "smoke", "-n", "--quiet", "all", "--configfile", str(path)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode in (0, 2), f"exit code {done.returncode}: {done.stderr[-2000:]}"
     assert "Traceback" not in done.stderr, done.stderr[-2000:]

@@ -24,7 +24,7 @@ from pathlib import Path
 import psutil
 from outcomes import Outcomes
 
-import run_study
+from befrl.study import runner
 
 PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "src", "tools", "environment.yml", "requirements.lock")
@@ -50,7 +50,7 @@ class Copy:
         self.environment = os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
 
     def start(self):
-        command = [sys.executable, "tools/run_study.py", "smoke", "--configfile", "config/smoke.yaml"]
+        command = [sys.executable, "-m", "befrl.study.runner", "smoke", "--configfile", "config/smoke.yaml"]
         with open(self.folder / "log", "w") as log:
             return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=log)
 
@@ -72,7 +72,7 @@ class Copy:
     def forget(self):
         """Make the next start one from nothing, with logs of its own."""
         shutil.rmtree(self.folder / OUTPUT)
-        shutil.rmtree(self.folder / run_study.STATE / "log")
+        shutil.rmtree(self.folder / runner.STATE / "log")
 
 
 def processes(folder, word=None):
@@ -80,7 +80,7 @@ def processes(folder, word=None):
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if process.environ().get(run_study.VARIABLE) == str(folder):
+            if process.environ().get(runner.VARIABLE) == str(folder):
                 if word is None or word in process.cmdline():
                     found.append(process)
     return found
@@ -107,7 +107,7 @@ class Start:
 
 def starts(folder):
     """Every start of Snakemake in a folder, from its logs; a job is identified by its rule and its outputs."""
-    logs = sorted((Path(folder) / run_study.STATE / "log").glob("*.snakemake.log"))
+    logs = sorted((Path(folder) / runner.STATE / "log").glob("*.snakemake.log"))
     return [start_of(log.read_text(errors="replace")) for log in logs]
 
 

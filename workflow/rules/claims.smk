@@ -19,7 +19,8 @@ for section, ids in STUDY.claim_sections().items():
             section=section,
             version=version("claims", section=section),
         shell:
-            "python -m befrl job claims --study {STUDY_FILE:q} --section {params.section} > {log:q} 2>&1"
+            "python -P -m befrl job claims --study {STUDY_FILE:q} --version {params.version}"
+            " --section {params.section} > {log:q} 2>&1"
 
 
 rule ledger:
@@ -36,4 +37,4 @@ rule ledger:
     params:
         version=version("ledger"),
     shell:
-        "python -m befrl job ledger --study {STUDY_FILE:q} > {log:q} 2>&1"
+        "python -P -m befrl job ledger --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"

@@ -15,7 +15,12 @@ def stop(error):
 
 
 try:
-    STUDY = of_workflow(config, workflow.configfiles, workflow.overwrite_configfiles)
+    STUDY = of_workflow(
+        config,
+        workflow.configfiles,
+        workflow.overwrite_configfiles,
+        workflow.main_snakefile,
+    )
 except InputError as error:
     stop(error)
 

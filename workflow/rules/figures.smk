@@ -34,8 +34,8 @@ rule case_figures:
     params:
         version=version("case-figures"),
     shell:
-        "python -m befrl job case-figures --study {STUDY_FILE:q} --instance {wildcards.instance}"
-        " --track {wildcards.track} > {log:q} 2>&1"
+        "python -P -m befrl job case-figures --study {STUDY_FILE:q} --version {params.version}"
+        " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
 @checked
@@ -60,7 +60,8 @@ rule figure:
     params:
         version=version("figure"),
     shell:
-        "python -m befrl job figure --study {STUDY_FILE:q} --figure {wildcards.figure} > {log:q} 2>&1"
+        "python -P -m befrl job figure --study {STUDY_FILE:q} --version {params.version}"
+        " --figure {wildcards.figure} > {log:q} 2>&1"
 
 
 ruleorder: case_figures > figure

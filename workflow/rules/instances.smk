@@ -17,7 +17,8 @@ rule instance:
     params:
         version=version("instance"),
     shell:
-        "python -m befrl job instance --study {STUDY_FILE:q} --instance {wildcards.instance} > {log:q} 2>&1"
+        "python -P -m befrl job instance --study {STUDY_FILE:q} --version {params.version}"
+        " --instance {wildcards.instance} > {log:q} 2>&1"
 
 
 rule instances:
@@ -37,4 +38,4 @@ rule instances:
     params:
         version=version("instances"),
     shell:
-        "python -m befrl job instances --study {STUDY_FILE:q} > {log:q} 2>&1"
+        "python -P -m befrl job instances --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"

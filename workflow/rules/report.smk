@@ -24,4 +24,4 @@ rule report:
     params:
         version=version("report"),
     shell:
-        "python -m befrl job report --study {STUDY_FILE:q} > {log:q} 2>&1"
+        "python -P -m befrl job report --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"

@@ -6,20 +6,27 @@
     gate:    play pi if U_1 - O_1 <= c (O_1 - L_1) in all states, otherwise the greedy policy of T_1
     certificate = U_1 - L_1, with the L of the policy that is played
 
-upper and lower are expectations over sets of next-state laws at each (s,a) (`robust.py`) that follow from the likelihood
-(`likelihood_sets.py`), and r- <= r <= r+ likewise. With probability 1 - delta, for all episodes together, U >= V*, O >=
-V^pi >= L, and so V* - V^pi <= certificate (Theorem 0 of docs/repair-proof.md, which bounds the regret, too). Neither
-alpha nor a tuned constant is used, and nothing is clipped. In track K, r-, r^ and r+ are the true mean rewards. Shapes:
-sets (n, N, A); V~, U, O and L together (n, N, 4); Q (n, H, cells, A); zeta (n,).
+upper and lower are expectations over sets of next-state laws at each (s,a) (`robust.py`) that follow from the
+likelihood (`likelihood_sets.py`), and r- <= r <= r+ likewise. With probability 1 - delta, for all episodes together,
+U >= V*, O >= V^pi >= L, and so V* - V^pi <= certificate (Theorem 0 of docs/repair-proof.md, which bounds the regret,
+too). Neither alpha nor a tuned constant is used, and nothing is clipped. In track K, r-, r^ and r+ are the true mean
+rewards. Shapes: sets (n, N, A); V~, U, O and L together (n, N, 4); Q (n, H, cells, A); zeta (n,).
 
-The agent is told the model (psi, base measures, features, reward law), a bound B on |theta*|_A and bounds S* on the
-natural parameters of next states and rewards. B and S* are the exact norms of theta*.
+The agent is told psi, the base measures, the features, the law of rewards, a bound B on |theta*|_A and bounds S* on the
+natural parameters of next states and of rewards. B and S* are the exact norms of theta*. The bound beta on covariances
+and the self-concordance M are computed from psi; for other continuous families than the package's own they take the
+diameter of psi on the nodes, unless its user states it.
 
-**Deviations** from docs/repair-proof.md. Mean rewards need not lie in [0, 1]: |c| <= S* bounds r- and r+. Policies are
-constant on cells. Where features vary within cells, U_1 - O_1 includes the loss from this, interpolation errors are in no
-bound, and the total variation of `width: interval` is replaced by Pinsker's bound. Where actions tie, O is the largest
-and L the smallest value of those that may be played. `scale` multiplies the radii b of the sets; below 1 nothing is
-guaranteed.
+**Deviations** from docs/repair-proof.md:
+- Where features vary within cells nothing is promised (`certificate_delta` is 1). Interpolation errors are in no bound,
+  visits count with weights of either sign, so that b and Hbar are approximations, and the total variation of
+  `width: interval` is replaced by Pinsker's bound. U_1 - O_1 includes the loss of policies that are constant on cells.
+- Mean rewards need not lie in [0, 1]: r- and r+ are bounded by |c| <= S*, not by 0 and 1 (Section 8).
+- `width: interval` alone has Theorem 1 with omega = 2, but not Theorem 2. `kl` tries a few values of lambda.
+- delta is halved between transitions and rewards, and split evenly over the sets of each. Estimates are not projected.
+- After the first plan the ends of one-hot intervals are one step of Newton's method beyond the exact ones, or at them.
+- Where actions tie, O is the largest and L the smallest value of those that may be played.
+- `scale` multiplies the radii b of the sets; below 1 nothing is promised.
 """
 
 from dataclasses import dataclass
@@ -30,7 +37,6 @@ import numpy as np
 from befrl.agents.base import EXACT, BaseAgent, Plan
 from befrl.common.errors import Refused
 from befrl.common.parameters import choice, number, optional, scale
-from befrl.learning.estimators import mle
 from befrl.learning.learner import Learner
 from befrl.learning.likelihood_sets import Rewards, States, sets_of
 from befrl.learning.reward_learner import RewardLearner
@@ -46,7 +52,9 @@ class Parameters:
     delta: float = number(0.05, 1e-12, 1.0, "failure rate of the certificates")
     eta: float | None = optional(1e-6, 1e6, "weight of the penalties; m/B^2 of each if none", ridge=True)
     width: str = choice(
-        "auto", ("auto", "interval", "bernstein", "kl"), "expectations; auto: interval if psi orders the states, else bernstein"
+        "auto",
+        ("auto", "interval", "bernstein", "kl"),
+        "expectations; auto: interval if psi orders the states, else bernstein",
     )
     law: str = choice("normal", ("normal", "uniform", "one"), "law of zeta: min(1, |N(0, 1)|/2), uniform, or always 1")
     gate: float = number(0.25, 0.0, 1e6, "the constant c of the gate")
@@ -61,8 +69,10 @@ class Agent(BaseAgent):
             raise Refused(
                 "agent 'bef-seed': width = interval needs p = 1 and states in the order of psi: choose bernstein or kl"
             )
-        for name, bound in (("next states", model.family.covariance_bound), ("rewards", model.reward.variance_bound)):
-            if bound is None or not np.isfinite(bound):
+        family, law = model.family, model.reward
+        states, rewards = (family.covariance_bound, family.self_concordance), (law.variance_bound, law.self_concordance)
+        for name, bounds in (("next states", states), ("rewards", rewards)):
+            if not np.isfinite(bounds).all():
                 raise Refused(f"agent 'bef-seed': no bound on the variance of {name} is known for all parameters")
         return EXACT
 
@@ -71,7 +81,7 @@ class Agent(BaseAgent):
         model, known = problem.model, problem.known_theta_r is not None
         options = (parameters.eta, parameters.delta / (1 if known else 2), parameters.scale)
         self.states = sets_of(States(model, problem.constants), *options)
-        self.learner = Learner(problem, SimpleNamespace(eta=self.states.eta, estimator=mle.__name__.split(".")[-1]))
+        self.learner = Learner(problem, SimpleNamespace(eta=self.states.eta, estimator="mle"))
         if not known:
             self.rewards = sets_of(Rewards(model, problem.constants), *options)
             self.learner.reward = RewardLearner(problem, self.rewards.eta * self.rewards.source.unit)
@@ -145,8 +155,10 @@ class Agent(BaseAgent):
         return robust.between_smooth(family, low[..., None], high[..., None], self.reach)
 
     def facts(self):
-        promised = np.where(self.parameters.scale >= 1, self.parameters.delta, 1.0)  # smaller sets promise nothing
-        return {"certificate_delta": promised, "eta_p": self.states.eta}
+        # Smaller sets promise nothing, and neither does interpolation.
+        sound = (self.parameters.scale >= 1) & (not self.problem.model.smooth)
+        found = {"certificate_delta": np.where(sound, self.parameters.delta, 1.0), "eta_p": self.states.eta}
+        return found | {"beta": self.states.source.beta, "self_concordance": self.states.source.M}
 
 
 def backward(space, sets, rewards, share, soft, bold):

@@ -2,17 +2,17 @@
 
     P~_j(.|s,a) ~ Dirichlet( (N(s,a,.) + n_0 1[. = s_0])/kappa )  on S and s_0,   j = 1 .. J,   independent
     Q_h         = r + max_j P~_j V_{h+1},   V_h = max_a Q_h,   V_h(s_0) = r_0 (H-h+1),   V_{H+1} = 0
-    kappa = 2 ln(S A H K/delta),   n_0 = alpha_0 kappa,   alpha_0 = 1,   r_0 = 2,   J = 8
+    kappa = 2 ln(S A H K/delta),   n_0 = alpha_0 kappa,   alpha_0 = 1,   r_0 = 1,   J = 8
 
 All pseudo-counts are on the fake state s_0. Next states not seen so far have probability 0, so that a support mask as
 in PSRL would change nothing. `scale` multiplies kappa; kappa = 0 is the empirical model, with s_0 where N(s,a) = 0.
 Shapes: P~ (n, T, C, A, J, C + 1), s_0 last, on cells.
 
-**Deviations.** The source's constants are not known; it has r_0 > 1 and a logarithmic J. With this kappa the standard
-deviation sqrt(kappa Var/N) is the error of a normal mean at the level delta/(S A H K), and the best of eight draws
-exceeds it with probability 3/4. The authors' code has kappa = n_0 = r_0 = 1, J = 8, Beta posteriors of rewards, and V
-clipped at H. There the clip has no effect; here nothing is clipped. In track U r is drawn J times as in PSRL, with
-kappa times the variance, and Q_h = max_j ( r~_j + P~_j V_{h+1} ), as in the code. The theory is for `share: none`.
+**Deviations.** The source's constants are not known; its proofs need r_0 > 1 and a logarithmic J. With this kappa the
+standard deviation sqrt(kappa Var/N) is the error of a normal mean at the level delta/(S A H K), and the best of eight
+draws exceeds it with probability 3/4. The authors' code has kappa = n_0 = r_0 = 1, J = 8, Beta posteriors of rewards,
+and V clipped at H. There the clip has no effect; here nothing is clipped. In track U r is drawn J times as in PSRL,
+with kappa times the variance, and Q_h = max_j ( r~_j + P~_j V_{h+1} ), as in the code. The theory is for `share: none`.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Parameters(RewardPrior):
     share: str = cells.share("steps")
     kappa: float | None = optional(0.0, 1e6, "an absolute kappa instead of a multiple")
     alpha_0: float = number(1.0, 1e-3, 1e6, "prior Dirichlet parameter n_0/kappa of the fake state", ridge=True)
-    r_0: float = number(2.0, 0.0, 1e3, "reward of the fake state at each step")
+    r_0: float = number(1.0, 0.0, 1e3, "reward of the fake state at each step")
     samples: int = integer(8, 1, 1000, "number J of draws, whose best is taken for each (s,a)")
     delta: float = number(0.05, 1e-12, 1.0, "failure rate in kappa")
 
@@ -44,7 +44,7 @@ class Parameters(RewardPrior):
 
 
 class Agent(cells.TabularAgent):
-    surrogate = "kappa = n_0 is twice the logarithm of S A H K/delta, r_0 = 2, and J = 8 as in the authors' code."
+    surrogate = "kappa = n_0 is twice the logarithm of S A H K/delta; r_0 = 1 and J = 8 as in the authors' code."
 
     def __init__(self, problem, parameters):
         super().__init__(problem, parameters)

@@ -10,7 +10,9 @@ from befrl.common.errors import InputError
 from befrl.experiment import run_file, settings, tuning
 from befrl.experiment.certificates import given
 
-CASE = ("instance", "family", "instance_parameters", "track", "episodes", "root_seed", "ties")  # shared by all runs
+# Shared by all runs of a case, and `identity` up to rounding.
+CASE = ("instance", "family", "instance_parameters", "track", "horizon", "episodes", "root_seed", "ties")
+ROUNDING = 1e-8  # largest difference of the identities of an instance on different processors
 FAMILIES = ("tuned", "theory")  # comparisons of agents with tuned and with theoretical constants
 
 
@@ -35,6 +37,7 @@ def variants_of(runs, first):
     meta = metas[0]
     for each in metas:
         _same(each, first, CASE, "aggregate one case only")
+        _same_instance(each, first)
         _same(each, meta, ("algorithm", "labels", "settings"), "a label means one setting")
     seeds = np.concatenate([each["seeds"] for each in metas])
     if len(np.unique(seeds)) < len(seeds):
@@ -59,6 +62,13 @@ def _same(meta, other, keys, advice):
     for key in keys:
         if meta[key] != other[key]:
             raise InputError(f"runs of '{meta['labels'][0]}' and '{other['labels'][0]}' differ in {key}: {advice}")
+
+
+def _same_instance(meta, other):
+    if not np.allclose(meta["identity"], other["identity"], rtol=ROUNDING, atol=ROUNDING):
+        runs = f"runs of '{meta['labels'][0]}' and '{other['labels'][0]}'"
+        named = f"of two different instances named '{meta['instance']}'"
+        raise InputError(f"{runs} are {named}: their transitions, rewards or starts differ")
 
 
 def aggregate(paths, outcomes, level):
@@ -110,6 +120,8 @@ def tables(variants, outcomes, level):
     paired, order = [], []
     for family in FAMILIES:
         compared = _compared(rows, family)
+        if not compared:  # only the oracle has been played
+            continue
         adjusted = comparisons.adjusted_p_values(np.stack([finals[row["variant"]] for row in compared], axis=1))
         paired += [names | {"family": family} | row for row in _pairs(compared, finals, adjusted, level)]
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
@@ -159,7 +171,7 @@ def _summary(meta, log, cumulative, level):
     row = dict.fromkeys((*names, "saturated"), np.nan)
     if np.isfinite(log["optimism"]).all():
         shares = (log["optimism"] >= 0).mean(1)
-        row |= intervals.mean_with_interval(shares, level, names, least=0.0, most=1.0)
+        row |= intervals.share_with_interval(shares, level, names)
     if np.isfinite(log["saturated"]).all():
         row["saturated"] = log["saturated"].mean(dtype=float)
     failed = statistics.failed(log["regret"], meta["optimal_value"] - meta["uniform_value"])

@@ -61,6 +61,18 @@ def difference(first, second):
     return Population(draw, first.mean - second.mean, np.hypot(first.sd, second.sd), first.fails or second.fails)
 
 
+def shares(whole, a, b):
+    """A share of 1 with probability `whole`, otherwise with law Beta(a, b), such as those of optimistic episodes."""
+
+    def draw(rng, shape):
+        values = np.where(rng.random(shape) < whole, 1.0, rng.beta(a, b, shape))
+        return values, np.zeros(shape, dtype=bool)
+
+    mean = whole + (1 - whole) * a / (a + b)
+    square = whole + (1 - whole) * a * (a + 1) / ((a + b) * (a + b + 1))
+    return Population(draw, mean, np.sqrt(square - mean**2), most=1.0)
+
+
 def failures(rate, good=1.0):
     """Most seeds have regret about `good`, a share `rate` of them about 20; above 60 there is next to none."""
     return mixture((1 - rate, good, 0.2), (rate, 20.0, 0.2), most=60.0)
@@ -76,6 +88,9 @@ POPULATIONS = {
     "three regimes": mixture((0.6, 1.0, 0.3), (0.3, 3.0, 0.5), (0.1, 20.0, 0.3), most=120.0),
     "difference, equal agents": difference(failures(0.03), failures(0.03)),
     "difference, one fails 3 %": difference(failures(0.03), mixture((1.0, 1.57, 0.5))),
+    "share, small": shares(0.0, 0.2, 20.0),
+    "share, one in 3 %": shares(0.03, 0.2, 20.0),
+    "share, medium": shares(0.0, 2.0, 2.0),
 }
 
 
@@ -131,8 +146,9 @@ def _evaluate(population, values, failed, rng):
             CHOSEN: intervals.mean_interval(values, level),
         }
         if population.most is not None:
+            made[BOUNDED] = intervals.bounded_interval(values, level, 0.0, population.most)
+        if population.fails and population.most is not None:
             made["split"] = other_intervals.split(values, failed, population.most, level)
-            made[BOUNDED] = intervals.mean_interval(values, level, least=0.0, most=population.most)
         for method, (low, high) in made.items():
             above = high < population.mean
             yield (method, level), (~above & (low <= population.mean), above, high - low)

@@ -15,7 +15,7 @@ from befrl.common.errors import InputError
 
 HEAD = (
     "case",
-    "best tuned agents (not told apart from the first)",
+    "best tuned agents (not significantly different from the first)",
     "BEF-RLSVI tuned",
     "greedy tuned",
     "BEF-RLSVI, Theorem 1's x_k",
@@ -50,7 +50,7 @@ def sentences(tables, paired) -> list[str]:
     most = max(counts.values())
     first = ", ".join(sorted(agent for agent, count in counts.items() if count == most))
     always = sorted(set.intersection(*(_learning(rows[case]) for case in cases)))
-    failing = {_name(*case): ", ".join(_failing(rows[case])) for case in cases}
+    failing = {case_name(*case): ", ".join(_failing(rows[case])) for case in cases}
     failures = "; ".join(f"{case}: {names}" for case, names in failing.items() if names)
     return [
         f"Tuned, BEF-RLSVI has significantly less regret than tuned greedy in {better} {of_all}. Its places among the "
@@ -77,27 +77,28 @@ def answers(layout, cases, verdicts) -> str:
     trap = tidy.read(layout.component("traps", "never", TRAP), components.tables("traps")["never"])
     trap = trap[trap["ties"] == "random"].assign(setting=trap["setting"].fillna("")).set_index(["agent", "setting"])
     ours, other = (trap.loc[key] for key in (("bef-rlsvi", "scale=1"), ("exp-ucrl", "")))
+    never = [share_text(row["never"], row["low"], row["high"]) for row in (ours, other)]
     lines = [
-        f"**Tuned, it works.** In {len(cases)} cases BEF-RLSVI has {_span(ratios)} times less regret than tuned greedy "
-        f"play. Among the tuned agents it is never better than place {min(places)[0]} of {min(places)[1]}.",
+        f"**Tuned, it works.** In {len(cases)} cases BEF-RLSVI has {span_text(ratios)} times less regret than tuned "
+        f"greedy play. Among the tuned agents it is never better than place {min(places)[0]} of {min(places)[1]}.",
         "**With its theoretical constants it does not learn.** The noise scale of Theorem 1 is "
-        f"{_span(noises, '.0e')} times the tuned one. The regret is then {_span(shares, '.0f')} % of that of random "
-        "play.",
-        f"**Theorem 1 is false** ([C62](docs/claims/C62.md)). On `{TRAP}`, an MDP built to show it, {_share(ours)} of "
+        f"{span_text(noises, '.0e')} times the tuned one. The regret is then {span_text(shares, '.0f')} % of that of "
+        "random play.",
+        f"**Theorem 1 is false** ([C62](docs/claims/C62.md)). On `{TRAP}`, an MDP built to show it, {never[0]} of "
         f"{ours['seeds']} seeds never try the best action in {ours['episodes']} episodes; with EXP-UCRL "
-        f"{_share(other)}.",
+        f"{never[1]}.",
         f"**Much of the paper holds.** {verdicts.partition('. ')[0]}.",
     ]
     return "\n".join(f"- {line}" for line in lines) + "\n"
 
 
-def _span(values, form=".2g"):
+def span_text(values, form=".2g"):
     low, high = (f"{value:{form}}".replace("e+0", "e") for value in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 
-def _share(row):
-    return f"{row['never']:.0%} [{row['low']:.0%}, {row['high']:.0%}]".replace("%", " %")
+def share_text(share, low, high):
+    return f"{share:.0%} [{low:.0%}, {high:.0%}]".replace("%", " %")
 
 
 def _significant(paired, less, more):
@@ -135,7 +136,7 @@ def read(layout, cases):
     return tables
 
 
-def _name(instance, track):
+def case_name(instance, track):
     return f"{instance}, reward {'known' if track == 'K' else 'unknown'}"
 
 
@@ -146,17 +147,19 @@ def _regrets(instance, track, summary, order):
     shown = []
     for row in leaders.head(MOST).itertuples():
         constant = remarks.CONSTANT in str(by_variant.loc[row.variant, "remarks"])
-        shown.append(f"{row.agent} {_regret(by_variant.loc[row.variant])}{' (constant policy)' if constant else ''}")
+        shown.append(
+            f"{row.agent} {regret_text(by_variant.loc[row.variant])}{' (constant policy)' if constant else ''}"
+        )
     more = f"; {len(leaders) - MOST} more" if len(leaders) > MOST else ""
     places = {row.agent: f" (place {row.place} of {len(order)})" for row in order.itertuples()}
     greedy = by_variant.loc["greedy@tuned"]
     return (
-        f"{_name(instance, track)}; K = {summary['episodes'].iloc[0]}, {summary['seeds'].iloc[0]} seeds",
+        f"{case_name(instance, track)}; K = {summary['episodes'].iloc[0]}, {summary['seeds'].iloc[0]} seeds",
         "; ".join(shown) + more,
-        _regret(by_variant.loc["bef-rlsvi@tuned"]) + places["bef-rlsvi"],
-        f"{_regret(greedy)}, failed {greedy['failed']:.0%} [{greedy['failed_low']:.0%}, {greedy['failed_high']:.0%}]",
-        _regret(by_variant.loc["bef-rlsvi"]),
-        _regret(by_variant.loc["random"]),
+        regret_text(by_variant.loc["bef-rlsvi@tuned"]) + places["bef-rlsvi"],
+        f"{regret_text(greedy)}, failed {share_text(greedy['failed'], greedy['failed_low'], greedy['failed_high'])}",
+        regret_text(by_variant.loc["bef-rlsvi"]),
+        regret_text(by_variant.loc["random"]),
     )
 
 
@@ -167,10 +170,10 @@ def _tuning(instance, track, tuning):
         chosen = part.set_index("chosen")
         ratios[agent] = chosen.loc["median", "first_mean"] / max(chosen.loc["tuned", "mean"], 1e-6)
     words = [f"{agent} {_round(ratios[agent])}" for agent in sorted(ratios, key=ratios.get)]
-    return _name(instance, track), ", ".join(words[:3]), ", ".join(words[:-4:-1])
+    return case_name(instance, track), ", ".join(words[:3]), ", ".join(words[:-4:-1])
 
 
-def _regret(row):
+def regret_text(row):
     return f"{_round(row['mean'])} [{_round(row['low'])}, {_round(row['high'])}]"
 
 

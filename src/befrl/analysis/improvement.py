@@ -70,5 +70,5 @@ def _wins(cases, first, second, seeds):
 
 def _row(first, second, cases, won, level):
     names = ("probability", "low", "high")
-    ends = intervals.mean_with_interval(won, level, names, least=0.0, most=1.0)
+    ends = intervals.share_with_interval(won, level, names)
     return {"first": first, "second": second, "cases": cases, "seeds": len(won)} | ends

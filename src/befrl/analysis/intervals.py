@@ -1,10 +1,10 @@
 """Intervals for means and shares over seeds, with a p-value that agrees with them. Nothing is resampled.
 
-Each end of the interval of a mean is the wider of two: Student's t, exact for normal values, and Gaffke's bound, for
-rare large values. Gaffke's upper end is a quantile of sum_i w_i x_i: the x_i are the n values and their upper bound,
-the weights w are uniform on the simplex. On values 0 and 1 it is Clopper and Pearson's (Learned-Miller and Thomas 2019,
-arXiv:1905.06208). Without a known bound the largest value counts twice, so that failures are covered if one was seen.
-`docs/statistics.md` has the measured coverage.
+Gaffke's upper end is a quantile of sum_i w_i x_i: the x_i are the n values and their upper bound, the weights w are
+uniform on the simplex. On values 0 and 1 it is Clopper and Pearson's (Learned-Miller and Thomas 2019,
+arXiv:1905.06208). Values with known bounds, such as shares, have these ends, which lie within the bounds. Without a
+known bound the largest value counts twice, so that failures are covered if one was seen, and each end is the wider of
+Gaffke's and of Student's, which is exact for normal values. `docs/statistics.md` has the measured coverage.
 
 With exponential E_i, w = E / sum E, so P(sum_i w_i x_i > c) = P(sum_i E_i (x_i - c) > 0). Lugannani and Rice's
 saddlepoint formula, in Barndorff-Nielsen's form Phi(-r*), gives this probability. The saddlepoint t is 1 / (s - c) for
@@ -20,26 +20,43 @@ BLOCK = 1 << 16  # numbers in a block, which stays in the cache
 SEARCH = -60.0, 8.0
 
 
-def mean_interval(values, level, least=None, most=None):
+def mean_interval(values, level, least=None):
     """Interval of the mean over the first axis: (n, ...) -> low, high of shape (...); NaN if n = 1.
 
-    Known bounds of all values: the lower end is cut off at `least`; with `most` the upper end covers unseen failures.
+    If no value can be below `least`, smaller ones are rounding errors, and the lower end is cut off there.
     """
-    columns, shape = _columns(values)
+    columns, shape = _columns(values if least is None else np.maximum(values, least))
     n = columns.shape[1]
     if n < 2:
         return np.full(shape, np.nan)[()], np.full(shape, np.nan)[()]
-    tail, mean, top = (1 - level) / 2, columns.mean(1), columns.max(1)
+    tail, mean = (1 - level) / 2, columns.mean(1)
     half = special.stdtrit(n - 1, 1 - tail) * (columns.std(1, ddof=1) / np.sqrt(n))
-    high = _upper_end(columns, top if most is None else np.maximum(top, most), -special.ndtri(tail))
     low = np.minimum(mean - half, -_upper_end(-columns, -columns.min(1), -special.ndtri(tail)))
+    high = np.maximum(mean + half, _upper_end(columns, columns.max(1), -special.ndtri(tail)))
     low = low if least is None else np.maximum(low, least)
-    return low.reshape(shape)[()], np.maximum(mean + half, high).reshape(shape)[()]
+    return low.reshape(shape)[()], high.reshape(shape)[()]
 
 
-def mean_with_interval(values, level, names=("mean", "low", "high"), least=None, most=None):
+def mean_with_interval(values, level, names=("mean", "low", "high"), least=None):
     """The mean over the first axis and the ends of its interval, by name."""
-    return dict(zip(names, (values.mean(0), *mean_interval(values, level, least, most)), strict=True))
+    values = values if least is None else np.maximum(values, least)
+    return dict(zip(names, (values.mean(0), *mean_interval(values, level, least)), strict=True))
+
+
+def bounded_interval(values, level, least=0.0, most=1.0):
+    """Interval of the mean over the first axis of values between two bounds, within them; NaN if n = 1."""
+    columns, shape = _columns(values)
+    if columns.shape[1] < 2:
+        return np.full(shape, np.nan)[()], np.full(shape, np.nan)[()]
+    quantile = -special.ndtri((1 - level) / 2)
+    low = 0.0 - _upper_end(-columns, np.full(len(columns), -least), quantile)
+    high = _upper_end(columns, np.full(len(columns), most), quantile)
+    return low.reshape(shape)[()], high.reshape(shape)[()]
+
+
+def share_with_interval(shares, level, names):
+    """The mean over the first axis of shares, and the ends of its interval, by name."""
+    return dict(zip(names, (shares.mean(0), *bounded_interval(shares, level)), strict=True))
 
 
 def p_value(differences):

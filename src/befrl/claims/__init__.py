@@ -1,4 +1,4 @@
-"""The ledger: every checkable statement of the paper, tested by computation.
+"""The ledger: every checkable statement of the paper, and ours about bef-seed, tested by computation.
 
 A claim is a page of docs/claims (`pages`) and a function in `sections` that searches for violations of what it says; a
 new page needs no registration. `judge` derives the verdict from the violations, `ledger` and `errata` collect them.

@@ -10,9 +10,10 @@ from befrl.common.errors import InputError
 
 COLUMNS = {
     "id": "number of the claim in the ledger",
-    "kind": "claim, or remark: a statement that the paper does not make, which is not counted",
-    "part": "part of the paper",
-    "where": "place in the paper, and lines of its source",
+    "kind": "claim; remark: a statement that the paper does not make, which is not counted; or ours: one of ours about "
+    "bef-seed, counted apart",
+    "part": "part of the paper, or Ours",
+    "where": "place in the paper and lines of its source, or place in our proof",
     "title": "what the claim is about",
     "verdict": f"holds; misprint, constant or hypothesis: what its correction takes; inherits: false only because "
     f"another claim is; fails; open; docs/claims/README.md has the rule; '{UNTRIED}': not in this study",
@@ -22,9 +23,9 @@ COLUMNS = {
     "worst_case": "the deciding number at the worst instance; unit and threshold: 'meaning' and 'rule' in the json",
     "instance": "json: the instance that attains the worst case",
     "correction": "what is true instead; empty where the printed statement holds or no repair survives",
-    "uses": "claims that the paper's proof of this one uses",
+    "uses": "claims that the proof of this one uses",
     "rests_on": "those of them that do not hold as printed or were not tried, with their verdicts",
-    "second": "verdict of the second derivation, made from the paper alone; empty where there is none",
+    "second": "verdict of the second derivation, made from the statements alone; empty where there is none",
     "third": "verdict of the third derivation, made from the paper alone; empty where there is none",
     "adjudicated": "1 if the derivations disagreed on the printed statement and the page says which is right, else 0",
 }
@@ -55,7 +56,7 @@ def record(value, where) -> dict:
     for reading in (reading for key in READINGS for reading in value[key]):
         storage.require(where, reading, "the record of a claim", READING)
     if value["id"] not in pages():
-        raise InputError(f"{where}: '{value['id']}' is not the number of a claim of the paper: delete it and run again")
+        raise InputError(f"{where}: '{value['id']}' is not the number of a claim: delete it and run again")
     if value["verdict"] not in VERDICTS:
         raise InputError(f"{where}: '{value['verdict']}' is not a verdict: delete it and run again")
     return value
@@ -70,7 +71,7 @@ def read(path, id=None) -> dict:
 
 
 def standing(id: str, verdicts: dict[str, str]) -> dict[str, str]:
-    """The claims, not true as printed or not tried, that the paper's proof of a claim uses, with their verdicts."""
+    """The claims, not true as printed or not tried, that the proof of a claim uses, with their verdicts."""
     found = {used: verdicts.get(used, UNTRIED) for used in pages()[id].uses}
     return {used: verdict for used, verdict in found.items() if verdict != "holds"}
 
@@ -110,8 +111,14 @@ def table(records) -> str:
     return text.getvalue()
 
 
+def split(table) -> tuple[list[dict], list[dict]]:
+    """The rows about the paper, and those about our own statements, which are not counted with it."""
+    table = list(table)
+    return [row for row in table if row["kind"] != "ours"], [row for row in table if row["kind"] == "ours"]
+
+
 def tally(table) -> dict[str, dict[str, int]]:
-    """How many claims of each part of the paper have which verdict; remarks are counted apart. `table`: rows."""
+    """How many claims of each part have which verdict; remarks are counted apart. `table`: rows."""
     found = {}
     for row in sorted(table, key=lambda row: number_of(row["id"])):
         verdict = "remark" if row["kind"] == "remark" else row["verdict"]
@@ -121,13 +128,12 @@ def tally(table) -> dict[str, dict[str, int]]:
 
 
 def counts(table) -> str:
-    """The tally as a Markdown table."""
-    found = tally(table)
-    total = {verdict: sum(part[verdict] for part in found.values()) for verdict in (*VERDICTS, UNTRIED, "remark")}
-    columns = [verdict for verdict, number in total.items() if number]
-    body = [
-        [part, *(str(numbers[verdict]) for verdict in columns)] for part, numbers in (found | {"all": total}).items()
-    ]
+    """The tally as a Markdown table, with our own statements below the total of the paper's."""
+    paper, own = (tally(rows) for rows in split(table))
+    total = {verdict: sum(part[verdict] for part in paper.values()) for verdict in (*VERDICTS, UNTRIED, "remark")}
+    parts = paper | {"all": total} | own
+    columns = [verdict for verdict in total if any(numbers[verdict] for numbers in parts.values())]
+    body = [[part, *(str(numbers[verdict]) for verdict in columns)] for part, numbers in parts.items()]
     head = ["part", *("remark (not counted)" if verdict == "remark" else verdict for verdict in columns)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body))
 
@@ -137,8 +143,8 @@ def _number(n, one, more):
 
 
 def headline(table) -> str:
-    """One sentence with the counts: how many statements hold, and what the corrections of the others take."""
-    table = list(table)
+    """How many statements of the paper hold, and what the corrections of the others take."""
+    table = split(table)[0]
     found = tally(table)
     n = {verdict: sum(part[verdict] for part in found.values()) for verdict in (*VERDICTS, "remark")}
     own = sum(n[verdict] for verdict in ("holds", *CLASSES, "fails", "open"))
@@ -151,3 +157,23 @@ def headline(table) -> str:
         f"for the stated reading; readings, classes and repairs are ours. In {settled} cases the independent "
         f"derivations disagreed and we adjudicated."
     )
+
+
+def ours(table) -> str:
+    """How many of our own statements hold, and the names of all that do not; empty if none was tried."""
+    verdicts = {row["id"]: row["verdict"] for row in split(table)[1] if row["verdict"] != UNTRIED}
+    if not verdicts:
+        return ""
+    n = {verdict: list(verdicts.values()).count(verdict) for verdict in VERDICTS}
+    wrong = ", ".join(f"{id} {verdict}" for id, verdict in verdicts.items() if verdict != "holds")
+    return (
+        f"Of {len(verdicts)} statements of ours about bef-seed, judged in the same way, "
+        f"{_number(n['holds'], 'holds', 'hold')} as stated, {sum(n[verdict] for verdict in (*CLASSES, 'inherits'))} "
+        f"after a correction, {_number(n['fails'], 'fails', 'fail')}, and {_number(n['open'], 'is', 'are')} open"
+        f"{f': {wrong}' if wrong else ''}."
+    )
+
+
+def summary(table) -> str:
+    """All counts as Markdown: two sentences and a table."""
+    return "\n\n".join(filter(None, (headline(table), ours(table), counts(table))))

@@ -1,4 +1,6 @@
-"""The pages of the claims, docs/claims/C*.md: the source of all that the ledger says in words.
+"""The pages of the claims, docs/claims/C*.md and S*.md: the source of all that the ledger says in words.
+
+A C is a statement of the paper, an S one of ours about bef-seed.
 
 A page has front matter (names, the test), a heading with its number and title, sections of prose, and at its end, under
 Readings, a block of YAML with the statements that meet the same test:
@@ -31,11 +33,11 @@ CLASSES = ("misprint", "constant", "hypothesis")  # from light to heavy
 VERDICTS = ("holds", *CLASSES, "inherits", "fails", "open")
 UNTRIED = "not tried"
 GROUPS = ("repairs", "lighter", "steps", "others", "mutants")
-KINDS = ("claim", "remark")
+KINDS = {"C": ("claim", "remark"), "S": ("ours",)}  # by the letter of the id; the first is the default
 MADE = re.compile(r"(?s)<!-- made: (\w+) -->\n.*?<!-- end -->")
 SECTIONS = {
     "quote": "The paper",
-    "statement": "Our reading",
+    "statement": "Our reading",  # "Statement" if it is ours
     "corrected": "Corrected statement",
     "derivation": "Derivation",
     "correction_derivation": "Derivation of the correction",
@@ -64,7 +66,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Page:
-    """One claim: what the paper says, what we read, and what meets its test."""
+    """One claim: what the paper says and what we read, or what we say; and what meets its test."""
 
     id: str
     title: str
@@ -103,18 +105,18 @@ def folder():
 
 
 def number_of(id: str) -> tuple[int, ...]:
-    """The id as numbers, for sorting and for seeds: C46 -> (46,), C45b -> (45, 2)."""
-    match = re.fullmatch(r"C(\d+)([a-z]?)", str(id))
+    """The id as numbers, for sorting and for seeds: C46 -> (46,), C45b -> (45, 2), S01 -> (1001,)."""
+    match = re.fullmatch(r"([CS])(\d+)([a-z]?)", str(id))
     if match is None:
-        raise InputError(f"'{id}' is not a claim id such as C46 or C45b")
-    number, letter = match.groups()
-    return (int(number),) if not letter else (int(number), ord(letter) - ord("a") + 1)
+        raise InputError(f"'{id}' is not a claim id such as C46, C45b or S01")
+    number = int(match[2]) + (1000 if match[1] == "S" else 0)
+    return (number,) if not match[3] else (number, ord(match[3]) - ord("a") + 1)
 
 
 @functools.cache
 def pages() -> dict[str, Page]:
     """All pages by id, in the order of their numbers."""
-    ids = [file.name.removesuffix(".md") for file in folder().iterdir() if re.fullmatch(r"C\w+\.md", file.name)]
+    ids = [file.name.removesuffix(".md") for file in folder().iterdir() if re.fullmatch(r"[CS]\d\w*\.md", file.name)]
     return {id: parsed(_text(id), f"{id}.md") for id in sorted(ids, key=number_of)}
 
 
@@ -128,7 +130,9 @@ def parsed(text: str, name: str) -> Page:
     match = re.fullmatch(r"---\n(.*?)---\n\s*# (\w+)\. ([^\n]+)\n(.*)", MADE.sub("", text), re.DOTALL)
     if match is None:
         raise InputError(f"{name}: a page starts with front matter between two lines ---, and a heading '# C46. Title'")
-    front = {"id": match[2], "title": _formulas(match[3])} | yaml.safe_load(match[1])
+    number_of(match[2])
+    kinds = KINDS[match[2][0]]
+    front = {"id": match[2], "title": _formulas(match[3]), "kind": kinds[0]} | yaml.safe_load(match[1])
     body = _sections(match[4], name)
     block = re.fullmatch(r"```yaml\n(.*?)```\s*", body.pop("readings", "```yaml\n{}```"), re.DOTALL)
     if block is None:
@@ -138,8 +142,7 @@ def parsed(text: str, name: str) -> Page:
     if unknown := [*(set(data) - {"counterexample"}), *(set(front) - set(Page.__dataclass_fields__))]:
         raise InputError(f"{name}: '{unknown[0]}' is not a key of a page")
     page = Page(**front | {"uses": tuple(front.get("uses", ()))}, **readings, **data, texts=body)
-    number_of(page.id)
-    for key, allowed in {"kind": KINDS, "argued": ("", *VERDICTS), "refuted": ("", *REFUTED)}.items():
+    for key, allowed in {"kind": kinds, "argued": ("", *VERDICTS), "refuted": ("", *REFUTED)}.items():
         if getattr(page, key) not in allowed:
             raise InputError(f"{name}: {key} '{getattr(page, key)}' is not one of {', '.join(allowed)}")
     if bool(page.test) == bool(page.argued):
@@ -160,7 +163,7 @@ def _formulas(text):
 
 def _sections(body, name):
     """The sections by key."""
-    keys = {title: key for key, title in SECTIONS.items()}
+    keys = {title: key for key, title in SECTIONS.items()} | {"Statement": "statement"}
     found = {}
     for section in re.split(r"(?m)^## ", body)[1:]:
         title, _, text = section.partition("\n")

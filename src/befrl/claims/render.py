@@ -4,13 +4,20 @@ import re
 
 from befrl.claims.pages import GROUPS, MADE, pages
 
+KINDS = {
+    "claim": "",
+    "remark": "Remark, not counted: the paper does not say this. ",
+    "ours": "A statement of ours, not of the paper. ",
+}
 NAMES = {
+    "printed": "printed",
     "repairs": "repair",
     "lighter": "lighter correction, has to be refuted",
     "steps": "also printed",
     "others": "true statement nearby",
     "mutants": "mutant, has to be refuted",
 }
+OURS = NAMES | {"printed": "stated", "steps": "also stated"}
 
 
 def written(text: str, record: dict) -> str:
@@ -25,9 +32,8 @@ def written(text: str, record: dict) -> str:
 
 def verdict(record) -> str:
     """Verdict, how it is known, what the correction takes, and the counterexample."""
-    kind = "Remark, not counted: the paper does not say this. " if record["kind"] == "remark" else ""
     told = f" {_link(record['inherits'])}" if record["inherits"] else ""
-    lines = [f"{kind}**Verdict: {record['verdict']}{told}**, known by: {record['grade']}."]
+    lines = [f"{KINDS[record['kind']]}**Verdict: {record['verdict']}{told}**, known by: {record['grade']}."]
     if record["class"].get("why"):
         lines.append(f"Why this class, decided by {record['class']['by']}: {forge(record['class']['why'])}")
     if record["counterexample"]:
@@ -40,8 +46,9 @@ def verdict(record) -> str:
 
 def outcome(record) -> str:
     """A table of all readings, and what the claim rests on and bears."""
-    rows = [("printed", record["statement"], record["survives"], record["worst_case"], "")]
-    rows += [(NAMES[group], *_row(each)) for group in GROUPS for each in record[group]]
+    names, proof = (OURS, "Our") if record["kind"] == "ours" else (NAMES, "The paper's")
+    rows = [(names["printed"], record["statement"], record["survives"], record["worst_case"], "")]
+    rows += [(names[group], *_row(each)) for group in GROUPS for each in record[group]]
     words = {True: "survives", False: "refuted", None: "argued"}
     table = ["| | statement | outcome | worst case | distance from the truth |", "| --- | --- | --- | --- | --- |"]
     for name, statement, survives, worst, distance in rows:
@@ -52,7 +59,7 @@ def outcome(record) -> str:
     lines += [f"Rule: {record['rule']}. Trials: {record['trials']}, seed {record['seed']}."]
     if record["survives"] is None:
         lines = ["## Outcome", f"Rule: {record['rule']}."]
-    lines += [f"The paper's proof uses {', '.join(map(_link, record['uses']))}."] if record["uses"] else []
+    lines += [f"{proof} proof uses {', '.join(map(_link, record['uses']))}."] if record["uses"] else []
     lines += [f"On this claim rest {', '.join(map(_link, bears))}."] if bears else []
     return "\n\n".join(lines)
 

@@ -59,7 +59,10 @@ def check_source(path):
 
 @contextmanager
 def replacing(path):
-    """Write to a temporary file in the same folder, which is renamed to `path` on success and removed on failure."""
+    """Write to a temporary file in the same folder, which is renamed to `path` on success and removed on failure.
+
+    Paths that cannot be written raise an `InputError` beforehand, and faults of the machine an `OSError`.
+    """
     target = check_target(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -79,8 +82,8 @@ def replacing(path):
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    except OSError as error:  # such as a full disk
+        raise OSError(error.errno, f"cannot be written ({error.strerror})", str(path)) from None
 
 
 def write_text(path, text: str):
@@ -140,6 +143,8 @@ def read_arrays(path, kind: str, only=()):
         meta = json.loads(arrays.pop("meta").tobytes())
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{path}: there is no such file") from None
+    except MemoryError:
+        raise  # the file may be sound
     except Exception:  # the readers of zip, npy and JSON raise many kinds
         raise InputError(f"{path}: truncated, or not a befrl {kind} file: delete it and run again") from None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
@@ -160,5 +165,7 @@ def kind(path) -> str:
     try:
         with np.load(path, allow_pickle=False) as stored:
             return json.loads(stored["meta"].tobytes())["kind"]
+    except MemoryError:
+        raise
     except Exception:
         return ""

@@ -29,7 +29,7 @@ META = {
     **dict.fromkeys(("instance", "family", "track", "ties", "algorithm"), str),
     **dict.fromkeys(("optimal_value", "uniform_value", "seconds", "steps_per_second"), int | float),
     **dict.fromkeys(("horizon", "episodes", "root_seed"), int),
-    **dict.fromkeys(("labels", "settings", "constants", "specification", "facts", "seeds"), list),
+    **dict.fromkeys(("labels", "settings", "constants", "specification", "facts", "seeds", "identity"), list),
     "instance_parameters": dict,
 }
 BY_LABEL = ("settings", "constants", "specification", "facts")  # have an entry for each label

@@ -100,7 +100,7 @@ def describe_case(spec, labels, seconds):
     """The metadata of a run without the parts that only an agent of befrl has."""
     instance = spec.instance
     meta = {"instance": spec.name, "family": instance.family_name, "instance_parameters": instance.parameters}
-    meta |= {key: getattr(instance, key) for key in ("horizon", "optimal_value", "uniform_value")}
+    meta |= {key: getattr(instance, key) for key in ("horizon", "optimal_value", "uniform_value", "identity")}
     meta |= {key: getattr(spec, key) for key in ("track", "ties", "algorithm", "episodes", "root_seed")}
     meta |= {"labels": list(labels), "seeds": list(spec.seeds)}
     return meta | {"seconds": seconds, "steps_per_second": spec.steps / seconds}

@@ -17,6 +17,7 @@ CURVES = {  # agent and setting, with random ties: line style
     ("exp-psrl", ""): "solid",
     ("exp-ucrl", ""): "solid",
     ("rlsvi", "sigma=1"): "solid",
+    ("bef-seed", ""): "solid",
 }
 LINES = ("dotted", "solid", "dashed", "dashdot")  # of the penalties, from small to large
 

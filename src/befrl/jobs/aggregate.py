@@ -3,7 +3,7 @@
 from befrl.analysis import aggregation, regret_columns
 from befrl.common import storage
 from befrl.common.layout import REGRET_TABLES
-from befrl.experiment import tuning
+from befrl.jobs import run, tune
 
 COLUMNS = (*(name.upper() for name in REGRET_TABLES), "TIMINGS")
 
@@ -15,9 +15,8 @@ def settings(study, instance, track):
 
 def make(study, instance, track):
     layout = study.layout
-    names = study.case(instance, track)["agents"]
-    runs = [layout.run(instance, track, agent, batch) for agent in names for batch in study.batches(instance)]
-    outcomes = {agent: tuning.read(layout.tuned(instance, track, agent)) for agent in study.tuned(instance)}
+    runs = run.files(study, instance, track)
+    outcomes = {agent: tune.outcome(study, instance, track, agent) for agent in study.tuned(instance)}
     for table, text in aggregation.aggregate(runs, outcomes, study["statistics"]["level"]).items():
         timings = table == "timings"
         path = layout.regret_timings(instance, track) if timings else layout.regret(table, instance, track)

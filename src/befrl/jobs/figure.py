@@ -18,8 +18,6 @@ def make(study, figure):
 
     kind, shown = study.figure(figure)
     out = study.layout.figure("svg", figure).removesuffix(".svg")
-    command = " ".join(["snakemake --cores all", study.layout.figure("svg", figure)])
-    if study.configfiles:
-        command = " ".join([command, "--configfile", *study.configfiles])
+    command = study.command(study.layout.figure("svg", figure))
     sources, agents = figures.sources(study.layout, kind, shown), study.algorithms()
     render(kind, sources, out, command, study.headline(kind, shown), agents)

@@ -2,6 +2,7 @@
 
 from befrl.analysis import aggregation, improvement
 from befrl.common import storage, tidy
+from befrl.jobs import run
 
 
 def settings(study):
@@ -11,10 +12,7 @@ def settings(study):
 
 def make(study):
     layout, level = study.layout, study["statistics"]["level"]
-    finals = {}
-    for case in study.compared_cases():
-        names, batches = study.case(*case)["agents"], study.batches(case[0])
-        finals[case] = aggregation.finals(layout.run(*case, agent, batch) for agent in names for batch in batches)
+    finals = {case: aggregation.finals(run.files(study, *case)) for case in study.compared_cases()}
     storage.write_text(layout.improvement(), tidy.text(improvement.rows(finals, level), improvement.COLUMNS))
     rows = improvement.significance(finals, level)
     storage.write_text(layout.significance(), tidy.text(rows, improvement.SIGNIFICANCE))

@@ -1,11 +1,12 @@
 """Let an agent play a batch of evaluation seeds of a case, in all its settings."""
 
 from befrl import instances
+from befrl.common import storage
 from befrl.common.errors import unknown
-from befrl.experiment import run_file, runs, seeds, tuning
+from befrl.experiment import run_file, runs, seeds
 from befrl.experiment import settings as agent_settings
 from befrl.experiment.spec import RunSpec
-from befrl.jobs import tune
+from befrl.jobs import check_record, tune
 from befrl.study.provenance import made_by
 
 
@@ -23,7 +24,7 @@ def modules(study, instance, track, agent, batch):
 
 def make(study, instance, track, agent, batch, threads=1):
     entry, layout = study.agent(instance, track, agent), study.layout
-    outcome = tuning.read(layout.tuned(instance, track, agent)) if "tune" in entry else None
+    outcome = tune.outcome(study, instance, track, agent) if "tune" in entry else None
     variants = agent_settings.variants(agent, entry["set"], outcome, entry.get("sweep"))
     options = {"track": track, "root_seed": study["root_seed"], "ties": study["ties"]}
     name, built = instances.load(layout.instance(instance))
@@ -33,3 +34,14 @@ def make(study, instance, track, agent, batch, threads=1):
     log, seconds = runs.run_rows(spec, study["jobs"]["lockstep"], threads)
     meta = runs.describe(spec, list(variants), seconds) | made_by(*modules(study, instance, track, agent, batch))
     run_file.save(layout.run(instance, track, agent, batch), log, meta)
+
+
+def files(study, instance, track):
+    """The run files of a case; raise if one was made by other code than the present."""
+    found = []
+    for agent in study.case(instance, track)["agents"]:
+        for batch in study.batches(instance):
+            path = study.layout.run(instance, track, agent, batch)
+            check_record(path, storage.read_meta(path, "run"), *modules(study, instance, track, agent, batch))
+            found.append(path)
+    return found

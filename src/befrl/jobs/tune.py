@@ -7,6 +7,7 @@ from befrl.common import storage
 from befrl.common.errors import InputError
 from befrl.experiment import tuning
 from befrl.experiment.spec import RunSpec
+from befrl.jobs import check_record
 from befrl.study.provenance import made_by
 
 
@@ -36,3 +37,11 @@ def make(study, instance, track, agent, threads=1):
     outcome = tuning.halve(spec, entry["set"], entry["tune"], halving, width, threads)
     made = made_by(*modules(study, instance, track, agent))
     storage.write_json(study.layout.tuned(instance, track, agent), outcome | made)
+
+
+def outcome(study, instance, track, agent):
+    """The outcome of tuning; raise if it was made by other code than the present."""
+    path = study.layout.tuned(instance, track, agent)
+    found = tuning.read(path)
+    check_record(path, found, *modules(study, instance, track, agent))
+    return found

@@ -5,19 +5,22 @@ maximum-likelihood estimate theta^ and |theta*_j|_A <= B,
 
     b_j = scale ( eta/2 B^2 + 1/2 log det(I + beta/eta A_j^-1 sum G) + log(J/delta) ).
 
-With probability 1 - delta, for all components and all times, sum KL(theta^, theta*) + eta/2 |theta* - theta^|_A^2 <= b_j.
-By default eta = m/B^2, m being the size of the largest component. At every (s,a), visited or not, follow bounds on v* =
-U theta*, with n visits, v^ = U theta^, C = Cov psi at v^, |v*| <= S* and g(x) = 2 (e^x - 1 - x)/x^2:
+With probability 1 - delta, for all components and all times, sum KL(theta^, theta*) + eta/2 |theta* - theta^|_A^2 is
+at most b_j. By default eta = m/B^2, m being the size of the largest component. Let v* = U theta*, |v*| <= S*, v^ =
+U theta^, n the visits, C = Cov psi at v^ and g(x) = 2 (e^x - 1 - x)/x^2. Then every (s,a), visited or not, has
+|v* - v^| <= X, KL(v^, v*) <= D and, for p = 1, v- <= v* <= v+:
 
-    one-hot   KL(v^, v*) <= D = min( b/n, beta X^2/2 ),   X = min( sqrt(2b/eta), S* + |v^| ); for p = 1, v* is between the
-              two roots v of n KL(v^, v) + eta/2 (v - v^)^2 = b
-    others    |v* - v^| <= X and KL(v^, v*) <= D, where X = min( sqrt(2b/eta) |U|_{A^-1}, S* + |v^|, that of the last plan
-              plus |v^ - v^ then| ) and then, twice, Hbar = eta A + sum n g(-M X) U'CU, X <- min( X, sqrt(2b lmax(U Hbar^-1
-              U')) );   D = min( g(M X) b lmax(C U Hbar^-1 U'), beta X^2/2 );   for p = 1, v* is between v^ - X and v^ + X
+    one-hot   X = min( sqrt(2b/eta), S* + |v^| ),   D = min( b/n, beta X^2/2 ),
+              v- and v+ are the roots v of n KL(v^, v) + eta/2 (v - v^)^2 = b, cut to |v| <= S*
+    others    X = min( sqrt(2b/eta) |U|_{A^-1},  S* + |v^|,  X of the last plan + |v^ - v^ then| ), then twice
+              Hbar = eta A + sum n g(-M X) U'CU,   X <- min( X, sqrt(2b lmax(U Hbar^-1 U')) ),
+              D = min( g(M X) b lmax(C U Hbar^-1 U'), beta X^2/2 ),   v-+ = v^ -+ X, cut to |v| <= S*
 
-beta and the self-concordance M hold for all parameters in R^d. docs/repair-proof.md has the proofs (Lemmas 1 to 4). What
-is not computed exactly errs on the safe side: Newton's method for the root of a convex function ends beyond it, and for
-p > 2 the largest eigenvalue is replaced by an upper bound. Shapes: n, b, X, D (rows, N, A); v (rows, N, A, p).
+beta and the self-concordance M hold for all parameters in R^d. docs/repair-proof.md has the proofs (Lemmas 1 to 4); its
+g is half of ours. What is not computed exactly errs on the safe side: Newton's method for the root of a convex function
+ends beyond it, and for p > 2 the largest eigenvalue is replaced by an upper bound. Only where features vary within
+cells are n weights of either sign, and log det and Hbar approximations. Shapes: n, b, X, D (rows, N, A); v (rows, N,
+A, p).
 """
 
 from dataclasses import dataclass
@@ -244,7 +247,10 @@ def _penalty(eta, m, B):
 
 
 def _with_newton_error(b):
-    """The radius of an estimate that Newton's method left with a decrement nu: b + nu sqrt(2b) + 2 nu^2."""
+    """b + nu sqrt(2b) + 2 nu^2, where nu bounds the gradient at the estimate in the norm (eta A)^-1 (Section 8).
+
+    Newton's method takes its last step at the decrement sqrt(DECREMENT), after which gradients are far smaller.
+    """
     nu = np.sqrt(DECREMENT)
     return b + nu * np.sqrt(2 * b) + 2 * nu**2
 

@@ -1,4 +1,4 @@
-"""MDPs of the family, with their optimal policies and values."""
+"""MDPs of the family, with their optimal policies and values; all arrays are read-only."""
 
 import copy
 from dataclasses import dataclass, field
@@ -10,6 +10,13 @@ from befrl.common.errors import InputError
 from befrl.model.checks import check, numbers
 from befrl.model.model import Model
 from befrl.numerics import bellman
+
+
+def frozen(*arrays):
+    """The arrays, made read-only: a change in place would not reach the values that are computed from them."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays if len(arrays) > 1 else arrays[0]
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,15 @@ class Instance:
             object.__setattr__(self, "name", self.family_name)
         try:
             for name in ("theta_p", "theta_r", "start_masses"):
-                object.__setattr__(self, name, numbers(name, getattr(self, name)))
+                object.__setattr__(self, name, frozen(numbers(name, getattr(self, name)).copy()))
             check(self)
         except InputError as error:
             raise type(error)(f"instance '{self.family_name}': {error}") from error
+
+    def __repr__(self):
+        model = self.model
+        sizes = f"{model.n_cells} cells, {model.n_actions} actions, H = {self.horizon}, d = {model.d}"
+        return f"Instance '{self.name}': {sizes}, V* = {self.optimal_value:.6g}"
 
     def known_as(self, **labels):
         """The same instance with another name, parameters or constants, which need no checks."""
@@ -47,7 +59,7 @@ class Instance:
     @cached_property
     def P(self):
         """The true kernel on anchors, (N, A, N)."""
-        return self.model.kernel(self.theta_p[None])[0]
+        return frozen(self.model.kernel(self.theta_p[None])[0])
 
     @cached_property
     def P_factors(self):
@@ -55,18 +67,18 @@ class Instance:
         N, A = self.P.shape[:2]
         left, sizes, right = np.linalg.svd(self.P.reshape(N * A, N), full_matrices=False)
         rank = np.count_nonzero(sizes > 1e-15 * sizes[0])  # the others are rounding errors
-        return (left[:, :rank] * sizes[:rank]).reshape(N, A, rank), right[:rank]
+        return frozen((left[:, :rank] * sizes[:rank]).reshape(N, A, rank), right[:rank])
 
     @cached_property
     def R(self):
         """The true mean rewards on anchors, (N, A)."""
-        return self.model.mean_reward(self.theta_r[None])[0]
+        return frozen(self.model.mean_reward(self.theta_r[None])[0])
 
     @cached_property
     def optimum(self):
         """Q* (H, N, A) and V* (H + 1, N)."""
         Q, V = bellman.backward_induction(self.R[None], self.P[None], self.horizon)
-        return Q[0], V[0]
+        return frozen(Q[0], V[0])
 
     @property
     def optimal_value(self):
@@ -76,7 +88,7 @@ class Instance:
     @cached_property
     def optimal_policy(self):
         """The optimal policy, (H, cells), with ties broken towards the smallest action."""
-        return bellman.cell_policy(self.optimum[0], self.model.space)
+        return frozen(bellman.cell_policy(self.optimum[0], self.model.space))
 
     def natural_at(self, theta, s):
         """U(s,a) theta for one theta (d,) at arbitrary states, (n, A, p)."""
@@ -118,7 +130,13 @@ class Instance:
         step = (self.P > 0).any(1)
         for h in range(1, self.horizon):
             reach[h] = reach[h - 1] @ step
-        return reach
+        return frozen(reach)
+
+    @cached_property
+    def identity(self):
+        """Sums of the start's masses, P and R with fixed weights: equal, up to rounding, for the same MDP only."""
+        tables = (self.start_masses, self.P, self.R)
+        return [float(table.ravel() @ np.cos(np.arange(1, table.size + 1))) for table in tables]
 
     @cached_property
     def gap(self):

@@ -4,13 +4,13 @@
     kl         the smaller one of this and  lambda - exp( E log(lambda - V) - D ),  for some lambda > sup V
     interval   upper(V) = PV + min{ W tv(V),  S |W|_1,  sup V - PV },  P, W = (P+ +- P-)/2,  for P_v with v- <= v <= v+
 
-lower(V) = -upper(-V), and S = sup V - inf V over the states that can follow (s,a). P+ and P- are the laws of v+ and v-,
-and tv(V) is the variation of V along the states, in the order of psi, up to a state. docs/repair-proof.md has the proofs
-(Lemmas 5 and 6). Every lambda gives a valid bound, so that a few of them serve all (s,a). inf V <= lower <= PV <= upper <=
-sup V by construction.
+lower(V) = -upper(-V), and S = sup V - inf V over the states that can follow (s,a). P+ and P- are the laws of v+ and
+v-, and tv(V) is the variation of V along the states, in the order of psi, up to a state. docs/repair-proof.md has the
+proofs (Lemmas 5 and 6). Every lambda gives a valid bound, so that a few of them serve all (s,a). By construction
+inf V <= lower <= PV <= upper <= sup V.
 
-`bounds(V, share)` maps k functions on the anchors (n, N, k) to (n, N, A, k): the mean PV plus `share` (n, 1, 1, k) times
-the distance to upper(V) or, for the last function, to lower(V).
+`bounds(V, share)` maps k functions on the anchors (n, N, k) to (n, N, A, k): the mean PV plus `share` (n, 1, 1, k)
+times the distance to upper(V) or, for the last function, to lower(V).
 """
 
 from functools import cached_property
@@ -27,6 +27,8 @@ class Reach:
 
     def __init__(self, family):
         possible = np.isfinite(family.log_base)
+        # An anchor can follow if one of its nodes can.
+        possible = possible.reshape(*possible.shape[:2], family.space.n_anchors, -1).any(-1)
         self._next = None
         if not possible.all():
             # The numbers of these states; where there are fewer than elsewhere, the first one fills the table.
@@ -112,7 +114,7 @@ class Interval:
         top, bottom = self.reach.ends(V)
         steps = np.abs(V[:, 1:] - V[:, :-1])
         mean, width = self.mean(V), self.width(steps)
-        # W tv(V) <= |W|_1 tv/2 for the whole variation tv of V, which decides only where it is more than twice the span.
+        # W tv(V) <= |W|_1 tv/2 for the whole variation tv of V: the limit matters only if tv exceeds twice the span.
         wild = steps.sum(1) > 2 * (V.max(1) - V.min(1))
         if wild.any():
             limit = np.where(wild[:, None, None], (top - bottom) * self.distance, np.inf)

@@ -1,6 +1,6 @@
 """The section on the claims: the ledger by part of the paper, with the claims that each one uses."""
 
-from befrl.claims.ledger import adjudicated, headline, rows, standing
+from befrl.claims.ledger import adjudicated, headline, ours, rows, standing
 from befrl.claims.pages import UNTRIED, VERDICTS, pages
 from befrl.report import wording
 
@@ -43,6 +43,7 @@ def prepared(claims, anchors) -> dict:
     return {
         "claims": entries,
         "headline": headline(rows(ordered)) if entries else "",
+        "ours": ours(rows(ordered)),
         "parts": [part for part in parts if part["claims"] or part["untried"]],
         "untried": sum(len(part["untried"]) for part in parts),
         "verdicts": counts(entries, "shown", VERDICTS),
@@ -64,7 +65,7 @@ def _entry(claim, verdicts, anchors):
     return {key: claim.get(key) for key in (*KEYS, *READINGS, "part", "second", "third")} | {
         "anchor": anchors.new("claim", claim["id"]),
         "verdict": verdicts[claim["id"]],
-        "shown": "remark" if claim["kind"] == "remark" else claim["verdict"],
+        "shown": {"remark": "remark", "ours": f"ours, {claim['verdict']}"}.get(claim["kind"], claim["verdict"]),
         "known": claim["grade"].split(" over ")[0],
         "rests_on": [{"id": used, "verdict": verdict, "tried": verdict != UNTRIED} for used, verdict in rests.items()],
     }

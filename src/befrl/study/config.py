@@ -6,6 +6,7 @@ import math
 import os
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from befrl import agents, claims, instances, plugins
@@ -15,11 +16,12 @@ from befrl.common.errors import InputError, quoted, unknown
 from befrl.common.parameters import read
 from befrl.experiment import tuning
 from befrl.study import schema_text
+from befrl.study.home import home
 from befrl.study.schema import Config, Included
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
 
-INCLUDED = Path(__file__).parents[3] / "config"  # files that a config may include
+INCLUDED = home() / "config"  # files that a config may include
 OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")  # no study may write here
 
 
@@ -28,13 +30,15 @@ def load(path) -> Study:
     return check(read_yaml(path), Path(path).parent)
 
 
-def of_workflow(config, configfiles, named) -> Study:
+def of_workflow(config, configfiles, named, snakefile) -> Study:
     """The study of a config that Snakemake has read from `configfiles`; the user gave those in `named`."""
     for path in configfiles:
         read_yaml(path)  # Snakemake accepts a key that is given twice
     for source in plugin_variable.read():
         plugins.load(source)
-    return check(config, Path(configfiles[-1]).parent if configfiles else ".", map(os.path.relpath, named))
+    study = check(config, Path(configfiles[-1]).parent if configfiles else ".", map(os.path.relpath, named))
+    used = os.path.relpath(snakefile)
+    return study if used == "Snakefile" else replace(study, snakefile=used)
 
 
 def check(config, home=".", configfiles=()) -> Study:
@@ -70,6 +74,10 @@ def check(config, home=".", configfiles=()) -> Study:
             study.instance(name)
         for agent in entry["agents"]:
             _check_pairing(config, name, agent)
+        if {config["agents"][agent]["algorithm"] for agent in entry["agents"]} == {"oracle"}:
+            raise InputError(
+                f"study.{name}.agents: there is only the oracle, which has no regret: name another agent, too"
+            )
         with within(f"study.{name}." if "tuning" in entry else ""):
             study.halving(name)
     config["agents"] = {name: entry for name, entry in config["agents"].items() if name in used}

@@ -2,13 +2,15 @@
 
 The hash of a module covers its syntax tree without docstrings, that of every module of befrl or of the same plug-in
 that it imports, directly or indirectly, and the locked versions of all packages that these import, with their
-dependencies. Rules carry the hash as a parameter, so a change reruns only the jobs that depend on it.
+dependencies. If befrl is installed without its lock, the installed versions of the imported packages count. Rules carry
+the hash as a parameter, so a change reruns only the jobs that depend on it.
 """
 
 import ast
 import hashlib
 import importlib.util
 import json
+import os
 import platform
 import re
 import sys
@@ -23,10 +25,20 @@ DISTRIBUTIONS = {"yaml": "pyyaml"}  # {name of the import: other name in the loc
 # Data files with texts for many results; the settings of a job hold the entries that it uses.
 SHARED_TEXTS = ("captions.yaml", "columns.csv")
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of syntax nodes that contain statements
+_read = {}  # {file that a hash depends on: its time and size when it was read}
 
 
 def versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in PACKAGES}}
+    """The versions of Python and of the packages, as far as they are installed."""
+    return {"python": platform.python_version()} | {name: found for name in PACKAGES if (found := _installed(name))}
+
+
+def _installed(package: str) -> str:
+    """The version of an installed package; empty if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def made_by(*modules: str) -> dict:
@@ -39,12 +51,27 @@ def short_hash(content) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def _stamp(path):
+    found = os.stat(path)
+    return found.st_mtime_ns, found.st_size
+
+
+def _content(path) -> bytes:
+    """The content of a file, whose stamp is kept."""
+    _read[path] = _stamp(path)
+    return Path(path).read_bytes()
+
+
+def edited() -> list[str]:
+    """The files that were written, or removed, after they were read for a hash."""
+    return [str(path) for path, stamp in _read.items() if not os.path.exists(path) or _stamp(path) != stamp]
+
+
 @cache
 def _tree(module: str):
     """Syntax tree of a module without its docstrings, and the folders of a package."""
     spec = importlib.util.find_spec(module)
-    with open(spec.origin, encoding="utf-8") as file:
-        return _without_docstrings(ast.parse(file.read())), list(spec.submodule_search_locations or ())
+    return _without_docstrings(ast.parse(_content(spec.origin))), list(spec.submodule_search_locations or ())
 
 
 @cache
@@ -83,7 +110,7 @@ def fingerprint(module: str) -> str:
     for folder in folders:
         for path in sorted(Path(folder).iterdir()):
             if path.is_file() and path.suffix != ".py" and path.name not in SHARED_TEXTS:
-                digest.update(path.name.encode() + path.read_bytes())
+                digest.update(path.name.encode() + _content(path))
     return digest.hexdigest()
 
 
@@ -145,8 +172,11 @@ def locked() -> dict[str, tuple[str, frozenset[str]]]:
 
 @cache
 def requirements(package: str) -> frozenset[str]:
-    """The locked requirements of an imported package and of all its dependencies."""
-    needed = {DISTRIBUTIONS.get(package, package.replace("_", "-"))} & locked().keys()
+    """The locked requirements of an imported package and of all its dependencies, or its installed version."""
+    name = DISTRIBUTIONS.get(package, package.replace("_", "-"))
+    if not LOCK.exists():
+        return frozenset([f"{name}=={_installed(name)}"])
+    needed = {name} & locked().keys()
     while more := {name for name, (_, users) in locked().items() if users & needed} - needed:
         needed |= more
     return frozenset(locked()[name][0] for name in needed)

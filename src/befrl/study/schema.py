@@ -134,6 +134,32 @@ class Exploration(Section):
     """Number of evaluation seeds, on which the selected agent is compared with greedy."""
 
 
+class CertifiedOn(Section):
+    episodes: Episodes | None = None
+    """Number of episodes on this instance."""
+    seeds: whole(2, 100_000) | None = None
+    """Number of evaluation seeds on this instance."""
+    checked: whole(2, 1_000_000) | None = None
+    """Number of seeds whose certificates are checked on this instance."""
+    tuning_seeds: whole(1, 250) | None = None
+    """Number of tuning seeds on this instance."""
+
+
+class Certified(Section):
+    instances: dict[str, CertifiedOn] = {}
+    """Instances on which BEF-SEED is compared with three rivals, each with settings that differ from those below."""
+    episodes: Episodes = 300
+    """Number of episodes."""
+    seeds: whole(2, 100_000) = 100
+    """Number of evaluation seeds."""
+    checked: whole(2, 1_000_000) = 100
+    """Number of seeds on which certificates with theoretical constants are checked; the first of these are compared."""
+    configurations: whole(2, 10_000) = 12
+    """Number of configurations of each rival."""
+    tuning_seeds: whole(1, 250) = 2
+    """Number of tuning seeds of each configuration; the best quarter play three times as many more."""
+
+
 class Densities(Section):
     instances: distinct(str) = []
     """Instances whose true and estimated next-state laws are plotted."""
@@ -225,6 +251,7 @@ class Rates(Section):
 
 class Components(Section):
     exploration: Exploration = Exploration()
+    certified: Certified = Certified()
     densities: Densities = Densities()
     estimators: Estimators = Estimators()
     planners: Planners = Planners()

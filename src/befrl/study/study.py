@@ -5,6 +5,7 @@ constants), and more if it is tuned or swept (`experiment/settings.py`). Seeds f
 evaluation seeds, those before are for tuning. A *batch* is a range of seeds that one job runs, such as `1000-1199`.
 """
 
+import shlex
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
@@ -23,11 +24,15 @@ DIVISION = ("seeds_per_job", "lockstep", "threads")
 
 @dataclass(frozen=True)
 class Study:
-    """A checked config with all defaults filled in (`config.check`), its plug-ins, and the files that it came from."""
+    """A checked config with all defaults filled in (`config.check`), its plug-ins, and the files that it came from.
+
+    The Snakefile is named if it is not that of the current folder.
+    """
 
     config: dict
     plugins: list[str] = field(default_factory=list)
     configfiles: list[str] = field(default_factory=list)
+    snakefile: str = ""
 
     def __getitem__(self, key):
         return self.config[key]
@@ -45,6 +50,13 @@ class Study:
         if content.pop("hash") != short_hash(content):
             raise InputError(f"{path}: damaged, or edited by hand: edit the config and run the workflow again")
         return cls(**content)
+
+    def command(self, target: str) -> str:
+        """The command that makes a file of the study."""
+        if self.snakefile and len(self.configfiles) == 1:
+            return shlex.join(["befrl", "study", *self.configfiles, target])
+        words = [*"snakemake --cores all".split(), *(["--snakefile", self.snakefile] if self.snakefile else []), target]
+        return shlex.join([*words, *(["--configfile", *self.configfiles] if self.configfiles else [])])
 
     @property
     def layout(self) -> Layout:
@@ -105,7 +117,8 @@ class Study:
         if kind == "exploration":
             episodes = settings.pop("episodes")
             return {name: {"episodes": count, **settings} for name, count in episodes.items()}
-        return {name: settings for name in settings.pop("instances")}
+        named = settings.pop("instances")
+        return {name: settings | (named[name] if isinstance(named, dict) else {}) for name in named}
 
     def components(self) -> list[tuple[str, str]]:
         """The (kind, instance) of every component study."""

@@ -10,6 +10,7 @@ from helpers import instance
 
 # Settings of each study that make it fast.
 GOOD = {
+    "certified": {"episodes": 2, "seeds": 2, "checked": 3, "configurations": 2, "tuning_seeds": 1},
     "exploration": {"episodes": 2, "tuning": 2, "evaluation": 2}, "densities": {"transitions": 10},
     "estimators": {"sizes": [100], "repetitions": 2}, "planners": {"features": [3], "repetitions": 2},
     "proof": {"episodes": 2, "seeds": 2}, "repairs": {"horizons": [1]},
@@ -20,6 +21,10 @@ GOOD = {
 # Some of the modules that each study uses, and some that it does not, below befrl.
 OTHERS = "agents.greedy planning.planners.rff"
 USED = {
+    "certified": (
+        "agents.bef_seed agents.bef_rlsvi agents.exp_psrl learning.estimators.mle",
+        "agents.greedy planning.planners.rff",
+    ),
     "densities": ("agents.random learning.estimators.mle", "learning.estimators.shah"),
     "estimators": ("agents.random learning.estimators.shah", OTHERS),
     "planners": ("planning.planners.exact planning.planners.rff", "agents.random"),
@@ -93,5 +98,5 @@ def test_wrong_settings_are_rejected_by_name(kind):
             reason = f"{key} = {bad!r} is not allowed: it must be {words}"
             assert error_of(kind, good | {key: bad}).endswith(reason)
     for function in (components.tables, components.registry.module):
-        with pytest.raises(InputError, match="unknown component study 'pies': choose one of densities, estimators"):
+        with pytest.raises(InputError, match="unknown component study 'pies': choose one of certified, densities"):
             function("pies")

@@ -8,10 +8,12 @@ import pytest
 from befrl.analysis.components import theorem
 from befrl.experiment.loop import make_agent
 from befrl.experiment.spec import RunSpec
+from befrl.model.seed_theorem import information, radius
 from befrl.model.theorem import TERMS, terms
 from helpers import instance
 
 EPISODES = 50
+OURS = ("bef-seed, Theorem 1", "bef-seed, Theorem 2")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def test_the_bound_is_the_sum_of_its_terms_and_compared_with_the_trivial_one(cha
     assert 0 < chain.optimal_value - chain.uniform_value <= 4 * span
     for K in (1.0, 100.0, 10_000.0):
         rows = {row["term"]: row for row in tables["bound"] if row["K"] == K}
-        assert set(rows) == {*TERMS, "all"}
+        assert set(rows) == {*TERMS, "all", *OURS}
         assert rows["all"]["value"] == pytest.approx(sum(rows[term]["value"] for term in TERMS), rel=1e-12)
         for row in rows.values():
             assert (row["ratio"], row["trivial"]) == pytest.approx((row["value"] / row["trivial"], 4 * K * span))
@@ -63,3 +65,24 @@ def test_assumption_1_holds_on_compact_sets_for_bounded_laws_and_everywhere_for_
     assert rewards["alpha_wider"] == pytest.approx(far * (1 - far), rel=1e-6)  # Bernoulli, B = 1
     for row in theorem.study("lds", instance("lds"), 0, decades=1, episodes=1)["assumption"]:
         assert row["met_on"] == "all parameters" and row["alpha_wider"] == row["alpha"] == row["beta"]
+
+
+def test_the_constants_of_bef_seed_are_those_of_its_agent(chain):
+    """After n visits of one pair the agent's set has D = b/n, up to the error of Newton's method."""
+    agent, n = make_agent(RunSpec.of(chain, "chain-3", "bef-seed", [{}], EPISODES, range(1), root_seed=0)), 1000.0
+    for known, sets in zip(theorem.likelihoods(chain), (agent.states, agent.rewards), strict=True):
+        visits = np.zeros((1, *chain.R.shape))
+        visits[0, 1, 0] = n
+        D = sets.update(visits, np.zeros((*visits.shape, 1))).D[0, 1, 0]
+        assert known.one_hot
+        assert D * n == pytest.approx(radius(known, n, 2 * known.sets, agent.parameters.delta[0]), rel=1e-3)
+
+
+def test_no_log_determinant_is_above_gamma():
+    circle = instance("circle")
+    features, known = circle.model.features, theorem.likelihoods(circle)[0]
+    for n in (10.0, 1e6):
+        visits = np.full((1, *circle.R.shape), n / circle.R.size)
+        grown = features.plus_trace(known.beta / known.eta * features.design(visits), 1.0)
+        gained = np.linalg.slogdet(grown)[1].sum() - np.linalg.slogdet(features.trace)[1].sum()
+        assert 0.2 * information(known, n) < gained < information(known, n)

@@ -6,8 +6,9 @@
 for features x(s,a) in R^D, |x| <= 1, where e(s')' V is V at s': the cost of a plan does not grow with the episodes. In
 track K the targets are V(s') only, and the true mean reward is added to the prediction. Shapes: n seeds, T = H
 regressions or T = 1 (`share: steps`), S points, A actions. Both choices of x (`presentation`) have `mean(h, V)`,
-`width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0. They have `weights(h, V)`, the w_h(V); `predict(w)`,
-x'w plus the known reward; `normals()`, standard normal weights; and `functions(f)`, which apply f(Lambda_h) to weights:
+`width(h)` and `noise(h)`, (n, S, A) each, with h counted from 0. They have `weights(h, V)`, the w_h(V), also with noise
+added to b_h; `predict(w)`, x'w plus the known reward; `normals()`, standard normal weights; `functions(f)`, which apply
+f(Lambda_h) to weights; and `add_noise(N, trajectory, eps)`, which adds sum x eps to N (n, T, D, M), eps (n, H, M):
 
 - `one-hot`: x(s,a) = e_(cell, action), D = C A, points are cells. Exact where features are constant on cells.
 - `random-features`: x(s,a) = (cos omega_i . phi(s,a), sin omega_i . phi(s,a))_i / sqrt(D/2) for i <= D/2, omega_i ~
@@ -74,6 +75,7 @@ class OneHot:
         self.D = self.shape[1] * self.shape[2]
         self.R = cells.known_rewards(problem)
         self.counts = cells.Counts(problem, parameters.share)
+        self.tables = self.counts.tables
         self._scales = {}
 
     def update(self, trajectory):
@@ -88,11 +90,15 @@ class OneHot:
             self._scales[t] = (Lambda, 1.0 / np.sqrt(Lambda))
         return self._scales[t]
 
-    def weights(self, h, V):
-        """w(V), (n, C, A)."""
+    def weights(self, h, V, noise=None):
+        """w(V), (n, C, A); `noise` (n, T, D) is added to the b of its table."""
         t, (Lambda, _) = self.counts.table(h), self.scales(h)
         total = bellman.expectation(self.counts.following[:, t])(V)
-        return (total if self.R is not None else self.counts.rewards[:, t] + total) / Lambda
+        if self.R is None:
+            total = self.counts.rewards[:, t] + total
+        if noise is not None:
+            total = total + bellman.ordered(noise[:, t].reshape(self.shape))
+        return total / Lambda
 
     def predict(self, w):
         return w if self.R is None else self.R + w
@@ -118,6 +124,11 @@ class OneHot:
         """The maps (h, w) -> g(Lambda_h) w, for every array g (n, T, C, A) that f makes of all eigenvalues."""
         made = f(self.lam[:, None, None, None] + self.counts.visits)
         return [lambda h, w, g=g: g[:, self.counts.table(h)] * w for g in made]
+
+    def add_noise(self, N, trajectory, eps):
+        places = trajectory.cells * self.shape[2] + trajectory.actions
+        for h in range(places.shape[1]):
+            N[np.arange(len(N)), self.counts.table(h), places[:, h]] += eps[:, h]
 
 
 class RandomFeatures:
@@ -179,12 +190,14 @@ class RandomFeatures:
         g = 1.0 / (grown + np.sqrt(grown))
         F -= (g[:, None] * Fu)[..., None] * u[:, None]
 
-    def weights(self, h, V):
-        """w(V), (n, D, 1)."""
+    def weights(self, h, V, noise=None):
+        """w(V), (n, D, 1); `noise` (n, T, D) is added to the b of its table."""
         t = h % self.tables
         F, target = self.F[:, t], V[:, None] @ self.W[:, t]
         if self.R is None:
             target += self.b[:, t, None]
+        if noise is not None:
+            target += noise[:, t, None]
         return F @ (target @ F).swapaxes(1, 2)
 
     def predict(self, w):
@@ -219,3 +232,8 @@ class RandomFeatures:
             return apply
 
         return [function(g) for g in f(s[..., None] ** -2)]
+
+    def add_noise(self, N, trajectory, eps):
+        x = self.features(trajectory)
+        for h in range(x.shape[1]):
+            N[:, h % self.tables] += x[:, h, :, None] * eps[:, h, None]

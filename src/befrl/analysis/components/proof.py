@@ -14,7 +14,7 @@ import numpy as np
 
 from befrl import agents
 from befrl.analysis import imagined_rounds
-from befrl.analysis.intervals import clopper_pearson, mean_with_interval
+from befrl.analysis.intervals import clopper_pearson, mean_with_interval, share_with_interval
 from befrl.common.defaults import LEVEL
 from befrl.experiment import bad_rounds
 from befrl.experiment.episodes import play
@@ -173,7 +173,7 @@ def _optimism(log, marks):
     first = 1
     for k in marks:
         shares = (log["gap"][:, first - 1 : k] >= 0.0).mean(1)
-        numbers = mean_with_interval(shares, LEVEL, ("share", "low", "high"), least=0.0, most=1.0)
+        numbers = share_with_interval(shares, LEVEL, ("share", "low", "high"))
         numbers["high"] = min(1.0, numbers["high"])
         yield {"x": log["x"][0, 0], "first": first, "k": k, **numbers, "promised": OPTIMISTIC}
         first = k + 1

@@ -28,6 +28,7 @@ from befrl.experiment.spec import RunSpec
 
 IN_EPISODES = {  # settings for the growth with K; IN_SIZE has those for d and H
     "bef-rlsvi": [{"x": 0.0}, {"x": 0.1}, {"x": 1.0}, {"x": 10.0}, {"x": 100.0}, {}],
+    "bef-seed": [{"scale": 0.1}, {}],
     "exp-ucrl": [{"scale": 0.1}, {}],
     "exp-psrl": [{}],
     "ucbvi": [{"scale": 0.001}],

@@ -20,7 +20,10 @@ SIZE = {"chain": "bins", "riverswim": "states"}  # the parameter that d grows wi
 VARIANTS = {  # parameters with another kind of plan than the defaults
     "exp-ucrl": [{"relaxation": "gradient"}, {"relaxation": "sample"}, {"relaxation": "pinsker"}],
     "smrl": [{"bonus": "local"}],
-    **{name: [{"share": "steps"}] for name in ("lmc-lsvi", "lsvi-phe", "lsvi-ucb", "opt-rlsvi", "rlsvi")},
+    **{
+        name: [{"share": "steps"}]
+        for name in ("ensemble-rlsvi", "lmc-lsvi", "lsvi-phe", "lsvi-ucb", "opt-rlsvi", "rlsvi")
+    },
 }
 
 

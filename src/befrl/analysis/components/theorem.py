@@ -1,5 +1,7 @@
 """Theorem 1 in numbers: its bound against the trivial one, its noise scale, and its Assumption 1, on an instance.
 
+Beside it stand Theorems 1 and 2 of bef-seed, at its defaults and with unknown rewards.
+
 The bound is vacuous until it is below the trivial one, H K times the span of the true mean rewards. It is also compared
 with the regret of uniformly random play, K (V* - V^uniform). Constants are the instance's, on the compact set of
 `befrl.model.constants`; eta and delta are BEF-RLSVI's defaults. Assumption 1 asks for one alpha > 0 for all parameters:
@@ -11,8 +13,10 @@ import math
 import numpy as np
 
 from befrl import agents
-from befrl.model import constants
+from befrl.learning import likelihood_sets
+from befrl.model import constants, seed_theorem
 from befrl.model.theorem import TERMS, confidence, first_below, noise_scales, terms
+from befrl.planning import robust
 
 C = math.sqrt(2)  # the theorem's universal constant c; the smallest that its lemma on the noise allows (claim C30)
 WIDER = 10.0
@@ -21,13 +25,15 @@ UNCHANGED = 0.999  # an alpha on the wider set that is at least this share of al
 
 
 def uses():
-    """BEF-RLSVI, for its default parameters."""
-    return agents.modules("bef-rlsvi", agents.parameters("bef-rlsvi", {}))
+    """BEF-RLSVI and bef-seed, for their default parameters."""
+    return [
+        module for name in ("bef-rlsvi", "bef-seed") for module in agents.modules(name, agents.parameters(name, {}))
+    ]
 
 
 def study(name, instance, root_seed, decades: int, episodes: int):
     """The bound for K = 1, 10, ..., 10^decades, the facts, and the check of Assumption 1."""
-    z = settings(instance)
+    z, ours = settings(instance), seed_bounds(instance)
     span = float(np.ptp(instance.R))
 
     def total(K):
@@ -36,7 +42,8 @@ def study(name, instance, root_seed, decades: int, episodes: int):
     bound = []
     for K in (10.0**power for power in range(decades + 1)):
         trivial = z["H"] * K * span
-        for term, value in {**terms(z | {"K": K})["theorem"], "all": total(K)}.items():
+        values = {**terms(z | {"K": K})["theorem"], "all": total(K)} | {name: at(K) for name, at in ours.items()}
+        for term, value in values.items():
             row = {"instance": name, "K": K, "term": term, "value": float(value), "trivial": trivial}
             bound.append(row | {"ratio": float(value / trivial)})
     first = float(first_below(total, z["H"] * span))
@@ -48,6 +55,8 @@ def study(name, instance, root_seed, decades: int, episodes: int):
         **{f"share, {term}": at_first[term] / total(first) for term in TERMS},
         **{f"x, {form}": x for form, x in noise_scales(z, z["H"], *radii).items()},
         "K of x": episodes,
+        **{f"{name}, at K of x": float(at(episodes)) for name, at in ours.items()},
+        **{f"first K, {name}": float(first_below(at, z["H"] * span)) for name, at in ours.items()},
         "mean reward outside [0,1]": max(0.0, -instance.R.min(), instance.R.max() - 1),
         **z,
     }
@@ -70,6 +79,55 @@ def settings(instance):
         "delta": given.delta,
         "c": C,
     }
+
+
+def seed_bounds(instance):
+    """The bounds of bef-seed as functions of K."""
+    given, H = agents.parameters("bef-seed", {}), instance.horizon
+    states, rewards = likelihoods(instance)
+    omega = 2 if robust.ordered(instance.model.family) else 1  # by the default, `width: auto`
+    span = float(np.ptp(instance.model.reward.mean(np.array([-rewards.S, rewards.S]))))  # of r- and r+
+
+    def first(K):
+        return seed_theorem.theorem_1(states, rewards, H, K, given.delta, given.gate, omega, span)
+
+    def second(K):
+        return seed_theorem.theorem_2(states, rewards, H, K, given.delta, given.gate, span)
+
+    return {"bef-seed, Theorem 1": first, "bef-seed, Theorem 2": second}
+
+
+def likelihoods(instance):
+    """What the theorems of bef-seed need to know of the likelihoods of next states and of rewards."""
+    model, found = instance.model, instance.constants
+    BB, B_phi = float(model.B @ model.B), found["B_phi_A"]
+    sources = likelihood_sets.States(model, found), likelihood_sets.Rewards(model, found)
+    traces, alphas = (model.features.p * B_phi, BB * B_phi), (found["alpha_p"], found["alpha_r"] / BB)
+    return [_likelihood(*each) for each in zip(sources, traces, alphas, strict=True)]
+
+
+def _likelihood(source, trace, alpha):
+    features, one_hot = source.features, likelihood_sets.one_hot(source.features)
+    if one_hot:
+        sizes, trace = source.rank.ravel(), float(source.rank.max())
+    else:
+        component = likelihood_sets.components(features, source.U)[0]
+        sizes = np.bincount(component[component >= 0])
+    eta, delta, scale = np.full(1, np.nan), np.ones(1), np.ones(1)
+    return seed_theorem.Likelihood(
+        one_hot=one_hot,
+        d=int(sizes.sum()),
+        m=int(sizes.max()),
+        pairs=features.n_anchors * features.n_actions,
+        sets=len(sizes),
+        trace=trace,
+        B=source.B,
+        eta=float(likelihood_sets.sets_of(source, eta, delta, scale).eta[0]),
+        beta=source.beta,
+        S=source.S,
+        M=source.M,
+        alpha=alpha,
+    )
 
 
 def _assumption(instance, root_seed):

@@ -31,6 +31,7 @@ RUNS = (  # algorithm, how ties are broken, settings that run in lock step
     ("exp-psrl", "random", [{}, {"eta": 0.1}]),  # the second has a wide prior
     ("exp-ucrl", "random", [{}]),
     ("rlsvi", "random", [{"sigma": 1.0}]),
+    ("bef-seed", "random", [{}]),
 )
 LOCKSTEP = 300
 POINTS = 40  # of a curve of mean regret

@@ -15,6 +15,24 @@ def covariance(psi, v):
     return np.swapaxes(centred, -1, -2) @ (mass[..., None] * centred)
 
 
+def exp_rest(x):
+    """e^x - 1 - x, to rounding error also for small x."""
+    small = x**2 / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6))))
+    return np.where(np.abs(x) < 1e-2, small, np.expm1(x) - x)
+
+
+def g(x):
+    """(e^x - 1 - x)/x^2, which increases and is 1/2 at 0; for x that are 0 or not tiny."""
+    return np.where(x == 0, 0.5, exp_rest(x) / np.where(x == 0, 1.0, x) ** 2)
+
+
+def divergence(psi, mass, w):
+    """KL of a law with these masses (S,) and the law tilted by exp(psi'w), psi (S, p), w (..., p), as a sum of
+    nonnegative terms.
+    """
+    return np.log1p(exp_rest(w @ (psi - mass @ psi).T) @ mass)
+
+
 def draw_segment(rng, p=None):
     """A random psi (S, p), or indicators, and two points v and w of R^p; p is random if None."""
     p = p or int(rng.integers(1, 5))

@@ -105,12 +105,16 @@ def estimate(case, counts, sums, theta):
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Estimates (K, n, d), counts (K, n, F) and log C_{A,k} (K, n) after each episode, the empty start included."""
+    """Estimates (K, n, d) and counts (K, n, F) after each episode, the empty start included."""
 
     case: Case
     theta: np.ndarray
     counts: np.ndarray
-    log_C: np.ndarray
+
+    @functools.cached_property
+    def log_C(self):
+        """log C_{A,k}, (K, n)."""
+        return log_C(self.case, self.theta, self.counts)
 
 
 def simulate(case, rng, runs):
@@ -131,8 +135,7 @@ def simulate(case, rng, runs):
             counts[rows, f] += 1
         theta = estimate(case, counts, sums, theta)
         history.append((theta, counts))
-    theta, counts = (np.stack(part) for part in zip(*history, strict=True))
-    return Runs(case, theta, counts, log_C(case, theta, counts))
+    return Runs(case, *(np.stack(part) for part in zip(*history, strict=True)))
 
 
 def tree(case, length):

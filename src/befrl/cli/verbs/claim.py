@@ -1,4 +1,4 @@
-"""Test claims of the paper, or contest one."""
+"""Test claims of the paper or of ours, or contest one."""
 
 import json
 import textwrap
@@ -89,12 +89,13 @@ def contested(args):
 def explained(record) -> str:
     """The record of a claim as text: quotation, reading, derivation, test, verdict."""
     others = [each for group in ("repairs", "lighter", "others", "mutants") for each in record[group]]
+    own = record["kind"] == "ours"
     told = f" from {record['inherits']}" if record["inherits"] else ""
     worst = "" if record["worst_case"] is None else f"{record['worst_case']:.6g}: {record['meaning']}."
     blocks = {
         f"{record['id']}: {record['title']}": record["where"],
         "The paper": "\n\n".join(filter(None, (record["quote"], record["inference"]))),
-        "Our reading": record["statement"],
+        "Statement" if own else "Our reading": record["statement"],
         "Corrected statement": record["corrected"],
         "Derivation": record["derivation"],
         "Derivation of the correction": record["correction_derivation"],
@@ -103,7 +104,7 @@ def explained(record) -> str:
         "Counterexample": record["counterexample"],
         "Open because": record["undecided"],
         "Worst case": f"{worst}\n\n{json.dumps(record['instance'])[:600]}" if worst else "",
-        "Also printed": _readings(record["steps"]),
+        "Also stated" if own else "Also printed": _readings(record["steps"]),
         "Other statements under the same test": _readings(others),
         "Too weak": "\n\n".join(record["weak"]),
         "Second derivation": _derivation(record["second"]),
@@ -111,7 +112,7 @@ def explained(record) -> str:
         "Adjudication": record["adjudication"],
         "Objections": record["objections"],
         "Answer of the authors": record["answer"],
-        "Its proof in the paper uses": ", ".join(record["uses"]),
+        "Our proof uses" if own else "Its proof in the paper uses": ", ".join(record["uses"]),
     }
     return "\n\n".join(f"{head}\n{_indented(text)}" for head, text in blocks.items() if text)
 

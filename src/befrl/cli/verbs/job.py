@@ -13,10 +13,12 @@ def arguments(parser):
     for name in NAMES:
         parser.add_argument(f"--{name}", help=f"the {name} of the job, if its kind has one")
     parser.add_argument("--threads", type=processes, help="processes of tune and run (default 1)")
+    parser.add_argument("--version", metavar="HASH", help="fail unless code and study have the version of the rule")
 
 
 def call(args):
     import inspect
+    from contextlib import nullcontext
 
     from befrl import jobs, plugins
     from befrl.study.study import Study
@@ -32,5 +34,7 @@ def call(args):
     for source in study.plugins:
         plugins.load(source)
     # Names that the study does not have are reported before the work starts.
-    job.settings(study, **{name: given[name] for name in required})
-    job.make(study, **given)
+    names = {name: given[name] for name in required}
+    job.settings(study, **names)
+    with jobs.guarded(args.version, args.kind, study, **names) if args.version else nullcontext():
+        job.make(study, **given)

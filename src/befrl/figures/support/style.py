@@ -13,8 +13,8 @@ GREY = "0.55"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 WINE, INDIGO, OLIVE = "#882255", "#332288", "#999933"  # from Tol's muted palette
+BROWN = "#592F0D"  # from a palette of seaborn
 TIGHT = {"handlelength": 1.8, "handletextpad": 0.4, "columnspacing": 0.8, "labelspacing": 0.3}  # of legends
-
 KINDS = {  # a colour for each kind of algorithm, a marker for each member
     BLUE: {"bef-rlsvi": ""},
     VERMILION: {"exp-ucrl": ""},
@@ -24,16 +24,25 @@ KINDS = {  # a colour for each kind of algorithm, a marker for each member
     "black": {"oracle": ""},
     PURPLE: {"smrl": "D", "ren-ts": "s"},
     SKY: {"ucrl-vtr": "", "uc-matrixrl": "s"},
-    WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D", "lmc-lsvi": "P"},
+    WINE: {"lsvi-ucb": "", "rlsvi": "s", "lsvi-phe": "^", "opt-rlsvi": "D", "lmc-lsvi": "P", "ensemble-rlsvi": "v"},
     OLIVE: {"ucbvi": "", "psrl": "s", "ucbvi-bf": "^", "orlc": "D", "opsrl": "v", "eqo": "P"},
     INDIGO: {"ucrl-mnl": "", "ucrl-mnl-plus": "s", "rrl-mnl": "^", "orrl-mnl": "D"},
+    BROWN: {"bef-seed": "X"},
 }
 STYLES = {name: (colour, marker) for colour, members in KINDS.items() for name, marker in members.items()}
 # Variants such as `bef-rlsvi-clip` have the colour of their algorithm and are hollow.
 VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
-VARIANTS |= {"pinsker": "D", "mala": "s", "greedy": "^", "linearised": "D", "frobenius": "v", "features": "v"}
+VARIANTS |= {
+    "universal": "X",
+    "pinsker": "D",
+    "mala": "s",
+    "greedy": "^",
+    "linearised": "D",
+    "frobenius": "v",
+    "features": "v",
+}
 # For new agents: colours of seaborn's palettes that colour-blind readers can tell from those above.
-NEW_COLOURS = ("#592F0D", "#023EFF", "#A23582", "#C44E52")
+NEW_COLOURS = ("#023EFF", "#A23582", "#C44E52")
 NEW_MARKERS = ("<", "*", ">", "d", "p")
 THEORY = (0, (4, 1.5))
 LINES = {

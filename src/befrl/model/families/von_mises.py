@@ -22,7 +22,7 @@ class VonMises(ContinuousFamily):
     """The family with p = 2: moments in closed form, kernels and draws by quadrature."""
 
     covariance_bound = 0.5  # A/kappa and A' are at most 1/2
-    self_concordance = 0.84  # the largest value is 0.8334, at kappa = 2, along v
+    self_concordance = 0.84  # the largest value is 0.8334, at kappa = 2, along v; `test_likelihood_sets.py` bounds it
 
     def statistic(self, s):
         return np.stack([np.cos(s), np.sin(s)], axis=-1)

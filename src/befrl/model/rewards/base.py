@@ -11,8 +11,16 @@ class RewardLaw(ABC):
     """A family p(r) = exp(r c - Z(c)) under a base measure."""
 
     bounded = True  # whether rewards lie in [0, 1]
-    variance_bound = 1 / 4  # beta with Z'' <= beta everywhere; None if there is none, or none is known
-    self_concordance = 1.0  # M with |Z'''| <= M Z'' everywhere; the range of the rewards will do
+
+    @property
+    def variance_bound(self):
+        """beta with Z'' <= beta everywhere, infinite if none is known."""
+        return 1 / 4 if self.bounded else np.inf
+
+    @property
+    def self_concordance(self):
+        """M with |Z'''| <= M Z'' everywhere, infinite if none is known; the range of the rewards will do."""
+        return 1.0 if self.bounded else np.inf
 
     @abstractmethod
     def log_partition(self, c):

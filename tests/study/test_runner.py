@@ -1,4 +1,4 @@
-"""tools/run_study.py: one run at a time, and what a killed run left is cleared."""
+"""The start of a study: one run at a time, and what a killed run left is cleared."""
 
 import contextlib
 import fcntl
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import run_study
 from befrl.common.errors import InputError
+from befrl.study import runner
 
 SLEEP = "import time; print(flush=True); time.sleep(60)"
 LOCK = Path(".snakemake/locks/0.input.lock")
@@ -20,7 +20,7 @@ LOCK = Path(".snakemake/locks/0.input.lock")
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # `prepare` sets it for the Snakemake that follows.
-    monkeypatch.setenv(run_study.VARIABLE, "nowhere")
+    monkeypatch.setenv(runner.VARIABLE, "nowhere")
     Path("config").mkdir()
     Path("config/config.yaml").write_text("output: build/mine\n")
     return tmp_path
@@ -41,16 +41,16 @@ def test_only_one_run_has_the_lock():
     Path(".snakemake").mkdir()
     holder = "import fcntl; f = open('.snakemake/befrl.lock', 'w'); fcntl.flock(f, fcntl.LOCK_EX); "
     with started("-c", holder + SLEEP), pytest.raises(InputError, match="another run is active in this folder"):
-        run_study.prepare([])
-    run_study.prepare([])
+        runner.prepare([])
+    runner.prepare([])
     with open(".snakemake/befrl.lock") as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_only_jobs_of_a_killed_run_in_this_folder_are_stopped(folder):
-    mine, others = ({run_study.VARIABLE: name} for name in (str(folder), f"{folder}/other"))
+    mine, others = ({runner.VARIABLE: name} for name in (str(folder), f"{folder}/other"))
     with started("-c", SLEEP, **mine) as left, started("-c", SLEEP, **others) as other:
-        run_study.prepare([])
+        runner.prepare([])
         assert left.poll() is not None and other.poll() is None
 
 
@@ -60,7 +60,7 @@ def test_snakemake_started_by_hand_is_not_disturbed():
     LOCK.touch()
     with started("snakemake", "--cores", "all") as by_hand:
         with pytest.raises(InputError, match=f"Snakemake runs in this folder, as process {by_hand.pid}"):
-            run_study.prepare([])
+            runner.prepare([])
     assert LOCK.exists()
 
 
@@ -71,13 +71,13 @@ def test_only_leftovers_of_a_killed_run_are_removed(words):
         path = Path("build/mine") / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    run_study.clear(["build/mine"])
+    runner.clear(["build/mine"])
     assert len(list(Path("build").rglob("*.part"))) == 2, "no run was killed: another process may be writing"
     LOCK.parent.mkdir(parents=True)
     LOCK.touch()
-    run_study.prepare([*words, "-n"])
+    runner.prepare([*words, "-n"])
     assert LOCK.exists(), "a dry run changes nothing"
-    run_study.prepare(words)
+    runner.prepare(words)
     assert [path.name for path in Path("build").rglob("*") if path.is_file()] == ["a.npz"]
     assert not LOCK.parent.exists()
 
@@ -87,7 +87,7 @@ def test_bad_config_is_an_error_message_before_anything_else(capsys, text):
     if text:
         Path("bad.yaml").write_text(text)
     with pytest.raises(SystemExit) as end:
-        run_study.main("smoke", "--configfile", "bad.yaml")
+        runner.main("smoke", "--configfile", "bad.yaml")
     printed = capsys.readouterr().err
     assert end.value.code == 2 and printed.count("\n") == 1
     mapping = text in ("output", "# empty")
@@ -107,6 +107,6 @@ def test_caches_are_here_if_there_is_no_home(folder, monkeypatch):
             monkeypatch.delenv(name)
         if home:
             monkeypatch.setenv("HOME", str(home))
-        run_study.main("study", "-n")
+        runner.main("study", "-n")
         assert {name: os.environ.get(name) for name in caches} == (dict.fromkeys(caches) if home == folder else caches)
     assert seen[0][-2:] == ["workflow/seconds/study.csv", "-n"]

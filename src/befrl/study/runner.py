@@ -1,9 +1,9 @@
 """Run a study with Snakemake; resume it after any interruption.
 
-python tools/run_study.py NAME [OPTIONS OF SNAKEMAKE]      e.g. smoke --configfile config/smoke.yaml
+python -m befrl.study.runner NAME [OPTIONS OF SNAKEMAKE]      e.g. smoke --configfile config/smoke.yaml
 
 NAME is that of the table of expected seconds in workflow/seconds. Exit code 2: the config cannot be read, or another
-run is active in this folder.
+run is active in this folder. `befrl study` calls it for a config in any folder.
 
 Whatever ended the last run (Ctrl-C, SIGTERM, kill -9 of Snakemake or of a job, a power cut), the next one completes it:
 
@@ -107,7 +107,9 @@ def main(name, *words):
     if not os.access(os.path.expanduser("~"), os.W_OK):
         os.environ.setdefault("XDG_CACHE_HOME", str(Path.cwd() / STATE / "cache"))
         os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / STATE / "cache" / "matplotlib"))
-    command = [sys.executable, "-m", "snakemake", "--cores", "all", "--scheduler", "greedy", "--rerun-incomplete"]
+    # Rules call `python`, which must be this one.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    command = [sys.executable, "-P", "-m", "snakemake", "--cores", "all", "--scheduler", "greedy", "--rerun-incomplete"]
     command += ["--logger", "progress", "--logger-progress-seconds", f"workflow/seconds/{name}.csv", *words]
     os.execv(sys.executable, command)
 

@@ -1,0 +1,69 @@
+"""A study of the wheel, in a folder of its own and without a checkout."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from befrl.common import storage
+from helpers import PROJECT
+
+SMALLEST = {
+    "seeds": 2,
+    "include": ["agents.yaml"],
+    "instances": {"tiny": {"family": "chain", "set": {"bins": 3, "horizon": 4}}},
+    "agents": {"mine": {"algorithm": "greedy"}},
+    "study": {"tiny": {"episodes": 3, "agents": ["mine"]}},
+    "claims": {"ids": ["C31"]},
+    "statistics": {"coverage": 1},
+}
+SOURCES = ("pyproject.toml", "LICENSE", "Snakefile", "workflow", "config", "src")
+BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """A Python with the wheel, and the packages of this one that it needs."""
+    folder = tmp_path_factory.mktemp("installed")
+    source, here = folder / "source", folder / "venv"
+    source.mkdir()
+    for name in SOURCES:
+        copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy
+        copy(PROJECT / name, source / name)
+    subprocess.run([sys.executable, "-c", BUILD, folder], cwd=source, check=True, capture_output=True)
+    shutil.rmtree(source)
+    venv.create(here, symlinks=True)
+    python = here / "bin" / "python"
+    installer = [sys.executable, "-m", "pip", "--python", python]
+    if importlib.util.find_spec("pip") is None:
+        installer = ["uv", "pip", "--python", python]
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([*installer, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    (packages,) = here.glob("lib/*/site-packages")
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    return python
+
+
+@pytest.mark.parametrize(
+    "target", ["results/regret/tiny_U/summary.csv", pytest.param("results/report.html", marks=pytest.mark.slow)]
+)
+def test_the_wheel_runs_a_study_in_any_folder(python, tmp_path, target):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "my.yaml").write_text(json.dumps(SMALLEST))
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [python.with_name("befrl"), "study", "own/my.yaml", target, "--cores", "1"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 and (tmp_path / target).exists(), done.stderr
+    made_by = storage.read_meta(tmp_path / "results/runs/tiny/U/mine/1000-1001.npz", "run")["code"]
+    assert made_by and not Path(PROJECT / "own").exists()
+    study = storage.read_json(tmp_path / "results/study.json")
+    assert str(python.parents[1]) in str((tmp_path / study["snakefile"]).resolve())
+    again = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert again.returncode == 0 and "Nothing to be done" in again.stdout + again.stderr
