@@ -4,6 +4,7 @@ PYTHON ?= python3      # interpreter for a new .venv (3.11 or newer)
 UV ?= uv               # required by `make lock` only; the set-up uses it if it is available
 SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--cores 4"
 PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
+PAGE ?=                 # of `make browser-test`: a report; by default that of the study, or of the smoke run
 LOCK_FLAGS ?=          # e.g. "--upgrade"
 PARTS ?=               # of `make torture`: some of config,commands,files,kernels,kills
 
@@ -28,7 +29,7 @@ compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generat
     --no-emit-find-links --python-version 3.11 --custom-compile-command "make $@" $(2) $(LOCK_FLAGS) $(1).in -o $(1).lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce verify smoke full test torture kill-test test-all references references-study
+.PHONY: help setup reproduce verify smoke full test browser-test torture kill-test test-all references references-study
 .PHONY: references-full schema lint format
 .PHONY: bench bench-peers cluster-test lock lock-peers lock-slurm clean
 
@@ -54,6 +55,9 @@ full: .venv/.ready ## run the study at full size into build/full, 75 minutes on 
 
 test: .venv/.ready ## run the fast tests, a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
+
+browser-test: ## test the report in Chromium, half a minute (PAGE=...; needs node and npm)
+	@cd tests/browser && sh run.sh "$(or $(abspath $(PAGE)),$(firstword $(wildcard $(CURDIR)/results/report.html $(CURDIR)/build/smoke/results/report.html)))"
 
 torture: .venv/.ready ## inject faults such as damaged configs and files, and kills, 23 minutes (PARTS=config,commands,files,kernels,kills)
 	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))

@@ -35,7 +35,11 @@ def test_every_requirement_is_locked_with_a_hash():
 
 def test_requirements_have_names_only_and_the_project_depends_on_them():
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in wanted()) and len(set(wanted())) == len(wanted())
-    assert set(PROJECT_TABLE["dependencies"]) <= set(wanted())
+    lowest = dict(line.split(">=") for line in PROJECT_TABLE["dependencies"])
+    assert set(lowest) <= set(wanted())
+    for name, number in lowest.items():
+        oldest, used = ([int(part) for part in re.findall(r"\d+", text)] for text in (number, locked()[name]))
+        assert oldest <= used
 
 
 def test_installed_versions_are_locked_versions():

@@ -1,5 +1,6 @@
 """Instances as Gymnasium environments: Gymnasium's own checker, and the same bits as befrl's episodes."""
 
+import pickle
 import subprocess
 import sys
 
@@ -151,3 +152,24 @@ def test_only_this_module_loads_gymnasium():
     alone = f"import sys, {', '.join(f'befrl.{name}' for name in layers)}; assert 'gymnasium' not in sys.modules"
     made = "gymnasium.make('befrl.gym:befrl/chain-v0', bins=5).unwrapped.instance.model.d"
     subprocess.run([sys.executable, "-c", f"{alone}; import gymnasium; assert {made} == 10"], check=True)
+
+
+@pytest.mark.filterwarnings(ADVICE)
+@pytest.mark.parametrize("family", ["riverswim", "circle", "lds"])
+def test_the_conventions_of_gymnasium(family):
+    """Rendering, pickling in the middle of an episode, the step as part of the observation, the number of steps."""
+    values = {"horizon": 4, "render_mode": "rgb_array"}
+    plain, stepped = (gymnasium.make(f"befrl/{family}-v0", observe_step=each, **values) for each in (False, True))
+    check_env(stepped.unwrapped, skip_render_check=True)
+    for k, env in ((0, plain), (1, stepped)):
+        env.reset(seed=3)
+        env.step(1)
+        image = env.render()
+        assert image.dtype == np.uint8 and (image == 0).all(2).any(0).sum() == 8 and env.spec.max_episode_steps == 4
+        copy = pickle.loads(pickle.dumps(env))
+        for ours, theirs in [(env.step(0), copy.step(0)), (env.step(1), copy.step(1))]:
+            assert np.array_equal(ours[0], theirs[0]) and ours[1:] == theirs[1:]
+            assert (
+                ours[0] in env.observation_space and np.size(ours[0]) == np.size(plain.observation_space.sample()) + k
+            )
+    assert ours[0][-1] == 3 and np.array_equal(np.atleast_1d(plain.unwrapped._observation()), ours[0][:-1])

@@ -3,12 +3,16 @@
 Importing this module registers `befrl/<name>-v0` for each family and preset. The same actions give the same states and
 rewards as in `befrl run`, to the bit. States are integers if there are finitely many, otherwise vectors (dim,) of
 float64. An episode is *terminated*, not truncated, after H steps, as V_{H+1} = 0. Good policies depend on the step
-`info["h"]`, counted from 0. Agents must not read `info["gap"]` = V*_h(s) - Q*_h(s, a); its sum over an episode is an
-unbiased estimate of the pseudo-regret V*_1(s_1) - V^pi_1(s_1).
+`info["h"]`, counted from 0, which is a part of the observation with `observe_step=True`. Agents must not read
+`info["gap"]` = V*_h(s) - Q*_h(s, a); its sum over an episode is an unbiased estimate of the pseudo-regret V*_1(s_1) -
+V^pi_1(s_1).
 """
 
+import pickle
 import time
+from dataclasses import replace
 
+import cloudpickle
 import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
@@ -23,9 +27,15 @@ from befrl.model.instance import Instance
 
 
 class BefEnv(gymnasium.Env):
-    """An `Instance`, or a family or preset with its parameters; `name`, by default its own, keys the random streams."""
+    """An `Instance`, or a family or preset with its parameters; `name`, by default its own, keys the random streams.
 
-    def __init__(self, instance, root_seed=ROOT_SEED, name=None, **parameters):
+    With `observe_step` the observation is (state, step), or a vector with the step as its last entry. `render()` shows
+    the cell of the state in a row of all cells.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, instance, root_seed=ROOT_SEED, name=None, observe_step=False, render_mode=None, **parameters):
         if isinstance(instance, Instance):
             if parameters:
                 names = ", ".join(parameters)
@@ -36,14 +46,46 @@ class BefEnv(gymnasium.Env):
             self.instance, key = instances.rebuild(*instances.resolve(instance, parameters), {}), instance
         self.root_seed, self.name = root_seed, name or key
         self.action_space = gymnasium.spaces.Discrete(self.instance.model.n_actions)
-        space = self.instance.model.space
+        self.observe_step, self.render_mode = observe_step, render_mode
+        space, H = self.instance.model.space, self.instance.horizon
         if space.discrete:
-            self.observation_space = gymnasium.spaces.Discrete(space.n_cells)
+            sizes = [space.n_cells, H + 1]
+            spaces = gymnasium.spaces
+            self.observation_space = spaces.MultiDiscrete(sizes) if observe_step else spaces.Discrete(space.n_cells)
         else:
             low, high = (-np.inf, np.inf) if space.unbounded else (space.low, space.high)
-            self.observation_space = gymnasium.spaces.Box(low, high, (space.dim,), np.float64)
-        self._environment = self._seed = None
+            low, high = (np.broadcast_to(end, space.dim) for end in (low, high))
+            if observe_step:
+                low, high = np.append(low, 0.0), np.append(high, H)
+            self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
+        self._environment = self._seed = self._spec = None
         self._h = self.instance.horizon
+
+    def __getstate__(self):
+        """The state for `pickle`, which cannot write the functions of an instance itself."""
+        return {"pickled": cloudpickle.dumps(self.__dict__)}
+
+    def __setstate__(self, state):
+        self.__dict__.update(pickle.loads(state["pickled"]))
+
+    @property
+    def spec(self):
+        """The environment's specification, with the horizon as the number of steps of an episode."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec):
+        self._spec = spec and replace(spec, max_episode_steps=self.instance.horizon)
+
+    def render(self):
+        """An image (16, 8 cells, 3) of all cells, the present one black; None without `render_mode`."""
+        if self.render_mode is None:
+            return None
+        space = self.instance.model.space
+        image = np.full((16, 8 * space.n_cells, 3), 255, dtype=np.uint8)
+        first = 8 * int(space.cell(self._s)[0])
+        image[:, first : first + 8] = 0
+        return image
 
     @property
     def np_random_seed(self):
@@ -83,8 +125,10 @@ class BefEnv(gymnasium.Env):
 
     def _observation(self):
         if self.instance.model.space.discrete:
-            return int(self._s[0])
-        return np.array(self._s, dtype=float).reshape(-1)
+            state = int(self._s[0])
+            return np.array([state, self._h]) if self.observe_step else state
+        state = np.array(self._s, dtype=float).reshape(-1)
+        return np.append(state, self._h) if self.observe_step else state
 
 
 class OneSeed(gymnasium.Wrapper):

@@ -53,12 +53,12 @@ def state(folder):
 
 
 BAD = {
-    "": "VERB",
     "walk": "'walk': choose one of aggregate",
     "rnu": "'rnu' (did you mean 'run'?): choose one of aggregate",
     "list agent": "'agent' (did you mean 'agents'?): choose one of instances",
     "list agents bef-rlsv": "unknown agent 'bef-rlsv' (did you mean 'bef-rlsvi'?): choose one of bef-rlsvi",
     "list agents --names --json": "--json",
+    f"{RUN} --seeds 2 --out new.txt": "--out new.txt: the name of the file must end in .npz",
     "instance ring --out new.npz": "unknown instance 'ring': choose one of chain",
     f"instance {'a' * 100000} --out new.npz": "choose one of chain",
     "instance chain --set bin=3 --out new.npz": "'bin' (did you mean 'bins'?): allowed are bins",

@@ -25,7 +25,7 @@ from befrl.model import rewards
 from befrl.planning import planners
 from helpers import PROJECT, WORKS_ON
 
-VERBS = ["aggregate", "bench", "check", "claim", "compare", "findings", "instance", "job", "list", "run"]
+VERBS = ["aggregate", "bench", "check", "claim", "compare", "findings", "instance", "job", "list", "run", "study"]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 
@@ -227,6 +227,7 @@ def test_help_names_the_verbs_and_its_examples_are_commands(befrl, verb):
     code, out, err = befrl(f"{verb} --help")
     assert (code, err) == (0, "")
     if not verb:
+        assert befrl("") == (0, out, "")
         assert re.findall(r"^ {4}(\w+)", out, flags=re.MULTILINE) == VERBS == verbs.registry.names()
     examples = [line for line in re.split("examples?:", out)[1].splitlines() if line.startswith("  befrl ")]
     shown = {cli.build_parser().parse_args(shlex.split(line)[1:]).verb for line in examples}

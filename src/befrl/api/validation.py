@@ -53,8 +53,9 @@ class NoParameters:
 
 def algorithm(given: AnyAgent, label: str | None) -> str:
     """The name of the algorithm; a class is added to the registry of agents under its label, or its own name."""
-    if label is not None and (not isinstance(label, str) or not label or "@" in label):
-        raise InputError(f"the name {shown(label)} of an agent is not allowed: it must be a text without @")
+    if label is not None and (not isinstance(label, str) or not label or "@" in label or label[0] == "_"):
+        wanted = "it must be a text without @ that does not start with _"
+        raise InputError(f"the name {shown(label)} of an agent is not allowed: {wanted}")
     if isinstance(given, str):
         agents.registry.module(given)
         return given
@@ -74,11 +75,11 @@ def algorithm(given: AnyAgent, label: str | None) -> str:
 
 
 def read_seeds(given: AnySeeds) -> tuple[int, ...]:
-    """The seeds: how many (30), a range as text ("30-59"), or the seeds themselves."""
+    """The seeds in ascending order: how many (30), a range as text ("30-59"), or the seeds themselves."""
     if isinstance(given, str):
         return tuple(seed_ranges.parse(given))
     if isinstance(given, Iterable):
-        found = tuple(read_whole("seeds", seed, 0) for seed in given)
+        found = tuple(sorted(read_whole("seeds", seed, 0) for seed in given))
         if not found or len(set(found)) < len(found):
             raise InputError("seeds is not allowed: a list of seeds has at least one seed, and each of them once")
         return found

@@ -49,7 +49,7 @@ def build_parser():
     parser = Parser(prog="befrl", description=__doc__, formatter_class=raw)
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     _add_plugin(parser, "plugins")
-    subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB")
     for name in verbs.registry.names():
         verb, text = verbs.registry.module(name), verbs.registry.summary(name)
         example = f"example:\n  {verb.EXAMPLE}"
@@ -77,7 +77,11 @@ def load_plugins(sources):
 
 def main(argv=None):
     """Run a command line and return its exit code."""
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.verb is None:
+        parser.print_help()
+        return 0
     # More BLAS threads would change the last bits of a product, and Snakemake exports the number of a job's threads.
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     os.environ["PYTHONSAFEPATH"] = "1"  # worker processes must not import a random.py of the current folder

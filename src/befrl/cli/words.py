@@ -38,12 +38,14 @@ trials = partial(whole, most=1_000_000)
 processes = partial(whole, most=1024)
 
 
-def target(path):
-    """The path of an output file; raise before any work starts if it cannot be written."""
+def target(path, ending=""):
+    """The path of an output file; raise before any work starts if it cannot be written, or has another ending."""
     from befrl.common.storage import check_target
 
     if path:
         check_target(path)
+        if not path.endswith(ending):
+            raise InputError(f"--out {path}: the name of the file must end in {ending}")
     return path
 
 
@@ -54,8 +56,8 @@ def show(rows):
         print(f"{name:<{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
 
 
-def add_run_arguments(parser, cores):
-    """The arguments that `run` and `compare` share; `cores` is the name of the option for processes."""
+def add_run_arguments(parser, *cores):
+    """The arguments that `run` and `compare` share; `cores` are the names of the option for processes."""
     tracks = "; ".join(f"{track}: {words}" for track, words in TRACKS.items())
     default = next(iter(TRACKS))
     parser.add_argument("--episodes", type=episodes, default=EPISODES, help=f"episodes K (default {EPISODES})")
@@ -63,7 +65,7 @@ def add_run_arguments(parser, cores):
     parser.add_argument("--track", default=default, help=f"{tracks} (default {default})")
     parser.add_argument("--ties", default=TIES[0], help=f"which of equal actions is played: {' or '.join(TIES)}")
     parser.add_argument("--root-seed", type=natural, default=ROOT_SEED, help="root of all random streams")
-    parser.add_argument(cores, type=processes, default=1, help="processes (default 1); results do not depend on it")
+    parser.add_argument(*cores, type=processes, default=1, help="processes (default 1); results do not depend on it")
     parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
 
 

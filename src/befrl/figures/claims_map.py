@@ -28,20 +28,8 @@ LINE = 0.115  # inches
 SIDE = 0.42  # from the middle of a box to its side
 
 
-def printed(tables):
-    """The paper's statements by number, without those that are ours."""
-    table = tables[0]["table"].set_index("id")
-    return table[table["kind"] != "ours"]
-
-
-def premises(table) -> dict[str, list[str]]:
-    """The claims that the printed proof of each claim uses."""
-    return {id: row.uses.split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
-
-
 def draw(tables):
-    table = printed(tables)
-    uses = premises(table)
+    table, uses = _paper(tables)
     _check(table, uses)
     verdicts = table["verdict"]
     links = broken(uses, verdicts)
@@ -51,8 +39,8 @@ def draw(tables):
     rows = max(sum(len(words[id]) + 1 for id in column) for column in columns)
     size = (style.WIDTH, LINE * rows + 0.95)
     figure, (axis, strips) = style.subplots(2, 1, figsize=size, height_ratios=(LINE * rows, 0.65))
-    for user, source in ((user, source) for user, sources in links.items() for source in sources):
-        (x0, y0), (x1, y1) = places[source], places[user]
+    for user, used in ((user, used) for user, several in links.items() for used in several):
+        (x0, y0), (x1, y1) = places[used], places[user]
         axis.plot([x0, x0 + SIDE, x1 - SIDE, x1], [y0, y0, y1, y1], color="0.6", linewidth=0.7, zorder=1)
     for id, (x, y) in places.items():
         colour, ink = STYLES[verdicts[id]]
@@ -76,6 +64,13 @@ def draw(tables):
         axis.plot([], [], marker="s", linestyle="none", color=STYLES[verdict][0], label=verdict)
     style.legend(figure, [axis], 4, **style.TIGHT)
     return figure
+
+
+def _paper(tables):
+    """The claims of the paper, without ours, and the claims that each uses."""
+    table = tables[0]["table"].set_index("id")
+    table = table[table["kind"] != "ours"]
+    return table, {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
 
 
 def _strips(axis, groups):
@@ -145,8 +140,7 @@ def positions(columns, links) -> dict[str, tuple[float, float]]:
 
 
 def describe(tables):
-    table = printed(tables)
-    uses = premises(table)
+    table, uses = _paper(tables)
     tried = table[table["verdict"] != "not tried"]
     counts = ", ".join(f"{n} {verdict}" for verdict, n in tried["verdict"].value_counts().sort_index().items())
     values = {"claims": len(table), "tried": len(tried), "counts": counts, "needed": len(needs(uses)) - 1}

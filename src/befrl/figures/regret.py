@@ -48,7 +48,8 @@ def draw_curves(summary, curves, rows):
         ends[names[row.agent]] = (curve["mean"].iloc[-1], options["color"])
     axis.set(xscale="log", xlabel="episode k", ylabel="cumulative regret", xlim=(1, episodes))
     style.with_zero(axis, "y", curves["mean"])
-    axis.set_ylim(0, 1.3 * max(curves["high"].max(), 1.0))
+    top = curves[["mean", "high"]].max().max()  # a single seed has no interval
+    axis.set_ylim(0, 1.3 * max(top, 1.0))
     style.label_ends(axis, ends)
     return figure
 

@@ -1,14 +1,14 @@
 """Reading the files of a study and writing its report."""
 
 from befrl import claims, figures, instances, report
-from befrl.analysis import instance_table, published, regret_tables
+from befrl.analysis import findings, instance_table, published, regret_tables
 from befrl.claims import ledger
 from befrl.common import instance_facts, storage, tidy
 from befrl.common.errors import InputError
 from befrl.study import provenance
 
-FIGURE = dict.fromkeys(("name", "title", "caption", "command", "section"), str)
-FIGURE |= {"headline": bool, "measured": bool, "seeds": int | float | None}
+FIGURE = dict.fromkeys(("name", "title", "caption", "command"), str)
+FIGURE |= {"measured": bool, "seeds": int | float | None}
 
 
 def write(study, out):
@@ -19,17 +19,28 @@ def write(study, out):
     costs = [regret_tables.read(layout, "timings", *case) for case in summaries]
     page = report.build(
         config=study.config,
+        answers=_answers(study),
         instances=_instances(layout, study["instances"]),
         summaries=list(summaries.values()),
         costs=costs,
         figures=[_figure(layout, name) for name in study.figures],
         published=[_published(layout, source) for source in study["published"]],
         claims=records,
-        versions=provenance.versions(),
+        versions=provenance.machine() | provenance.versions(),
         hashes={"config": study.hash, "code": provenance.code_hash("befrl.cli", *_everything())},
         stages=_stages(costs, records),
     )
     storage.write_text(out, page)
+
+
+def _answers(study):
+    """The sentences that open README, over all cases that have the agents that they compare."""
+    compared = {"bef-rlsvi", "greedy"}
+    cases = [case for case in study.compared_cases() if compared <= set(study.tuned(case[0]))]
+    cases = [case for case in cases if "random" in study.case(*case)["agents"]]
+    if not cases or ("traps", findings.TRAP) not in study.components():
+        return []
+    return [*findings.answer_lines(study.layout, cases), findings.instead(study.layout, cases)]
 
 
 def _instances(layout, names):

@@ -1,28 +1,32 @@
 """The section on the claims: the ledger by part of the paper, with the claims that each one uses."""
 
-from befrl.claims.ledger import adjudicated, headline, ours, rows, standing
+import json
+
+from befrl.claims.ledger import READINGS, adjudicated, headline, ours, rows, standing
 from befrl.claims.pages import UNTRIED, VERDICTS, pages
 from befrl.report import wording
 
 KEYS = (
-    *(
-        "id",
-        "kind",
-        "where",
-        "title",
-        "quote",
-        "inference",
-        "statement",
-        "derivation",
-        "attack",
-        "grade",
-        "worst_case",
-        "meaning",
-    ),
-    *("instance", "rule", "inherits", "class", "correction", "corrected", "correction_derivation", "counterexample"),
-    *("undecided", "adjudication", "objections", "answer", "trials", "seed", "details"),
+    "id",
+    "kind",
+    "title",
+    "statement",
+    "grade",
+    "inherits",
+    "correction",
+    "corrected",
+    "counterexample",
+    "undecided",
 )
-READINGS = ("repairs", "lighter", "steps", "others", "mutants", "weak")
+EVIDENCE = {  # key of a record: its name on the page
+    "where": "in the paper", "quote": "quotation", "inference": "reading", "derivation": "derivation",
+    "correction_derivation": "the correction", "objections": "objections", "attack": "test", "rule": "rule",
+    "worst_case": "worst case", "meaning": "which is", "instance": "its instance", "repairs": "repairs",
+    "lighter": "lighter corrections, which do not suffice", "steps": "also printed",
+    "others": "true statements nearby", "mutants": "falsified variants", "weak": "the test is too weak",
+    "second": "second derivation", "third": "third derivation", "adjudication": "adjudication",
+    "answer": "answer of the authors", "details": "details",
+}  # fmt: skip
 
 
 def prepared(claims, anchors) -> dict:
@@ -47,7 +51,7 @@ def prepared(claims, anchors) -> dict:
         "parts": [part for part in parts if part["claims"] or part["untried"]],
         "untried": sum(len(part["untried"]) for part in parts),
         "verdicts": counts(entries, "shown", VERDICTS),
-        "grades": counts(entries, "known"),
+        "sizes": {part["name"]: len(part["claims"]) for part in parts if part["claims"]},
         "mutants": sum(len(entry["mutants"]) for entry in entries),
         "weak": sum(len(entry["weak"]) for entry in entries),
         "adjudicated": sum(map(adjudicated, ordered)),
@@ -62,10 +66,35 @@ def counts(entries, key, first=()) -> dict[str, int]:
 
 def _entry(claim, verdicts, anchors):
     rests = standing(claim["id"], verdicts)
-    return {key: claim.get(key) for key in (*KEYS, *READINGS, "part", "second", "third")} | {
+    asked = [f"--{key} {claim[key]}" for key in ("trials", "seed") if claim.get(key) is not None]
+    return {key: claim.get(key) for key in (*KEYS, "part", "steps", "mutants", "weak")} | {
         "anchor": anchors.new("claim", claim["id"]),
         "verdict": verdicts[claim["id"]],
         "shown": {"remark": "remark", "ours": f"ours, {claim['verdict']}"}.get(claim["kind"], claim["verdict"]),
-        "known": claim["grade"].split(" over ")[0],
         "rests_on": [{"id": used, "verdict": verdict, "tried": verdict != UNTRIED} for used, verdict in rests.items()],
+        "evidence": list(_evidence(claim)),
+        "command": " ".join(["befrl claim", claim["id"], "--explain", *asked]),
     }
+
+
+def _evidence(claim):
+    """The name and the compact text of everything that is known of a claim."""
+    for key, name in EVIDENCE.items():
+        value = claim.get(key)
+        if value in (None, "", [], {}):
+            continue
+        if key in (*READINGS, "weak"):
+            value = "\n- ".join(["", *map(_reading, value)])
+        elif key in ("second", "third"):
+            value = f"{value['verdict']}\n\n{value['argument']}"
+        yield name, json.dumps(value, ensure_ascii=False) if key in ("instance", "details") else wording.compact(value)
+    if reason := claim["class"].get("why"):
+        yield "why this class", wording.compact(f"{reason} Decided by {claim['class']['by']}.")
+
+
+def _reading(value):
+    if isinstance(value, str):
+        return value
+    verdict = "survives" if value["survives"] else "refuted"
+    distance = f" distance: {value['distance']}" if value["distance"] else ""
+    return f"{verdict} ({wording.number(value['violation'])}): {value['words']}{distance}"

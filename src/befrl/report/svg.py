@@ -1,10 +1,12 @@
-"""Preparing an SVG drawing to be inlined in a page with others.
+"""Preparing an SVG drawing to be inlined in a page with others, or to be shown as an image.
 
 Ids and <style> rules are global in a page, so ids and references get the drawing's own prefix and rules are confined to
 it. Only elements, attributes and properties that matplotlib writes are kept: none of these can load or run anything.
+A drawing is made smaller: coordinates have two decimals, and ids without references and empty groups go.
 """
 
 import re
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 from befrl.common.errors import InputError
@@ -23,11 +25,15 @@ ATTRIBUTES = set(  # besides ids and references
 PROPERTIES = set(
     "fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linejoin stroke-linecap stroke-dasharray "
     "stroke-dashoffset stroke-miterlimit opacity color clip-path clip-rule mask stop-color stop-opacity "
-    "image-rendering text-anchor font font-family font-size font-style font-weight font-stretch font-variant".split()
+    "image-rendering text-anchor font font-size font-style font-weight font-stretch font-variant".split()
 )
 IMAGE = "data:image/png;base64,"
 CLAIM = re.compile(r"\.\./docs/claims/(\w+)\.md")  # a link of the map of claims; on the page, to the claim's entry
+CURVE = "curve:"  # ids of curves and of their entries in legends start with it, see befrl.figures.support.names
+FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
+KEPT = " /:;=?@!$()*+,.'<>[]{}|~"  # characters that need no escape in the address of an image, nor in an attribute
+WORDS = ("text", "tspan", "title")
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
 
@@ -36,27 +42,17 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
 
     `scope` is the id of the element that the caller puts around it; inner ids become `scope__id`.
     """
-    if "<!ENTITY" in text:
-        raise InputError(f"figure '{source}' is not SVG that befrl wrote: it declares entities")
-    try:
-        root = ElementTree.fromstring(text.strip())
-        if root.tag.removeprefix(SVG) != "svg":
-            raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
-        _clean(root, scope, seen=set())
-    except ElementTree.ParseError as error:
-        raise InputError(f"figure '{source}' is not well-formed SVG: {error}") from None
-    except RecursionError:
-        raise InputError(f"figure '{source}' is not SVG that befrl wrote: it is nested too deeply") from None
-    for old_title in root.findall("title"):
-        root.remove(old_title)
-    root.attrib |= {"role": "img", "aria-label": title}
-    # With a viewBox, narrow windows scale the drawing instead of cropping it. User units are px; 3 pt are 4 px.
-    sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
-    if "viewBox" not in root.attrib and all(sizes):
-        width, height = (float(size[1]) * (4 / 3 if size[2] == "pt" else 1) for size in sizes)
-        root.set("viewBox", f"0 0 {width:g} {height:g}")
-    root.tail = None
+    root = _drawing(text, scope, source)
+    role = "img" if root.find(".//a") is None else "group"  # parts of an image cannot be reached by the keyboard
+    root.attrib |= {"role": role, "aria-label": title}
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def image(text: str, source: str) -> str:
+    """The SVG as an address for an image, whose parts are no elements of the page."""
+    root = _drawing(text, "image", source)
+    root.set("xmlns", SVG[1:-1])
+    return "data:image/svg+xml," + urllib.parse.quote(ElementTree.tostring(root, encoding="unicode"), safe=KEPT)
 
 
 def width(text: str) -> float:
@@ -65,32 +61,65 @@ def width(text: str) -> float:
     return float(found.group(1)) if found else 0.0
 
 
-def _clean(element, scope, seen):
+def _drawing(text, scope, source):
+    """The root element of an SVG text, cleaned."""
+    if "<!ENTITY" in text:
+        raise InputError(f"figure '{source}' is not SVG that befrl wrote: it declares entities")
+    try:
+        root = ElementTree.fromstring(text.strip())
+        if root.tag.removeprefix(SVG) != "svg":
+            raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
+        used = set(re.findall(r"#([\w:.-]+)", text))
+        _clean(root, scope, used, seen=set())
+    except ElementTree.ParseError as error:
+        raise InputError(f"figure '{source}' is not well-formed SVG: {error}") from None
+    except RecursionError:
+        raise InputError(f"figure '{source}' is not SVG that befrl wrote: it is nested too deeply") from None
+    for old_title in root.findall("title"):
+        root.remove(old_title)
+    # With a viewBox, narrow windows scale the drawing instead of cropping it. User units are px; 3 pt are 4 px.
+    sizes = [re.fullmatch(r"\s*([\d.]+)\s*(px|pt)?\s*", root.get(side, "")) for side in ("width", "height")]
+    if "viewBox" not in root.attrib and all(sizes):
+        width, height = (float(size[1]) * (4 / 3 if size[2] == "pt" else 1) for size in sizes)
+        root.set("viewBox", f"0 0 {width:g} {height:g}")
+    root.set("font-family", FONTS)
+    root.tail = None
+    return root
+
+
+def _clean(element, scope, used, seen):
     """Remove elements that are not SVG, such as an editor's notes, and the namespace of the rest, as in HTML."""
     element.tag = element.tag.removeprefix(SVG)
-    element.attrib = _attributes(element.attrib, scope, seen)
+    element.attrib = _attributes(element.attrib, scope, used, seen)
     if element.tag == "style":
         element.text = _confined(element.text or "", scope)
-    for child in list(element):
-        if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child):
-            _clean(child, scope, seen)
-        else:
-            element.remove(child)
+    children = [child for child in element if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child)]
+    for child in children:
+        _clean(child, scope, used, seen)
+        if element.tag not in WORDS:
+            child.tail = None
+    if element.tag not in (*WORDS, "style"):
+        element.text = None
+    # Groups without attributes are replaced by what they contain.
+    empty = [child.tag == "g" and not child.attrib for child in children]
+    groups = [list(child) if bare else [child] for child, bare in zip(children, empty, strict=True)]
+    element[:] = [child for group in groups for child in group if child.tag != "defs" or len(child)]
 
 
 def _leads_to_a_claim(element):
     return element.tag == SVG + "a" and bool(CLAIM.fullmatch(element.get(XLINK + "href", "")))
 
 
-def _attributes(attributes, scope, seen):
+def _attributes(attributes, scope, used, seen):
     kept = {}
     for name, value in attributes.items():
         name = name.replace(XML, "xml:")
         if name == "id":
-            if value in seen:
-                continue
-            seen.add(value)
-            kept["id"] = f"{scope}__{value}"
+            if value.startswith(CURVE):
+                kept["data-curve"] = value.removeprefix(CURVE)
+            elif value in used - seen:
+                seen.add(value)
+                kept["id"] = f"{scope}__{value}"
         elif name in ("href", XLINK + "href"):
             if value.startswith("#"):
                 kept["href"] = f"#{scope}__{value[1:]}"
@@ -103,8 +132,14 @@ def _attributes(attributes, scope, seen):
         elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):
             kept[name] = _references(value, scope)
         elif name in ATTRIBUTES:
-            kept[name] = value
+            kept[name] = _rounded(value)
     return kept
+
+
+def _rounded(value):
+    """The value with at most two decimals, and single blanks."""
+    shorter = re.sub(r"-?\d+\.\d{3,}(?![\de])", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+    return " ".join(shorter.split())
 
 
 def _declarations(css, scope):

@@ -1,22 +1,18 @@
 """How numbers, names, formulas and records are written on the page."""
 
-import contextlib
-import functools
 import json
 import math
 import numbers
 import re
-import unicodedata
-from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
+
+from befrl.report.formulas import formula, plain
 
 DASH = "–"
 GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "theta": "θ", "phi": "φ", "psi": "ψ", "sigma": "σ"}
 FORMULA = re.compile(r"\$([^$]+)\$")
 EMPHASIS = {"strong": re.compile(r"\*\*(.+?)\*\*"), "em": re.compile(r"(?<![\w*])\*([^*]+)\*(?![\w*])")}
-MATHML = "{http://www.w3.org/1998/Math/MathML}"
-LINKS = ("href", "src", "xlink:href", "actiontype")
 
 
 def missing(value) -> bool:
@@ -127,30 +123,8 @@ def paragraphs(text) -> Markup:
     return found
 
 
-@functools.cache
-def formula(latex: str) -> Markup:
-    """A formula as MathML; what cannot be converted, or would link elsewhere, stays as it is between dollar signs."""
-    from latex2mathml import converter
-
-    try:
-        tree = ElementTree.fromstring(converter.convert(latex))
-    except Exception:  # the converter's errors and those of its output have no common base
-        return escape(f"${latex}$")
-    if any(name in LINKS or name.startswith("on") for element in tree.iter() for name in element.attrib):
-        return escape(f"${latex}$")
-    for element in tree.iter():
-        element.tag = element.tag.removeprefix(MATHML)  # part of the page, it needs no namespace
-        variant = element.attrib.get("mathvariant")
-        if variant in ("double-struck", "script", "bold"):  # browsers take the letter itself, not the attribute
-            del element.attrib["mathvariant"]
-            element.text = "".join(lettered(character, variant) for character in element.text or "")
-    return Markup(ElementTree.tostring(tree, encoding="unicode"))
-
-
-def lettered(character: str, variant: str) -> str:
-    """The letter of a mathematical alphabet, such as a double-struck E; the character itself if there is none."""
-    name = f"{variant} {'CAPITAL' if character.isupper() else 'SMALL'} {character}".upper()
-    for full in (f"MATHEMATICAL {name}", name):
-        with contextlib.suppress(KeyError):
-            return unicodedata.lookup(full)
-    return character
+def compact(text) -> str:
+    """Text for one element that keeps its line breaks: formulas as lines, a line for each paragraph and item."""
+    parts = re.split(r"\n\s*\n|\n(?=[-*] )", str(text).replace("**", ""))
+    lines = (" ".join(part.split()) for part in parts)
+    return "\n".join(FORMULA.sub(lambda found: plain(found[1]), line) for line in lines if line)

@@ -7,12 +7,14 @@ the hash as a parameter, so a change reruns only the jobs that depend on it.
 """
 
 import ast
+import datetime
 import hashlib
 import importlib.util
 import json
 import os
 import platform
 import re
+import subprocess
 import sys
 from functools import cache
 from importlib import metadata
@@ -20,6 +22,7 @@ from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
 OWN = __name__.split(".")[0]
+LOCAL_CPU = Path("/proc/cpuinfo")
 LOCK = Path(__file__).parents[3] / "requirements.lock"
 DISTRIBUTIONS = {"yaml": "pyyaml"}  # {name of the import: other name in the lock file}
 # Data files with texts for many results; the settings of a job hold the entries that it uses.
@@ -39,6 +42,27 @@ def _installed(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
+
+
+def machine() -> dict[str, str]:
+    """Where and when: commit, date, system, processor, cores and BLAS of this process."""
+    import numpy  # most callers need it not
+
+    git = ["git", "-C", str(LOCK.parent), "log", "-1", "--format=%h of %cs"]
+    try:
+        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = "unknown, not a git repository"
+    cpu = re.search(r"model name\s*: (.*)", LOCAL_CPU.read_text()) if LOCAL_CPU.exists() else None
+    blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return {
+        "commit": commit,
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        "system": platform.platform(),
+        "processor": cpu[1] if cpu else platform.processor(),
+        "cores": str(os.cpu_count()),
+        "BLAS": f"{blas['name']} {blas['version']}",
+    }
 
 
 def made_by(*modules: str) -> dict:

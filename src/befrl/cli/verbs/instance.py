@@ -19,7 +19,7 @@ def call(args):
     from befrl import instances
     from befrl.study.provenance import made_by
 
-    out, values = target(args.out), pairs(args.set)
+    out, values = target(args.out, ".npz"), pairs(args.set)
     instance = instances.build(args.family, values)
     name = args.name or args.family
     facts = instances.facts(name, instance)

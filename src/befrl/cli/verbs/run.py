@@ -15,7 +15,7 @@ def arguments(parser):
     parser.add_argument("--agent", required=True, help="an algorithm of `befrl list agents`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
     parser.add_argument("--sweep", nargs="*", metavar="NAME=[VALUES]", help="one parameter and values that run too")
-    add_run_arguments(parser, "--threads")
+    add_run_arguments(parser, "--cores", "--threads")
     parser.add_argument("--lockstep", type=whole, default=LOCKSTEP, help=f"rows in lock step (default {LOCKSTEP})")
     parser.add_argument(
         "--until-certified",
@@ -35,9 +35,9 @@ def call(args):
     from befrl.experiment import certificates, run_file, runs
     from befrl.study.provenance import made_by
 
-    out, (labels, spec) = target(args.out), read_spec(args)
+    out, (labels, spec) = target(args.out, ".npz"), read_spec(args)
     with progress(spec.steps, not (args.quiet or args.json)) as tick:
-        log, seconds = runs.run_rows(spec, args.lockstep, args.threads, tick)
+        log, seconds = runs.run_rows(spec, args.lockstep, args.cores, tick)
     meta = runs.describe(spec, labels, seconds) | certificates.stopping(spec, log, seconds)
     if out:
         modules = instances.modules(spec.instance.family_name, spec.instance.parameters)

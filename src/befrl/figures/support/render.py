@@ -5,7 +5,7 @@ from pathlib import Path
 
 from befrl import figures
 from befrl.common import storage, tidy
-from befrl.figures.support import style
+from befrl.figures.support import names, style
 from befrl.figures.support.captions import CAPTIONS
 from befrl.figures.support.contents import contents
 
@@ -41,6 +41,7 @@ def render(kind, sources, out, command="", headline=False, agents=()):
     figure = figures.registry.module(kind).draw(tables)
     if heading := words.pop("heading"):
         figure.suptitle(heading, fontsize=style.HEADING)
+    names.give(figure)
     for suffix, metadata in FORMATS.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, dpi=DPI, metadata=metadata | {"Title": words["alternative"]})

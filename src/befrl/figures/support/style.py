@@ -248,6 +248,6 @@ def theme():
             "ytick.minor.size": 1.5, "xtick.major.pad": 2, "ytick.major.pad": 2, "axes.labelpad": 2,
             "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "xtick.major.width": 0.6,
             "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4, "legend.frameon": False,
-            "svg.hashsalt": "befrl", "figure.constrained_layout.use": True,
+            "svg.hashsalt": "befrl", "svg.fonttype": "none", "figure.constrained_layout.use": True,
         }
     )  # fmt: skip
