@@ -1,4 +1,4 @@
-"""From how many episodes on Theorem 1's bound is below the trivial one, on every instance, beside our K."""
+"""From how many episodes on the bounds of the theorems are below the trivial one, on every instance, beside our K."""
 
 from befrl.figures.support import style
 
@@ -7,7 +7,12 @@ SECTION = "theorem"
 SUBJECT = "theorem"
 TABLES = {"facts": ("instance", "quantity", "value")}
 BESIDE = ("table", "instances", {"table": ("name", "longest")})
-FIRST = "first K, trivial"
+PAPER = "first K, trivial"
+FIRSTS = {  # label, agent, marker
+    PAPER: ("Theorem 1", "bef-rlsvi", "o"),
+    "first K, bef-seed, Theorem 1": ("bef-seed, its Theorem 1", "bef-seed", "X"),
+    "first K, bef-seed, Theorem 2": ("bef-seed, its Theorem 2", "bef-seed", "d"),
+}
 
 
 def fact(table, quantity):
@@ -20,37 +25,43 @@ def name_of(table):
     return table["facts"]["instance"].iloc[0]
 
 
-def rows(tables) -> list[tuple]:
-    """Instance, first K and our K, in the order of the first K."""
+def rows(tables) -> dict[str, dict]:
+    """The first K of each theorem and our K by instance, in the order of the paper's first K."""
     *facts, last = tables
     ours = last["table"].set_index("name")["longest"]
-    found = [(name_of(table), fact(table, FIRST), float(ours[name_of(table)])) for table in facts]
-    return sorted(found, key=lambda row: row[1])
+    ordered = sorted(facts, key=lambda table: fact(table, PAPER))
+    return {
+        name_of(table): {key: fact(table, key) for key in FIRSTS} | {"ours": float(ours[name_of(table)])}
+        for table in ordered
+    }
 
 
 def draw(tables):
     found = rows(tables)
-    figure, axis = style.subplots(figsize=(style.WIDTH, 0.75 + 0.125 * len(found)))
-    axis.hlines(range(len(found)), *zip(*((ours, first) for _, first, ours in found), strict=True), color="0.8", lw=0.8)
-    look = {"linestyle": "none", "clip_on": False}
-    ours = [row[2] for row in found]
-    axis.plot(ours, range(len(found)), color="black", marker="|", markersize=6, label="our K", **look)
-    colour = style.colour("bef-rlsvi")
-    firsts = [row[1] for row in found]
-    axis.plot(firsts, range(len(found)), color=colour, marker="o", markersize=3.5, label="first K of Theorem 1", **look)
-    axis.set_yticks(range(len(found)), [name for name, *_ in found])
-    axis.set(xscale="log", xlabel="episodes K", ylim=(len(found) - 0.5, -0.5), xlim=(1, None))
+    lines = range(len(found))
+    columns = {key: [row[key] for row in found.values()] for key in ("ours", *FIRSTS)}
+    figure, axis = style.subplots(figsize=(style.WIDTH, 0.9 + 0.125 * len(found)))
+    axis.hlines(lines, columns["ours"], columns[PAPER], color="0.8", linewidth=0.8)
+    axis.plot(columns["ours"], lines, color="black", marker="|", markersize=6, linestyle="none", label="our K")
+    for key, (label, agent, marker) in FIRSTS.items():
+        look = {"color": style.colour(agent), "marker": marker, "markersize": 3.5, "linestyle": "none"}
+        axis.plot(columns[key], lines, label=label, **look)
+    axis.set_yticks(lines, list(found))
+    axis.set(xscale="log", xlabel="first K with a bound below H K", ylim=(len(found) - 0.5, -0.5), xlim=(1, None))
     axis.tick_params(axis="y", length=0)
-    style.legend(figure, [axis], 3)
+    style.legend(figure, [axis], 2, **style.TIGHT)
     return figure
 
 
 def describe(tables):
     *facts, _ = tables
     found = rows(tables)
-    (low, least, _), (high, most, _) = found[0], found[-1]
+    low, *_, high = found
     share = min(fact(table, "share, noise") + fact(table, "share, learning") for table in facts)
-    values = {"low": low, "high": high, "least": least, "most": most, "share": share}
+    values = {"low": low, "high": high, "least": found[low][PAPER], "most": found[high][PAPER], "share": share}
     values |= {"random": min(fact(table, "first K, random") for table in facts)}
-    values |= {"short": min((first / ours for _, first, ours in found if ours == ours), default=float("nan"))}
+    played = [row for row in found.values() if row["ours"] == row["ours"]]
+    values |= {"short": min((row[PAPER] / row["ours"] for row in played), default=float("nan"))}
+    seeds = [min(row[key] for key in FIRSTS if key != PAPER) for row in found.values()]
+    values |= {"seed_least": min(seeds), "seed_most": max(seeds)}
     return values | {"eta": fact(facts[0], "eta"), "delta": fact(facts[0], "delta")}

@@ -38,9 +38,9 @@ def draw_curves(summary, curves, rows):
     for row in rows.itertuples():
         curve = curves[curves["variant"] == row.variant]
         if row.agent not in chosen:
-            axis.plot(curve["episode"], curve["mean"], color=GREY, linewidth=0.6, gid=f"curve {row.agent}", zorder=1)
+            axis.plot(curve["episode"], curve["mean"], color=GREY, linewidth=0.6, label=names[row.agent], zorder=1)
             continue
-        options = {"markersize": 2.5, "markevery": 0.25, "linewidth": 1.1, "zorder": 3, "gid": f"curve {row.agent}"}
+        options = {"markersize": 2.5, "markevery": 0.25, "linewidth": 1.1, "zorder": 3}
         options |= {"linestyle": style.LINES[row.role]} | style.options(row.agent, row.algorithm)
         axis.plot(curve["episode"], curve["mean"], label=names[row.agent], **options)
         band = {"color": options["color"], "alpha": 0.18, "linewidth": 0}
