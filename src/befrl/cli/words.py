@@ -42,10 +42,10 @@ def target(path, ending=""):
     """The path of an output file; raise before any work starts if it cannot be written, or has another ending."""
     from befrl.common.storage import check_target
 
-    if path and not path.endswith(ending):
-        raise InputError(f"--out {path}: the name of the file must end in {ending}")
     if path:
         check_target(path)
+        if not path.endswith(ending):
+            raise InputError(f"--out {path}: the name of the file must end in {ending}")
     return path
 
 
