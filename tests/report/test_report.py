@@ -288,7 +288,9 @@ def test_no_attack_passes_and_the_rest_of_the_drawing_stays():
 def test_links_to_pages_of_claims_lead_to_their_entries_on_the_page():
     def links(address):
         names = f"xmlns='http://www.w3.org/2000/svg' xmlns:x='{svg.XLINK[1:-1]}'"
-        return re.findall('href="(.*?)"', svg.inline(f"<svg {names}><a x:href='{address}'/></svg>", "t", "f1", "n"))
+        return re.findall(
+            'href="(.*?)"', svg.inline(f"<svg {names}><a x:href='{address}'><text>C</text></a></svg>", "t", "f1", "n")
+        )
 
     assert links("../docs/claims/C45c.md") == [f"#{builder.Anchors().new('claim', 'C45c')}"]
     assert not links("https://example.org/C45c.md") and not links("javascript:C45c.md")

@@ -19,10 +19,10 @@ KEYS = (
     "undecided",
 )
 EVIDENCE = {  # key of a record: its name on the page
-    "where": "in the paper", "quote": "quotation", "inference": "reading", "derivation": "derivation",
+    "where": "place", "quote": "quotation", "inference": "reading", "derivation": "derivation",
     "correction_derivation": "the correction", "objections": "objections", "attack": "test", "rule": "rule",
     "worst_case": "worst case", "meaning": "which is", "instance": "its instance", "repairs": "repairs",
-    "lighter": "lighter corrections, which do not suffice", "steps": "also printed",
+    "lighter": "lighter corrections, which do not suffice", "steps": "its steps",
     "others": "true statements nearby", "mutants": "falsified variants", "weak": "the test is too weak",
     "second": "second derivation", "third": "third derivation", "adjudication": "adjudication",
     "answer": "answer of the authors", "details": "details",

@@ -100,8 +100,9 @@ def _clean(element, scope, used, seen):
             child.tail = None
     if element.tag not in (*WORDS, "style"):
         element.text = None
-    # Groups without attributes are replaced by what they contain.
-    empty = [child.tag == "g" and not child.attrib for child in children]
+    # Groups without attributes, and links without a text to name them, are replaced by what they contain.
+    silent = [child.tag == "a" and not "".join(child.itertext()).strip() for child in children]
+    empty = [(child.tag == "g" and not child.attrib) or none for child, none in zip(children, silent, strict=True)]
     groups = [list(child) if bare else [child] for child, bare in zip(children, empty, strict=True)]
     element[:] = [child for group in groups for child in group if child.tag != "defs" or len(child)]
 
