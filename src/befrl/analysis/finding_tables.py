@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from befrl.analysis import columns, components, regret_tables
-from befrl.analysis.findings import case_name, regret_text, share_text, span_text
+from befrl.analysis import columns, regret_tables
+from befrl.analysis.findings import case_name, of_component, regret_text, share_text, span_text
 from befrl.common import tidy
 from befrl.common.errors import InputError
 
@@ -29,10 +29,10 @@ def variants(layout, cases, names) -> str:
 
 def theorem(layout) -> str:
     """What the component studies say of Theorem 1: its bound, the hypotheses of its proof, the traps, and rates."""
-    first = {name: facts.set_index("quantity")["value"] for name, facts in _component(layout, "theorem", "facts")}
+    first = {name: facts.set_index("quantity")["value"] for name, facts in of_component(layout, "theorem", "facts")}
     first = {name: values["first K, trivial"] for name, values in first.items() if "first K, trivial" in values}
     low, high = (pick(first, key=first.get) for pick in (min, max))
-    answers = [table.sort_values("H") for _, table in _component(layout, "repairs", "answers")]
+    answers = [table.sort_values("H") for _, table in of_component(layout, "repairs", "answers")]
     own, one = (sum(bool(table["proof"].iloc[place]) for table in answers) for place in (-1, 0))
     said = [
         f"The bound falls below the trivial one, H times K times the span of the rewards, from K = {first[low]:.1e} on "
@@ -40,7 +40,7 @@ def theorem(layout) -> str:
         f"What the proof needs beyond what is stated holds together on {own} of {len(answers)} instances at their own "
         f"horizon, and on {one} with H = 1.",
     ]
-    traps = [_trap(name, table) for name, table in _component(layout, "traps", "never")]
+    traps = [_trap(name, table) for name, table in of_component(layout, "traps", "never")]
     head = ("trap", "with Theorem 1's x_k", "new noise at every step", "least over other x and η", "exp-ucrl")
     sentences = re.sub(r"e\+0?", "e", "".join(f"- {sentence}\n" for sentence in said))
     return "\n".join((sentences, _table(head, traps), _rates(layout)))
@@ -65,7 +65,7 @@ def _never(row):
 def _rates(layout) -> str:
     """The slopes of the largest regret over gaps in K, by agent and setting."""
     slopes = {}
-    for name, table in _component(layout, "rates", "slopes"):
+    for name, table in of_component(layout, "rates", "slopes"):
         grown = table[table["varied"] == "K"].assign(setting=table["setting"].fillna(""))
         for row in grown.itertuples():
             slopes.setdefault((row.agent, row.setting), {})[name] = f"{row.slope:.2f} [{row.low:.2f}, {row.high:.2f}]"
@@ -79,8 +79,8 @@ def _rates(layout) -> str:
 
 def certified(layout) -> str:
     """BEF-SEED beside its rivals on every instance, and how often its certificates were broken."""
-    regrets = {name: table for name, table in _component(layout, "certified", "regrets")}
-    checks = pd.concat([table for _, table in _component(layout, "certified", "certificates")])
+    regrets = {name: table for name, table in of_component(layout, "certified", "regrets")}
+    checks = pd.concat([table for _, table in of_component(layout, "certified", "certificates")])
     said = []
     for multiple, part in checks.groupby("multiple", sort=False):
         count, broken = (part["seeds"] * part["episodes"]).sum(), part["broken_episodes"].sum()
@@ -113,13 +113,6 @@ def published(layout) -> str:
             rows.append((*about, str(len(part)), span_text(100 * part["deviation"], "+.1f"), told))
     head = ("source", "instance", "follows the authors'", "quantity", "variant", "numbers", "ours over theirs, %")
     return _table((*head, "differs from uniform play"), rows)
-
-
-def _component(layout, kind, table):
-    """(instance, table) of a component study, for all its instances."""
-    folder = Path(layout.component(kind, table, "x")).parents[1]
-    meanings = components.tables(kind)[table]
-    return [(path.parent.name, tidy.read(path, meanings)) for path in sorted(folder.glob(f"*/{table}.csv"))]
 
 
 def _table(head, rows) -> str:
