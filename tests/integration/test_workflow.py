@@ -219,8 +219,8 @@ def test_runs_know_what_made_them(project):
 
 # What is made again after an edit.
 EXPLORATION = COMPONENTS["exploration"] | FIGURES["exploration"] | {INSTANCES, REPORT}
-PLANNERS = COMPONENTS["planners"] | FIGURES["planners"] | FIGURES["planners-cost"] | {REPORT}
-OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"] | FIGURES["planners-cost"]
+PLANNERS = COMPONENTS["planners"] | FIGURES["planners"] | {REPORT}
+OF_COMPONENTS = FIGURES["exploration"] | FIGURES["planners"]
 AFTER_RUNS = TABLES | TABLE1 | IMPROVEMENT | (ALL_FIGURES - OF_COMPONENTS - FIGURES["claims-map"]) | {REPORT}
 C31 = "befrl.claims.sections.noise"
 # Where several modules are named together, none of them costs more than what stands there.

@@ -71,7 +71,7 @@ def study_in_a_folder(content=STUDY):
             made(*job("component", component=component, instance=instance))
         for section in study.claim_sections():
             made(*job("claims", section=section))
-        for kind in ("ledger", "instances", "table1"):
+        for kind in ("ledger", "instances", "table1", "improvement"):
             made(*job(kind))
         for name in study.figures:
             made(*job("figure", figure=name))
