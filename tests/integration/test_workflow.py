@@ -183,7 +183,7 @@ def test_the_command_beside_a_figure_makes_it(project):
 
 def test_the_report_shows_the_study_and_the_table_of_instances_the_answer_of_exploration(project):
     page = (project.folder / REPORT).read_text()
-    assert all(text in page for text in ("bef-rlsvi", "tiny", "C31", "<svg", "Does exploration matter here?"))
+    assert all(text in page for text in ("bef-rlsvi", "tiny", "C31", "<svg", "Does exploration matter?"))
     assert page.count("<figure ") == len(FIGURES)
     (row,) = tidy.read(project.folder / INSTANCES).to_dict("records")
     table = tidy.read(project.folder / LAYOUT.component("exploration", "points", "tiny")).set_index("role")

@@ -1,5 +1,6 @@
 """The jobs of a small study: each makes what the plain function gives, and its version depends on what it needs."""
 
+import html
 import json
 import os
 from pathlib import Path
@@ -166,7 +167,7 @@ def test_claims_have_their_records_ledger_and_errata(study):
 @pytest.mark.usefixtures("study")
 def test_figures_say_what_makes_them_and_the_report_shows_them():
     study = without_components()
-    page = storage.read_text(study.layout.report())
+    page = html.unescape(storage.read_text(study.layout.report()))
     assert {"regret_tiny_U", "published_ayoub", "who-wins"} <= set(study.figures)
     for name, (kind, shown) in study.figures.items():
         about = storage.read_json(study.layout.figure("json", name))

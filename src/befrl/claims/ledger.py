@@ -47,7 +47,7 @@ RECORD |= {"instance": dict | list | str | int | float | None, "second": dict | 
 # Other statements under the same test, and the keys of each.
 READINGS = ("steps", "repairs", "lighter", "others", "mutants")
 RECORD |= dict.fromkeys(READINGS, list)
-READING = {"words": str, "survives": bool, "violation": int | float}
+READING = {"words": str, "survives": bool, "violation": int | float, "distance": str}
 
 
 def record(value, where) -> dict:

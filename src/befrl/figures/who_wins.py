@@ -49,7 +49,7 @@ def draw(tables):
 
     cases, names = compared(tables), agents(tables)
     size = style.WIDTH, 1.0 + 0.098 * len(names)
-    widths = (len(cases), len(cases), 2)
+    widths = (max(1, len(cases)), max(1, len(cases)), 2)
     figure, (*maps, right) = style.subplots(1, 3, figsize=size, sharey=True, width_ratios=widths)
     figure.get_layout_engine().set(w_pad=0.02, wspace=0.01)
     shades = {"norm": LogNorm(LEAST, 100, clip=True), "cmap": "cividis_r", "edgecolor": "white", "linewidth": 0.3}
