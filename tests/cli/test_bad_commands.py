@@ -100,7 +100,7 @@ BAD = {
     "claim": "name a claim, such as C39, or a file with --contest",
     "claim --contest none.py": "--contest none.py: No such file or directory",
     "claim C31 C37 --trials 5 --out new.json": "one claim at a time",
-    "findings": "one of the arguments --cases --answers --ledger --theorem --certified --published --coverage --deviations",
+    "findings": "one of the arguments --cases --answers --ledger --theorem --certified --published --coverage",
     "findings --ledger --coverage": "not allowed with argument",
     "findings --ledger --variants greedy": "--variants needs --cases",
     "findings --results none --ledger": "none/claims.csv: there is no such file",
