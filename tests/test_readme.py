@@ -46,8 +46,8 @@ def test_the_letter_has_the_verdicts_of_the_reference():
 
 
 def test_files_and_targets_that_it_names_exist():
-    for folder, page in ((PROJECT, README), (PROJECT / "docs", FINDINGS), (PROJECT / "docs", REPAIR)):
-        for path in re.findall(r"\]\(([^)#:]+)\)", page):
-            assert (folder / path).exists(), path
+    for page in (*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md"), *PROJECT.glob("docs/claims/[CRS]*.md")):
+        for path in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / path).exists(), f"{page}: {path}"
     targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)
     assert set(re.findall(r"`make ([a-z-]+)`", README + FINDINGS)) <= set(targets)

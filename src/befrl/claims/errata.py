@@ -50,6 +50,7 @@ def _entry(record, heirs):
     shown = "\n\n".join(
         f"**{head}.** {text}" if not text.startswith(">") else text for head, text in lines.items() if text
     )
+    shown = shown.replace("](../", "](")  # links of a page start in docs/claims, those of the letter in docs
     return f"### {_link(record)} {forge(record['title'])}\n\n{record['where']}\n\n{forge(shown)}"
 
 
