@@ -294,7 +294,7 @@ def instance_tables(instances, anchors) -> list[dict]:
         table(title, rows, anchors)
         for title, rows in (
             ("Instances", facts),
-            ("Does exploration matter? Greedy against the best of three agents with four settings each", explored),
+            ("Does exploration matter? Greedy against the best of three agents", explored),
             ("Constants of Assumption 1 and Theorem 1", constants if names else []),
         )
         if rows
