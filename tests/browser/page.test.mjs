@@ -85,6 +85,10 @@ test("an agent's address shows its rows of all cases", async () => {
   const page = await open("#agent-greedy");
   const rows = await page.$$eval("#agent tbody tr", (all) => all.map((row) => row.children[1].textContent));
   assert.ok(rows.length > 0 && rows.every((name) => name === "greedy"));
+  await page.click("#agent thead th:nth-child(5) button");
+  assert.match(page.url(), /#agent-greedy\?sort=4$/);
+  const again = await open(new URL(page.url()).hash);
+  assert.equal(await again.textContent("#agent tbody"), await page.textContent("#agent tbody"));
 });
 
 test("statements are found by class and by text, by address too, and a link opens one that is filtered away", async () => {

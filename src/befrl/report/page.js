@@ -46,7 +46,8 @@ const known = new Set(all(".data pre").flatMap((pre) => {
   return head[0] === "agent" ? rows.map((row) => row[0]) : [];
 }));
 
-function table(details, lines) {
+// `own` is what the address calls the table.
+function table(details, lines, own = details.id) {
   const [head, ...rows] = lines;
   const numeric = head.map((_, column) => rows.some((row) => !isNaN(number(row[column])))
     && rows.every((row) => ["", "–", "∞"].includes(row[column]) || /^[-−]?[\d.]/.test(row[column])));
@@ -92,10 +93,10 @@ function table(details, lines) {
       line.hidden = !row.join(" ").toLowerCase().includes(state.q.toLowerCase())
         || (state.constants !== "" && !row.includes(state.constants));
     chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(roles[i] === state.constants)));
-    if (chosen) remember(details.id, state);
+    if (chosen) remember(own, state);
   }
   const { id, query } = address();
-  if (id === details.id) for (const key of Object.keys(state)) state[key] = query.get(key) ?? "";
+  if (id === own) for (const key of Object.keys(state)) state[key] = query.get(key) ?? "";
   search.value = state.q;
   show(false);
   const scroll = make("div", { className: "scroll", tabIndex: 0, aria: { role: "region", "aria-label": name } },
@@ -127,7 +128,7 @@ function agent(name) {
   }
   place.replaceChildren(make("summary", { textContent: `All numbers of ${name}` }));
   Object.assign(place, { hidden: false, open: true });
-  table(place, lines);
+  table(place, lines, `agent-${name}`);
   place.scrollIntoView();
 }
 
