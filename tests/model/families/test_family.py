@@ -7,8 +7,9 @@ import pytest
 from scipy import integrate, stats
 
 from befrl.common.errors import InputError
-from befrl.model.families.base import ContinuousFamily, Family, FiniteFamily, invert_panel
+from befrl.model.families.base import ContinuousFamily, Family, FiniteFamily
 from befrl.model.families.gaussian import GaussianStates
+from befrl.model.families.panels import invert_panel
 from befrl.model.families.truncated_normal import TruncatedNormal
 from befrl.model.families.von_mises import VonMises
 from befrl.model.spaces import BinnedInterval, FiniteSpace, SmoothBox

@@ -5,18 +5,17 @@ forms override it. Shapes: the parameter v is natural (n, N, A, p), for n seeds,
 """
 
 import copy
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
 from befrl.common.errors import InputError
 from befrl.model.checks import base_table, call, check_pointwise, psi_table
+from befrl.model.families.panels import invert_panel
 from befrl.model.families.tilts import TERMS, Tilts
-from befrl.model.spaces import lagrange_coefficients
 from befrl.numerics import bellman
 
 STEP = 2e-3  # step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions
-CLOSE = 1e-8  # last Newton step of an inverse CDF, in units of half a panel
 
 
 class Family:
@@ -277,41 +276,3 @@ def _differences(f):
     first = (8 * (p1 - m1) - (p2 - m2)) / (12 * STEP)
     second = (16 * (p1 + m1) - (p2 + m2) - 30 * f0) / (12 * STEP**2)
     return first, second
-
-
-@cache
-def _density_powers(order):
-    """The coefficients of the powers of t, (order, nodes), in the Lagrange polynomials of the Gauss-Legendre nodes."""
-    return np.stack([np.polynomial.legendre.leg2poly(row) for row in lagrange_coefficients(order)], axis=-1)
-
-
-def invert_panel(heights, share, rounds=60):
-    """The t in [-1, 1] with CDF(t) = share, for a density of mean 1 given at Gauss-Legendre nodes, (n, order).
-
-    Newton's method, with bisection where it leaves the bracket. A row's bits do not depend on the other rows.
-    """
-    order = heights.shape[1]
-    density = (heights[:, None] * _density_powers(order)).sum(-1) / 2.0
-    integral = np.concatenate([np.zeros((len(share), 1)), density / np.arange(1, order + 1)], axis=1)
-    integral[:, 0] = -(integral * (-1.0) ** np.arange(order + 1)).sum(-1) - share  # zero at t = -1
-    low, high = -np.ones(len(share)), np.ones(len(share))
-    t = 2.0 * share - 1.0
-    powers = np.empty(integral.shape)
-    moving = np.ones(len(share), dtype=bool)
-    for _ in range(rounds):
-        powers[:, 0] = 1.0
-        powers[:, 1:] = t[:, None]
-        np.multiply.accumulate(powers, axis=1, out=powers)
-        gap = np.vecdot(powers, integral)
-        below = gap < 0
-        low, high = np.where(below, t, low), np.where(below, high, t)
-        # Where the slope is zero or negative the step leaves the bracket.
-        step = t - gap / np.maximum(np.vecdot(powers[:, :-1], density), 1e-300)
-        step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-        far = np.abs(step - t) > CLOSE
-        t = np.where(moving, step, t)
-        # Newton's error after a small step is of the order of its square.
-        moving &= far
-        if not moving.any():
-            break
-    return t
