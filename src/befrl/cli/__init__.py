@@ -100,6 +100,12 @@ def main(argv=None):
         return _said(f"{error.filename or 'the output'}: {error.strerror}", 1)
     except MemoryError:
         return _said("not enough memory: ask for fewer seeds, episodes or rows in lock step", 1)
+    except Exception as error:
+        plugins = sys.modules.get("befrl.plugins")
+        sentence = plugins and plugins.blame(error)
+        if not sentence:
+            raise
+        return _said(sentence, 1)
     return 0
 
 
