@@ -36,7 +36,7 @@ def run(name):
 
 def inject(number):
     """Outcomes of the first broken agents of each kind."""
-    checks, runs = Outcomes("broken agents in befrl check"), Outcomes("broken agents in a run")
+    checks, runs = Outcomes("broken agents in befrl check", seconds=300), Outcomes("broken agents in a run")
     for name in list(FOUND)[:number]:
         checks.count(name, partial(check, name))
     for name in list(IN_A_RUN)[:number]:
