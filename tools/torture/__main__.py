@@ -1,6 +1,6 @@
 """Fault injection: damaged configs, command lines and files, other processors, and kills (`make torture`).
 
-PYTHONPATH=tools python tools/torture [--parts config,commands,files,agents,kernels,kills] [--share 0.1]
+PYTHONPATH=tools python tools/torture [--parts config,commands,files,agents,surroundings,kernels,kills] [--share 0.1]
 
 All faults have fixed seeds. Exit code 1 if a case failed, that is ended in anything but a result or one error message.
 """
@@ -18,6 +18,7 @@ import files
 import kernels
 import kills
 import outcomes
+import surroundings
 from stock import study_in_a_folder
 
 import agents
@@ -44,6 +45,7 @@ PARTS = {
     "commands": (inject_commands, 5_000),
     "files": (inject_files, 3_000),
     "agents": (inject_agents, len(agents.FOUND)),
+    "surroundings": (surroundings.inject, len(surroundings.FOLDERS)),
     "kernels": (kernels.inject, len(kernels.KERNELS)),
     "kills": (kills.inject, 100),
 }
