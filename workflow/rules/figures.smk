@@ -34,7 +34,8 @@ rule case_figures:
     params:
         version=version("case-figures"),
     shell:
-        JOB + " case-figures --version {params.version}"
+        f"{JOB} case-figures"
+        " --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
@@ -60,7 +61,8 @@ rule figure:
     params:
         version=version("figure"),
     shell:
-        JOB + " figure --version {params.version}"
+        f"{JOB} figure"
+        " --version {params.version}"
         " --figure {wildcards.figure} > {log:q} 2>&1"
 
 

@@ -24,4 +24,4 @@ rule report:
     params:
         version=version("report"),
     shell:
-        JOB + " report --version {params.version} > {log:q} 2>&1"
+        f"{JOB} report" " --version {params.version} > {log:q} 2>&1"
