@@ -37,7 +37,8 @@ rule case_figures:
     params:
         version=version("case-figures"),
     shell:
-        "python -P -m befrl job case-figures --study {STUDY_FILE:q} --version {params.version}"
+        f"{JOB} case-figures"
+        " --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
@@ -63,7 +64,8 @@ rule figure:
     params:
         version=version("figure"),
     shell:
-        "python -P -m befrl job figure --study {STUDY_FILE:q} --version {params.version}"
+        f"{JOB} figure"
+        " --version {params.version}"
         " --figure {wildcards.figure} > {log:q} 2>&1"
 
 

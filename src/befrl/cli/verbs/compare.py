@@ -1,6 +1,8 @@
 """Compare agents on an instance: mean regret, intervals, failures and paired differences."""
 
-from befrl.cli.words import add_run_arguments, pairs, read_instance
+import json
+
+from befrl.cli.words import add_run_arguments, pairs, print_json, read_instance
 from befrl.common.errors import InputError
 
 EXAMPLE = "befrl compare chain --set bins=8 --agents bef-rlsvi:x=10 exp-psrl --seeds 30 --plot regret.png"
@@ -16,7 +18,7 @@ def arguments(parser):
         metavar="AGENT[:NAME=VALUE,...]",
         help="algorithms of `befrl list agents` with their parameters; greedy, random and oracle run too",
     )
-    add_run_arguments(parser, "--cores")
+    add_run_arguments(parser)
     parser.add_argument("--plot", metavar="FILE", help="png, svg or pdf file to draw")
 
 
@@ -33,7 +35,10 @@ def call(args):
     table = compared.table()
     if args.plot:
         compared.plot(args.plot)
-    print(table.to_json(orient="records", indent=2) if args.json else shown(compared, table))
+    if args.json:
+        print_json(agents=json.loads(table.to_json(orient="records")))
+    else:
+        print(shown(compared, table))
 
 
 def read_agents(texts):
