@@ -28,7 +28,7 @@ rule ledger:
     input:
         [LAYOUT.claim(id) for id in STUDY.claim_ids()],
     output:
-        LAYOUT.ledger(),
+        report(LAYOUT.ledger(), caption="../report/ledger.rst", category="Tables"),
         LAYOUT.errata(),
     log:
         LAYOUT.log("claims"),

@@ -42,7 +42,7 @@ rule table1:
             for name in STUDY.component("scaling")
         ],
     output:
-        LAYOUT.table1(),
+        report(LAYOUT.table1(), caption="../report/table1.rst", category="Tables"),
         LAYOUT.table1_timings(),
     log:
         LAYOUT.log("table1"),

@@ -15,7 +15,7 @@ rule report:
             for ending in ("svg", "json")
         ],
     output:
-        LAYOUT.report(),
+        report(LAYOUT.report(), caption="../report/page.rst", category="The page"),
     log:
         LAYOUT.log("report"),
     benchmark:
