@@ -51,11 +51,15 @@ class NoParameters:
     """The parameters of an agent that has none."""
 
 
+def check_label(label: Any) -> None:
+    """Raise unless a user's name of an agent is allowed: @ starts the name of a setting, and files have these names."""
+    if not isinstance(label, str) or not label or {"@", "/"} & set(label) or label[0] == "_":
+        wanted = "it must be a text without @ and / that does not start with _"
+        raise InputError(f"the name {shown(label)} of an agent is not allowed: {wanted}")
+
+
 def algorithm(given: AnyAgent, label: str | None) -> str:
     """The name of the algorithm; a class is added to the registry of agents under its label, or its own name."""
-    if label is not None and (not isinstance(label, str) or not label or "@" in label or label[0] == "_"):
-        wanted = "it must be a text without @ that does not start with _"
-        raise InputError(f"the name {shown(label)} of an agent is not allowed: {wanted}")
     if isinstance(given, str):
         agents.registry.module(given)
         return given
