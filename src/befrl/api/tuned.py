@@ -76,7 +76,7 @@ def tune(
     """
     with threadpool_limits(limits=1):  # more threads change the last bits
         name = algorithm(agent, None)
-        where, spans = f"the ranges of agent '{name}'", _ranges(ranges)
+        where, spans = f"the ranges of agent '{name}'", _lists("ranges", ranges)
         agents.parameters(name, parameters)
         tuning.check(name, parameters, spans, where)
         halving = _halving(procedure)
@@ -99,23 +99,21 @@ def tune(
     return Tuned(agent, values, table, ", ".join(tuning.edges(outcome, number)))
 
 
-def _ranges(given: Any) -> dict[str, Any]:
+def _lists(key: str, given: Any) -> dict[str, Any]:
+    """The user's dictionary with lists in place of tuples."""
     if not isinstance(given, Mapping):
-        raise InputError("ranges is not allowed: it must be a dictionary {parameter: [low, high]}")
-    return {key: list(span) if isinstance(span, tuple) else span for key, span in given.items()}
+        raise InputError(f"{key} is not allowed: it must be a dictionary")
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def _halving(given: Mapping[str, Any] | None) -> tuning.Halving:
-    if given is None:
-        return tuning.Halving()
     from befrl.study import schema, schema_text  # slow to load
 
-    entries = {key: list(each) if isinstance(each, tuple) else each for key, each in dict(given).items()}
     try:
-        found: dict[str, Any] = schema_text.validated(entries, schema.Tuning)
+        found = schema_text.validated(_lists("procedure", given or {}), schema.Tuning)
     except InputError as error:
         raise InputError(f"procedure: {error}") from None
-    return tuning.Halving(**{key: tuple(each) if isinstance(each, list) else each for key, each in found.items()})
+    return tuning.Halving(found["configurations"], found["refined"], tuple(found["seeds"]), tuple(found["kept"]))
 
 
 def tuned(mdp: AnyInstance, track: str = "U", *, results: str | PathLike[str] | None = None) -> dict[str, Tuned]:

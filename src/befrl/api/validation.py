@@ -70,9 +70,13 @@ def algorithm(given: AnyAgent, label: str | None) -> str:
     if inspect.isabstract(given):
         missing = ", ".join(sorted(given.__abstractmethods__))
         raise InputError(f"agent {given.__name__} is not allowed: it must define {missing}")
-    # The parameters are inside the class, or beside it if the class is called Agent.
-    beside = sys.modules.get(given.__module__) if given.__name__ == "Agent" else None
-    parameters = getattr(given, "Parameters", None) or getattr(beside, "Parameters", None) or NoParameters
+    # The parameters are inside the class, or beside it, or a class that it is derived from, if that is called Agent.
+    beside = (
+        getattr(sys.modules.get(each.__module__), "Parameters", None)
+        for each in given.__mro__
+        if each.__name__ == "Agent"
+    )
+    parameters = getattr(given, "Parameters", None) or next(filter(None, beside), NoParameters)
     parts = SimpleNamespace(Agent=given, Parameters=parameters, __doc__=given.__doc__)
     agents.registry.add(label or given.__name__, parts, replace=True)
     return label or given.__name__
