@@ -59,7 +59,7 @@ def _joined(first: Runs, second: Runs) -> Runs:
     log = {}
     for key, values in first.log.items():
         if key in run_file.COST:
-            log[key] = np.average([values, second.log[key]], axis=0, weights=weights)
+            log[key] = np.average([values, second.log[key]], axis=0, weights=weights).astype(values.dtype)
         else:
             log[key] = np.concatenate([values, second.log[key][:, new]], axis=1)[:, order]
     seconds = first.seconds + second.seconds
