@@ -59,7 +59,7 @@ test: .venv/.ready ## run the fast tests, a few minutes (PYTEST_FLAGS=...)
 browser-test: ## test the report in Chromium, half a minute (PAGE=...; needs node and npm)
 	@cd tests/browser && sh run.sh "$(or $(abspath $(PAGE)),$(firstword $(wildcard $(CURDIR)/results/report.html $(CURDIR)/build/smoke/results/report.html)))"
 
-torture: .venv/.ready ## inject faults such as damaged configs and files, and kills, 23 minutes (PARTS=config,commands,files,kernels,kills)
+torture: .venv/.ready ## inject faults such as damaged configs and files, and kills, 23 minutes (PARTS=config,commands,files,agents,surroundings,kernels,kills)
 	PATH="$(CURDIR)/.venv/bin:$$PATH" PYTHONPATH=tools .venv/bin/python tools/torture $(if $(PARTS),--parts $(PARTS))
 
 kill-test: .venv/.ready ## kill the study three times in a clone and resume it with `make reproduce`, half an hour

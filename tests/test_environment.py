@@ -3,11 +3,13 @@
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from importlib.metadata import version
 
 import yaml
 
+from befrl import cli
 from helpers import PROJECT
 
 PROJECT_TABLE = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
@@ -35,11 +37,32 @@ def test_every_requirement_is_locked_with_a_hash():
 
 def test_requirements_have_names_only_and_the_project_depends_on_them():
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in wanted()) and len(set(wanted())) == len(wanted())
-    lowest = dict(line.split(">=") for line in PROJECT_TABLE["dependencies"])
-    assert set(lowest) <= set(wanted())
+    light, study = PROJECT_TABLE["dependencies"], PROJECT_TABLE["optional-dependencies"]["study"]
+    lowest = dict(line.split(">=") for line in (*light, *study))
+    assert set(lowest) <= set(wanted()) and {line.split(">=")[0] for line in study} == set(cli.STUDY)
     for name, number in lowest.items():
         oldest, used = ([int(part) for part in re.findall(r"\d+", text)] for text in (number, locked()[name]))
         assert oldest <= used
+
+
+LIGHT = """
+import sys
+sys.modules |= dict.fromkeys({missing}, None)  # as if they were not installed
+import befrl, befrl.gym
+from befrl import cli
+assert befrl.read
+case = ["--set", "bins=3", "horizon=3", "--agents", "bef-seed", "--episodes", "3", "--seeds", "2", "--json"]
+assert cli.main(["compare", "chain", *case, "--plot", "regret.png"]) == 0
+sys.exit(cli.main(["study", "my.yaml"]))
+"""
+
+
+def test_without_the_packages_of_a_study_only_studies_do_not_work(tmp_path):
+    code = LIGHT.format(missing=cli.STUDY)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    sentence = "befrl: snakemake is not installed, which studies need: pip install 'befrl[study]'\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
+    assert (tmp_path / "regret.png").stat().st_size > 10_000
 
 
 def test_installed_versions_are_locked_versions():

@@ -298,7 +298,7 @@ def test_committed_tables_are_read_with_their_meanings():
 def test_the_verb_prints_the_same_comparison(mdp, capsys):
     words = "compare chain --set bins=3 horizon=4 --agents bef-rlsvi:x=2 bef-rlsvi:x=5,eta=2 exp-psrl"
     assert cli.main([*words.split(), *"--episodes 12 --seeds 5 --json --plot regret.svg".split()]) == 0
-    printed = pd.DataFrame(json.loads(capsys.readouterr().out)).set_index("agent")
+    printed = pd.DataFrame(json.loads(capsys.readouterr().out)["agents"]).set_index("agent")
     agents = {"bef-rlsvi:x=2": ("bef-rlsvi", {"x": 2}), "bef-rlsvi:x=5,eta=2": ("bef-rlsvi", {"x": 5, "eta": 2})}
     table = befrl.compare(mdp, agents | {"exp-psrl": "exp-psrl"}, **SMALL).table().set_index("agent")
     assert list(printed.index) == list(table.index)

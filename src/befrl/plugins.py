@@ -9,6 +9,7 @@ import ast
 import importlib.util
 import re
 import sys
+import traceback
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -61,6 +62,18 @@ def state():
     """The sources and the components added in memory, from which `restore` makes the same registries elsewhere."""
     added = [(kind, *entry) for kind, registry in REGISTRIES.items() for entry in registry.added.items()]
     return sources(), [entry for entry in added if not isinstance(entry[2], str)]
+
+
+def blame(error):
+    """What was raised, and in which line of a plug-in, as one sentence; None if no plug-in took part."""
+    files = {str(file) for file in _files}
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    if not lines:
+        return None
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        what = "it writes into an array that befrl reads, too: make a copy"
+    return f"{what} ({lines[-1].filename}, line {lines[-1].lineno})"
 
 
 def restore(known):

@@ -10,6 +10,7 @@ from scipy import stats
 from befrl import instances
 from befrl.analysis import certificates, regret_columns
 from befrl.analysis.aggregation import aggregate
+from befrl.analysis.intervals import p_value
 from cases import Entry, play_all, written
 
 LEVEL, K, H, SEEDS = 0.9, 12, 4, 6
@@ -76,3 +77,22 @@ def test_the_first_k_is_the_one_from_which_on_all_seeds_are_below():
     sums = np.cumsum([[1, 0, 0, 3, 0, 0], [1, 0, 0, 0, 0, 0]], axis=1).astype(float)
     assert certificates.first_below(sums, 1.0) == 5 and certificates.first_below(sums[1:], 1.0) == 2
     assert certificates.first_below(sums, 2.0) == 1 and np.isnan(certificates.first_below(sums[:, :4], 1.0))
+
+
+def test_theoretical_constants_are_compared_with_tuned_rivals_by_holm(instance, tmp_path):
+    """`bef-seed` against the tuned variants of the others, but not against its own; orlc's constants are surrogates."""
+    tuned = {"scale": [0.1, 1.0]}
+    entries = {"bef-seed": Entry("bef-seed", tune=tuned), "orlc": Entry("orlc", tune=tuned), "random": Entry("random")}
+    entries["greedy"] = Entry("greedy", tune={"eta": [0.1, 10.0]})
+    case = play_all(instance, entries)
+    rows = tables_of(tmp_path, case)["paired"].query("family == 'certified'")
+    assert list(rows["first"]) == ["bef-seed"] * 2 and list(rows["second"]) == ["orlc@tuned", "greedy@tuned"]
+    regret = {
+        label: log["regret"][i].sum(1) for log, meta, _ in case.values() for i, label in enumerate(meta["labels"])
+    }
+    differences = [regret["bef-seed"] - regret[rival] for rival in rows["second"]]
+    plain = p_value(np.stack(differences, axis=1))
+    smaller, larger = min(plain), max(plain)
+    corrected = [min(1.0, 2 * smaller) if p == smaller else min(1.0, max(larger, 2 * smaller)) for p in plain]
+    assert np.allclose(rows["p"], corrected, rtol=1e-8, atol=0)
+    assert np.allclose(rows["difference"], np.mean(differences, axis=1), rtol=1e-8, atol=0)

@@ -87,8 +87,9 @@ REJECTED = {
     "chain --agent bef-rlsvi --ranges 3": "--ranges 3: write name=value",
     "chain --agent bef-rlsvi:track=K --ranges x=[1,3]": "unknown parameter 'track'",
     "chain --agent ucrl-vtr --ranges reward_scale=[0.1,1] --track K": "none of them has an effect in track K",
-    "chain --agent bef-rlsvi --ranges x=[1,3] --procedure config=3": "procedure: config: unknown key 'config'",
+    "chain --agent bef-rlsvi --ranges x=[1,3] --procedure config=3": "unknown entry of procedure 'config'",
     "chain --agent bef-rlsvi --ranges x=[1,3] --procedure seeds=[5,3]": "tuning.seeds = [5, 3] is not allowed",
+    "chain --agent bef-rlsvi --ranges x=[1,3] --procedure configurations=1": "procedure: configurations = 1",
     "lds --agent rrl-mnl --ranges lam=[1,3]": "rrl-mnl",
 }
 

@@ -46,6 +46,7 @@ TINY = f"{CHAIN} --episodes 6"
 def test_instance_prints_its_value_and_constants(good):
     words = "instance riverswim --set kernel=cho states=4 horizon=12"
     facts = json.loads(good(f"{words} --json"))
+    assert facts.pop("format") == 1
     assert facts["optimal_value"] == pytest.approx(2.6627, abs=5e-5)
     expected = {"kernel": "cho", "states": 4, "horizon": 12, "leak": 0.0, "small": 0.005, "reward_sd": 0.5}
     assert facts["parameters"] == expected
@@ -59,7 +60,7 @@ def test_instance_prints_its_value_and_constants(good):
 def test_run_prints_numbers_that_fit_together(good):
     """Of the agent's own setting, and of those of a sweep, side by side."""
     run = json.loads(good(f"run {TINY} --agent bef-rlsvi --set eta=2 --sweep x=[3,0.5] --seeds 4 --out run.npz --json"))
-    assert run["V_star"] == instances.build("chain", {"bins": 3, "horizon": 4}).optimal_value
+    assert run["optimal_value"] == instances.build("chain", {"bins": 3, "horizon": 4}).optimal_value
     assert (run["seeds"], run["episodes"], run["level"], run["ties"]) == ([0, 1, 2, 3], 6, 0.95, "random")
     log, meta = run_file.load("run.npz")
     labels = ["bef-rlsvi", "bef-rlsvi@x=3", "bef-rlsvi@x=0.5"]
@@ -118,7 +119,7 @@ def test_aggregate_writes_the_tables_of_run_files(good):
 
 
 def test_claim_prints_its_record_and_writes_it(good):
-    record = json.loads(good("claim C31 --trials 5 --json"))
+    (record,) = json.loads(good("claim C31 --trials 5 --json"))["claims"]
     assert (record["id"], record["trials"], record["verdict"]) == ("C31", 5, "holds")
     assert good("claim C31 --trials 5 --out C31.json") == ""
     stored = storage.read_json("C31.json")
@@ -128,7 +129,7 @@ def test_claim_prints_its_record_and_writes_it(good):
     assert all(
         f"\n{head}\n" in explained for head in ("The paper", "Derivation", "Test", "Verdict", "Second derivation")
     )
-    assert [each["id"] for each in json.loads(good("claim C31 C32 --trials 5 --json"))] == ["C31", "C32"]
+    assert [each["id"] for each in json.loads(good("claim C31 C32 --trials 5 --json"))["claims"]] == ["C31", "C32"]
 
 
 def test_claim_says_what_a_contest_changes(good, tmp_path):
@@ -159,7 +160,7 @@ LISTED |= {"instances": [*instances.registry.names(), *instances.PRESETS], "clai
 
 @pytest.mark.parametrize("what", LISTED)
 def test_list_names_everything(good, what):
-    known, found = LISTED[what], json.loads(good(f"list {what} --json"))
+    known, found = LISTED[what], json.loads(good(f"list {what} --json"))[what]
     assert [entry["name"] for entry in found] == known
     assert all(entry["text"] for entry in found)
     if what in ("instances", "agents"):
@@ -182,7 +183,7 @@ def test_list_shows_one_in_full(good, package):
         declared = describe(module.Parameters) if what in ("instances", "agents") else []
         for line, each in zip(rest, declared, strict=True):
             assert line.split() == f"{each['name']} = {each['default']}: {each['text']} ({each['allowed']})".split()
-        assert [entry["name"] for entry in json.loads(good(f"list {what} {name} --json"))] == [name]
+        assert [entry["name"] for entry in json.loads(good(f"list {what} {name} --json"))[what]] == [name]
 
 
 def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
@@ -257,7 +258,7 @@ def test_module_is_the_command(befrl, tmp_path):
 
     code, out, err = call("list", "agents", "--json", stdout=subprocess.PIPE)
     assert (code, err) == (0, "")
-    assert [entry["name"] for entry in json.loads(out)] == agents.registry.names()
+    assert [entry["name"] for entry in json.loads(out)["agents"]] == agents.registry.names()
     known = ", ".join([*instances.registry.names(), *instances.PRESETS])
     message = f"befrl: unknown instance 'ring': choose one of {known}\n"
     assert call("instance", "ring", stdout=subprocess.PIPE) == (2, "", message)

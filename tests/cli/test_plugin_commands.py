@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 
 import pytest
 
 from befrl.common import plugin_variable
+from torture.broken_agents import HEAD, IN_A_RUN
 
 pytestmark = pytest.mark.usefixtures("unplugged", "folder")
 
@@ -90,3 +92,12 @@ def test_wrong_plugin_is_one_sentence(befrl, line):
     assert (code, out) == (2, "")
     assert err.startswith("befrl") and err.count("\n") == 1
     assert BAD[line] in err
+
+
+@pytest.mark.parametrize(("body", "words"), IN_A_RUN.values(), ids=IN_A_RUN)
+def test_a_run_of_a_broken_agent_ends_with_one_sentence(befrl, tmp_path, body, words):
+    (tmp_path / "mine.py").write_text(HEAD + body)
+    case = "--instance chain --instance-set bins=3 horizon=4 --track K --episodes 5 --seeds 2 --quiet"
+    code, out, err = befrl(f"run --plugin mine.py --agent mine {case}")
+    assert (code, out) == (1, "") and err.count("\n") == 1
+    assert re.search(words, err)

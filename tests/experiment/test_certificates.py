@@ -28,9 +28,9 @@ def regrets(plan):
 def toy(monkeypatch):
     """Register the greedy agent with certificates(plan, k) under the name "toy"."""
 
-    def register(of_plan, facts=DELTA, says=True):
+    def register(of_plan, facts=DELTA):
         class Agent(greedy.Agent):
-            certifies = says
+            certifies = True
 
             def plan(self, k):
                 plan = super().plan(k)
@@ -65,10 +65,9 @@ def test_a_certificate_that_is_the_regret_is_logged_as_the_regret_and_stays_a_bo
 
 WRONG = {
     "below the exact regret, at the default scale and delta": {"of_plan": lambda plan, k: regrets(plan) / 2},
-    "has shape .* must have": {"of_plan": lambda plan, k: regrets(plan)[:, 0]},
+    "certificate has shape .*, not": {"of_plan": lambda plan, k: regrets(plan)[:, 0]},
     "not a finite number": {"of_plan": lambda plan, k: np.where(k < 5, 1.0, np.nan) * regrets(plan)},
-    "the class says certifies = True": {"of_plan": lambda plan, k: None},
-    "the class says certifies = False": {"of_plan": lambda plan, k: regrets(plan), "says": False},
+    "has no certificate, and certifies = True": {"of_plan": lambda plan, k: None},
     "facts.. must have certificate_delta": {"of_plan": lambda plan, k: regrets(plan), "facts": {}},
 }
 

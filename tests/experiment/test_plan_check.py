@@ -13,38 +13,34 @@ from befrl.experiment.spec import RunSpec
 SPEC = RunSpec.of(instances.build("chain", {"bins": 3, "horizon": 4}), "tiny", "random", {}, 3, (0, 1))
 
 
-def probabilities(n, H, C, A, each):
-    return np.full((n, H, C, A), each)
-
-
-def actions(n, H, C, A, each):
-    table = np.zeros((n, H, C), dtype=int)
-    table[-1, -1, -1] = each
-    return table
-
-
-@pytest.mark.parametrize(
-    ("policy", "each", "sentence"),
-    [
-        (probabilities, 0.9, "probabilities do not sum to one"),
-        (probabilities, np.nan, "negative probabilities"),
-        (actions, -1, "actions that are not from 0 to 1"),
-        (actions, 7, "actions that are not from 0 to 1"),
-        (lambda *sizes: actions(*sizes) + 0.0, 1, "whole numbers"),
-        (lambda *sizes: actions(*sizes)[:, 1:], 1, "has shape"),
-    ],
-)
-def test_a_plan_that_cannot_be_played_ends_the_run_in_any_episode(monkeypatch, policy, each, sentence):
-    model, sound = SPEC.instance.model, Agent.plan
+def test_a_plan_is_checked_in_every_episode(monkeypatch):
+    sound = Agent.plan
 
     def plan(self, k):
         right = sound(self, k)
-        wrong = policy(SPEC.rows, SPEC.instance.horizon, model.n_cells, model.n_actions, each)
-        return right if k < 2 else Plan(wrong, right.values)
+        return right if k < 2 else Plan(right.policy * 0.9, right.values)
 
     monkeypatch.setattr(Agent, "plan", plan)
-    with pytest.raises(ContractError, match=sentence):
+    with pytest.raises(ContractError, match="probabilities do not sum to one"):
         loop.run(SPEC)
+
+
+def test_policies_and_trajectories_cannot_be_changed_later(monkeypatch):
+    """Regret is computed many episodes later from the policies and the first states."""
+    sound, seen = Agent.plan, []
+
+    def plan(self, k):
+        table = sound(self, k).policy
+        seen.append(table[:])  # a view of another array
+        return Plan(seen[-1], np.full((SPEC.rows, SPEC.instance.model.n_anchors), np.nan))
+
+    monkeypatch.setattr(Agent, "plan", plan)
+    monkeypatch.setattr(Agent, "update", lambda self, trajectory: seen.extend(vars(trajectory).values()))
+    loop.run(SPEC)
+    assert len(seen) == 3 * 6
+    for array in (*seen, seen[0].base):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
 
 
 def test_negative_regret_is_rejected_by_the_loop_and_by_the_reader(monkeypatch, tmp_path):

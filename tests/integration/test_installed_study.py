@@ -67,3 +67,28 @@ def test_the_wheel_runs_a_study_in_any_folder(python, tmp_path, target):
     assert str(python.parents[1]) in str((tmp_path / study["snakefile"]).resolve())
     again = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert again.returncode == 0 and "Nothing to be done" in again.stdout + again.stderr
+
+
+MODULE = """
+configfile: "my.yaml"
+
+module befrl:
+    snakefile: "{home}/Snakefile"
+    config: config
+    prefix: "sub"
+
+use rule * from befrl as befrl_*
+"""
+
+
+def test_the_workflow_is_a_module_of_another_one(python, tmp_path):
+    (home,) = python.parents[1].rglob("share/befrl")
+    (tmp_path / "my.yaml").write_text(json.dumps(SMALLEST))
+    (tmp_path / "Snakefile").write_text(MODULE.format(home=home))
+    target = "sub/results/regret/tiny_U/summary.csv"
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    command = [python, "-P", "-m", "snakemake", "--cores", "1", target]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"PATH": path}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 and (tmp_path / target).exists(), done.stderr
+    assert not (tmp_path / "results").exists()

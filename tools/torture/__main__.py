@@ -1,12 +1,14 @@
 """Fault injection: damaged configs, command lines and files, other processors, and kills (`make torture`).
 
-PYTHONPATH=tools python tools/torture [--parts config,commands,files,kernels,kills] [--share 0.1]
+PYTHONPATH=tools python tools/torture [--parts config,commands,files,agents,surroundings,kernels,kills] [--share 0.1]
 
 All faults have fixed seeds. Exit code 1 if a case failed, that is ended in anything but a result or one error message.
 """
 
 import argparse
+import contextlib
 import sys
+import tempfile
 import time
 import warnings
 
@@ -16,7 +18,10 @@ import files
 import kernels
 import kills
 import outcomes
+import surroundings
 from stock import study_in_a_folder
+
+import agents
 
 
 def inject_commands(number):
@@ -29,11 +34,18 @@ def inject_files(number):
         return files.inject(study, number)
 
 
+def inject_agents(number):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return agents.inject(number)
+
+
 # The function of each part, and the number of its cases.
 PARTS = {
     "config": (configs.inject, 10_000, 40),
     "commands": (inject_commands, 5_000),
     "files": (inject_files, 3_000),
+    "agents": (inject_agents, len(agents.FOUND)),
+    "surroundings": (surroundings.inject, len(surroundings.FOLDERS)),
     "kernels": (kernels.inject, len(kernels.KERNELS)),
     "kills": (kills.inject, 100),
 }

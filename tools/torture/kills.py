@@ -37,8 +37,8 @@ OUTPUT = "build/smoke"
 class Copy:
     """A copy of the project in which the smoke study runs."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder) / "project"
+    def __init__(self, folder, name="project"):
+        self.folder = Path(folder) / name
         self.folder.mkdir()
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         for source in (PROJECT / name for name in COPIED):
@@ -49,13 +49,13 @@ class Copy:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
 
-    def start(self):
+    def start(self, **options):
         command = [sys.executable, "-m", "befrl.study.runner", "smoke", "--configfile", "config/smoke.yaml"]
         with open(self.folder / "log", "w") as log:
-            return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=log)
+            return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, **options)
 
-    def finish(self):
-        self.succeeded(self.start().wait())
+    def finish(self, **options):
+        self.succeeded(self.start(**options).wait())
 
     def succeeded(self, code):
         assert code == 0, f"exit code {code}: {(self.folder / 'log').read_text(errors='replace')[-3000:]}"

@@ -19,7 +19,7 @@ for section, ids in STUDY.claim_sections().items():
             section=section,
             version=version("claims", section=section),
         shell:
-            "python -P -m befrl job claims --study {STUDY_FILE:q} --version {params.version}"
+            JOB + " claims --version {params.version}"
             " --section {params.section} > {log:q} 2>&1"
 
 
@@ -37,4 +37,4 @@ rule ledger:
     params:
         version=version("ledger"),
     shell:
-        "python -P -m befrl job ledger --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " ledger --version {params.version} > {log:q} 2>&1"

@@ -25,12 +25,26 @@ except InputError as error:
     stop(error)
 
 LAYOUT = STUDY.layout
+# The prefix of a `module:` of another workflow, which Snakemake puts before all paths of the rules.
+PREFIX = workflow.modifier.path_modifier.prefix or ""
 # The checked study. No rule has it as an input: jobs depend on the part of it that is in their version.
-STUDY_FILE = LAYOUT.study()
+STUDY_FILE = PREFIX + LAYOUT.study()
+# Not a variable in the shell commands, because those of a module do not see the variables of this file.
+JOB = f"python -P -m befrl job --study {STUDY_FILE}"
+
+
+def write_study():
+    """Write the study for the jobs, with the folder in which they find their files."""
+    STUDY.within(PREFIX).write(STUDY_FILE)
 
 
 onstart:
-    STUDY.write(STUDY_FILE)
+    write_study()
+
+
+# Snakemake ignores what a module does on start.
+if not workflow.modifier.is_main_snakefile() and not workflow.dryrun:
+    write_study()
 
 
 def checked(function):

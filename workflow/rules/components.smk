@@ -36,5 +36,5 @@ for kind in components.registry.names():
             kind=kind,
             version=version("component", component=kind),
         shell:
-            "python -P -m befrl job component --study {STUDY_FILE:q} --version {params.version}"
+            JOB + " component --version {params.version}"
             " --component {params.kind} --instance {wildcards.instance} > {log:q} 2>&1"

@@ -34,7 +34,7 @@ rule case_figures:
     params:
         version=version("case-figures"),
     shell:
-        "python -P -m befrl job case-figures --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " case-figures --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
@@ -60,7 +60,7 @@ rule figure:
     params:
         version=version("figure"),
     shell:
-        "python -P -m befrl job figure --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " figure --version {params.version}"
         " --figure {wildcards.figure} > {log:q} 2>&1"
 
 

@@ -17,7 +17,7 @@ rule instance:
     params:
         version=version("instance"),
     shell:
-        "python -P -m befrl job instance --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " instance --version {params.version}"
         " --instance {wildcards.instance} > {log:q} 2>&1"
 
 
@@ -38,4 +38,4 @@ rule instances:
     params:
         version=version("instances"),
     shell:
-        "python -P -m befrl job instances --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " instances --version {params.version} > {log:q} 2>&1"

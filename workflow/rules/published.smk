@@ -23,7 +23,7 @@ rule published_tables:
     params:
         version=version("published"),
     shell:
-        "python -P -m befrl job published --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " published --version {params.version}"
         " --source {wildcards.source} > {log:q} 2>&1"
 
 

@@ -29,7 +29,7 @@ rule aggregate:
     params:
         version=version("aggregate"),
     shell:
-        "python -P -m befrl job aggregate --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " aggregate --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
@@ -51,7 +51,7 @@ rule table1:
     params:
         version=version("table1"),
     shell:
-        "python -P -m befrl job table1 --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " table1 --version {params.version} > {log:q} 2>&1"
 
 
 rule improvement:
@@ -74,7 +74,7 @@ rule improvement:
     params:
         version=version("improvement"),
     shell:
-        "python -P -m befrl job improvement --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " improvement --version {params.version} > {log:q} 2>&1"
 
 
 rule coverage:
@@ -91,7 +91,7 @@ rule coverage:
     params:
         version=version("coverage"),
     shell:
-        "python -P -m befrl job coverage --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " coverage --version {params.version} > {log:q} 2>&1"
 
 
 rule columns:
@@ -105,4 +105,4 @@ rule columns:
     params:
         version=version("columns"),
     shell:
-        "python -P -m befrl job columns --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " columns --version {params.version} > {log:q} 2>&1"

@@ -24,4 +24,4 @@ rule report:
     params:
         version=version("report"),
     shell:
-        "python -P -m befrl job report --study {STUDY_FILE:q} --version {params.version} > {log:q} 2>&1"
+        JOB + " report --version {params.version} > {log:q} 2>&1"

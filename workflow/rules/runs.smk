@@ -18,7 +18,7 @@ rule tune:
     params:
         version=version("tune"),
     shell:
-        "python -P -m befrl job tune --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " tune --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track}"
         " --agent {wildcards.agent} --threads {threads} > {log:q} 2>&1"
 
@@ -48,6 +48,6 @@ rule run:
     params:
         version=version("run"),
     shell:
-        "python -P -m befrl job run --study {STUDY_FILE:q} --version {params.version}"
+        JOB + " run --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track}"
         " --agent {wildcards.agent} --batch {wildcards.batch} --threads {threads} > {log:q} 2>&1"

@@ -131,6 +131,9 @@ def tables(variants, outcomes, level):
         adjusted = comparisons.adjusted_p_values(np.stack([finals[row["variant"]] for row in compared], axis=1))
         paired += [names | {"family": family} | row for row in _pairs(compared, finals, adjusted, level)]
         order += [names | {"family": family} | row for row in _order(compared, finals, adjusted, level)]
+    theory = {row["variant"] for row in rows if row["role"] == "theory"} & {row["variant"] for row in certified}
+    for first in (row for row in rows if row["variant"] in theory):
+        paired += [names | {"family": "certified"} | row for row in _against_tuned(first, rows, finals, level)]
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
     tuned = [names | row for agent, each in outcomes.items() for row in tried(agent, each, metas[agent]["settings"])]
@@ -230,10 +233,23 @@ def _compared(rows, family):
 def _pairs(compared, finals, adjusted, level):
     for i, row in enumerate(compared):
         for j in range(i + 1, len(compared)):
-            difference = finals[row["variant"]] - finals[compared[j]["variant"]]
-            entry = {"first": row["variant"], "second": compared[j]["variant"]}
-            entry |= intervals.mean_with_interval(difference, level, ("difference", "low", "high"))
-            yield entry | {"share_first_better": (difference < 0).mean(), "p": adjusted[i, j]}
+            yield _pair(row["variant"], compared[j]["variant"], finals, adjusted[i, j], level)
+
+
+def _against_tuned(first, rows, finals, level):
+    """An agent with theoretical constants and certificates against the tuned variants of all others."""
+    rivals = [row["variant"] for row in rows if row["role"] == "tuned" and row["agent"] != first["agent"]]
+    if rivals:
+        regrets = np.stack([finals[rival] for rival in rivals], axis=1)
+        for rival, p in zip(rivals, comparisons.adjusted_against(finals[first["variant"]], regrets), strict=True):
+            yield _pair(first["variant"], rival, finals, p, level)
+
+
+def _pair(first, second, finals, p, level):
+    difference = finals[first] - finals[second]
+    entry = {"first": first, "second": second}
+    entry |= intervals.mean_with_interval(difference, level, ("difference", "low", "high"))
+    return entry | {"share_first_better": (difference < 0).mean(), "p": p}
 
 
 def _order(compared, finals, adjusted, level):

@@ -20,7 +20,15 @@ def adjusted_p_values(regrets):
 def pair_p_values(regrets):
     """P-values for equal means of regrets (n, m), for all pairs in the order of `numpy.triu_indices`."""
     first, second = np.triu_indices(regrets.shape[1], k=1)
-    differences = regrets[:, first] - regrets[:, second]
+    return _p_values(regrets[:, first] - regrets[:, second])
+
+
+def adjusted_against(regret, rivals):
+    """Holm-adjusted p-values (m,) for equal means of a regret (n,) and each of the rivals' (n, m) on common seeds."""
+    return holm(_p_values(regret[:, None] - rivals))
+
+
+def _p_values(differences):
     return p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from befrl.analysis import columns, regret_tables
-from befrl.analysis.findings import case_name, of_component, regret_text, share_text, span_text
+from befrl.analysis.findings import case_name, of_component, regret_text, share_text, significant, span_text
 from befrl.common import tidy
 from befrl.common.errors import InputError
 
@@ -97,6 +97,21 @@ def certified(layout) -> str:
     kinds = [kind.replace(", set", ", radii x 0.1") for kind in kinds]
     head = ("case", "random", *kinds, "certificates / HK", "below HK/2 from k =")
     return "\n".join(("".join(said), _table(head, rows)))
+
+
+def untuned(layout, cases, rivals) -> str:
+    """BEF-SEED with theoretical constants against tuned rivals, and whether the differences are significant."""
+    rows = []
+    for case in cases:
+        summary = regret_tables.read(layout, "summary", *case).set_index("variant")
+        paired = regret_tables.read(layout, "paired", *case)
+        cells = [f"{case_name(*case)}; K = {summary['episodes'].iloc[0]}, {summary['seeds'].iloc[0]} seeds"]
+        cells.append(regret_text(summary.loc["bef-seed"]))
+        for rival in (f"{rival}@tuned" for rival in rivals):
+            less, more = (significant(paired, "bef-seed", rival, sign) for sign in (-1, 1))
+            cells.append(f"{regret_text(summary.loc[rival])} {'>' if less else '<' if more else '='}")
+        rows.append(cells)
+    return _table(("case", "bef-seed, theory", *(f"{rival}, tuned" for rival in rivals)), rows)
 
 
 def published(layout) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from befrl.analysis.intervals import mean_interval
 from befrl.experiment import certificates
 
-SHOWN = ("instance", "instance_parameters", "track", "ties", "algorithm", "episodes", "seeds")
+SHOWN = ("instance", "instance_parameters", "track", "ties", "algorithm", "episodes", "seeds", "optimal_value")
 QUANTILES = (0.1, 0.5, 0.9)
 
 
@@ -26,7 +26,7 @@ def summary(log, meta, level) -> dict:
                 "certificates": _certificates({key: log[key][i] for key in ("regret", "certificate")}, meta, i),
             }
         )
-    found = {key: meta[key] for key in SHOWN} | {"V_star": meta["optimal_value"], "level": level, "variants": variants}
+    found = {key: meta[key] for key in SHOWN} | {"level": level, "variants": variants}
     found |= {key: meta[key] for key in ("until_certified",) if key in meta}
     return found | {key: meta[key] for key in ("seconds", "steps_per_second")}
 

@@ -14,7 +14,7 @@ from befrl.analysis import aggregation, instance_table, regret_columns, regret_t
 from befrl.api.validation import MOST_EPISODES, AnyAgent, AnyInstance, algorithm, read_instance, read_whole
 from befrl.common import tidy
 from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, unknown
 from befrl.common.layout import Layout
 from befrl.common.progress import progress
 from befrl.experiment import tuning
@@ -79,7 +79,7 @@ def tune(
         where, spans = f"the ranges of agent '{name}'", _lists("ranges", ranges)
         agents.parameters(name, parameters)
         tuning.check(name, parameters, spans, where)
-        halving = _halving(procedure)
+        halving = _halving(procedure or {})
         options = {"track": track, "ties": ties, "root_seed": read_whole("root_seed", root_seed, 0)}
         played = read_whole("episodes", episodes, most=MOST_EPISODES)
         width, processes = read_whole("lockstep", lockstep), read_whole("cores", cores)
@@ -106,14 +106,18 @@ def _lists(key: str, given: Any) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
-def _halving(given: Mapping[str, Any] | None) -> tuning.Halving:
-    from befrl.study import schema, schema_text  # slow to load
-
-    try:
-        found = schema_text.validated(_lists("procedure", given or {}), schema.Tuning)
-    except InputError as error:
-        raise InputError(f"procedure: {error}") from None
-    return tuning.Halving(found["configurations"], found["refined"], tuple(found["seeds"]), tuple(found["kept"]))
+def _halving(given: Mapping[str, Any]) -> tuning.Halving:
+    """The procedure with these entries; the others are the study's."""
+    entries: dict[str, Any] = asdict(tuning.Halving())
+    for key, value in _lists("procedure", given).items():
+        if key not in entries:
+            raise unknown("entry of procedure", key, entries)
+        if isinstance(entries[key], tuple):
+            several = value if isinstance(value, list) else [value]
+            entries[key] = tuple(read_whole(f"procedure: {key}", each) for each in several)
+        else:
+            entries[key] = read_whole(f"procedure: {key}", value, 0 if key == "refined" else 2)
+    return tuning.Halving(**entries)
 
 
 def tuned(mdp: AnyInstance, track: str = "U", *, results: str | PathLike[str] | None = None) -> dict[str, Tuned]:

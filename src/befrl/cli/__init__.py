@@ -18,6 +18,8 @@ from befrl.cli import verbs
 from befrl.common import plugin_variable
 from befrl.common.errors import ContractError, InputError, NotConverged, one_line, unknown
 
+STUDY = ("jinja2", "latex2mathml", "psutil", "pydantic", "snakemake")  # the packages of befrl[study]
+
 
 class Parser(argparse.ArgumentParser):
     """Reports a wrong command line in one sentence, with exit code 2."""
@@ -100,6 +102,16 @@ def main(argv=None):
         return _said(f"{error.filename or 'the output'}: {error.strerror}", 1)
     except MemoryError:
         return _said("not enough memory: ask for fewer seeds, episodes or rows in lock step", 1)
+    except ModuleNotFoundError as error:
+        if error.name not in STUDY:
+            raise
+        return _said(f"{error.name} is not installed, which studies need: pip install 'befrl[study]'", 2)
+    except Exception as error:
+        plugins = sys.modules.get("befrl.plugins")
+        sentence = plugins and plugins.blame(error)
+        if not sentence:
+            raise
+        return _said(sentence, 1)
     return 0
 
 

@@ -7,6 +7,8 @@ from functools import partial
 from befrl.common.defaults import EPISODES, ROOT_SEED, TIES, TRACKS
 from befrl.common.errors import InputError, quoted
 
+FORMAT = 1  # of the output of --json
+
 
 def pairs(texts, option="--set"):
     """['x=3', 'reward=bernoulli'] -> {'x': 3, 'reward': 'bernoulli'}; values are not checked here."""
@@ -49,6 +51,11 @@ def target(path, ending=""):
     return path
 
 
+def print_json(**content):
+    """Print JSON, with a format number that grows when a key is renamed or removed."""
+    print(json.dumps({"format": FORMAT, **content}, indent=2))
+
+
 def show(rows):
     """Print name-value pairs as a small table."""
     width = max(len(str(name)) for name, _ in rows)
@@ -56,15 +63,15 @@ def show(rows):
         print(f"{name:<{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
 
 
-def add_run_arguments(parser, *cores):
-    """The arguments that `run`, `compare` and `tune` share; `cores` are the names of the option for processes."""
+def add_run_arguments(parser):
+    """The arguments that `run`, `compare` and `tune` share."""
     tracks = "; ".join(f"{track}: {words}" for track, words in TRACKS.items())
     default = next(iter(TRACKS))
     parser.add_argument("--episodes", type=episodes, default=EPISODES, help=f"episodes K (default {EPISODES})")
     parser.add_argument("--track", default=default, help=f"{tracks} (default {default})")
     parser.add_argument("--ties", default=TIES[0], help=f"which of equal actions is played: {' or '.join(TIES)}")
     parser.add_argument("--root-seed", type=natural, default=ROOT_SEED, help="root of all random streams")
-    parser.add_argument(*cores, type=processes, default=1, help="processes (default 1); results do not depend on it")
+    parser.add_argument("--cores", type=processes, default=1, help="processes (default 1); results do not depend on it")
     parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from befrl import agents, instances, plugins
 from befrl.common.defaults import TRACKS
 from befrl.common.errors import ContractError, InputError, Refused
-from befrl.common.registry import place
 from befrl.experiment import agent_contract, instance_contract
 from befrl.experiment.agent_contract import Case
 
@@ -33,21 +32,20 @@ class Outcome:
 
 def check(kind: str, name: str, values: dict):
     """The outcomes of all checks of a component; `values` are parameters of an instance or an agent."""
-    module = plugins.REGISTRIES[kind].module_name(name)
     if kind == "agent":
-        outcomes = list(_agent(module, name, values))
+        outcomes = list(_agent(name, values))
     elif kind in agents.PARTS:
-        outcomes = list(_agent(module, "greedy", {kind: name}, whole=False))
+        outcomes = list(_agent("greedy", {kind: name}, whole=False))
     elif kind == "instance":
-        outcomes = list(_instance(module, name, values))
+        outcomes = list(_instance(name, values))
     else:
-        outcomes = list(_instance(module, "chain", {"reward": name, "bins": 3, "horizon": 6}))
+        outcomes = list(_instance("chain", {"reward": name, "bins": 3, "horizon": 6}))
     if not outcomes:
         raise InputError(f"{kind} '{name}' refuses {', '.join(INSTANCES)}: there is no instance to check it on")
     return outcomes
 
 
-def _agent(module, algorithm, values, whole=True):
+def _agent(algorithm, values, whole=True):
     """All properties with the values given and, if `whole`, the first property with each further setting."""
     agents.parameters(algorithm, values)
     first, *rest = agent_contract.PROPERTIES
@@ -57,16 +55,16 @@ def _agent(module, algorithm, values, whole=True):
             case, where = Case(algorithm, problem, track, values), f"{name}, track {track}"
             if _refused(case):
                 continue
-            outcome = _outcome(module, first, where, case)
+            outcome = _outcome(first, where, case)
             yield outcome
             if outcome.sentence:
                 continue  # where plans are wrong, the rest says nothing new
-            yield from (_outcome(module, one, where, case) for one in rest)
+            yield from (_outcome(one, where, case) for one in rest)
             for setting in agent_contract.settings(algorithm) if whole else ():
                 case = Case(algorithm, problem, track, values | setting)
                 if setting and not _refused(case):
                     ((key, value),) = setting.items()
-                    yield _outcome(module, first, f"{where}, {key} = {value}", case)
+                    yield _outcome(first, f"{where}, {key} = {value}", case)
 
 
 def _refused(case):
@@ -80,27 +78,24 @@ def _refused(case):
     return False
 
 
-def _instance(module, family, values):
+def _instance(family, values):
     instances.check(family, values, f"instance '{family}'")
     made = []
 
     def build(*parts):
         made.append(instance_contract.built(*parts))
 
-    yield _outcome(module, build, "the parameters given", family, values)
+    yield _outcome(build, "the parameters given", family, values)
     for one in instance_contract.PROPERTIES if made else []:
-        yield _outcome(module, one, "the true model", *made)
+        yield _outcome(one, "the true model", *made)
 
 
-def _outcome(module, function, where, *subject):
+def _outcome(function, where, *subject):
     sentence = ""
     try:
         function(*subject)
     except (ContractError, InputError) as error:
         sentence = str(error)
     except Exception as error:
-        what = f"{type(error).__name__}: {error}"
-        if isinstance(error, ValueError) and "read-only" in str(error):
-            what = "it writes into an array that it was given"
-        sentence = f"{what} ({place(error, module)})"
+        sentence = plugins.blame(error) or f"{type(error).__name__}: {error}"
     return Outcome(function.__name__.replace("_", " "), where, sentence)

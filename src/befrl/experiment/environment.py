@@ -26,7 +26,7 @@ class Environment:
         return u[:, 0], np.ascontiguousarray(u_next[..., 0] if dim == 1 else u_next), u[:, 1 + dim * H :]
 
     def rollout(self, agent, policy):
-        """Play one episode of every seed."""
+        """Play one episode of every seed; its arrays are read-only, since regret and logs are computed from them."""
         instance, space = self.instance, self.instance.model.space
         H = instance.horizon
         u_start, u_next, u_reward = self.uniforms()
@@ -40,6 +40,8 @@ class Environment:
             states[h + 1] = s = self.laws.next_state(s, cell, a, u_next[h])
         states, cells, actions = states.swapaxes(0, 1), cells.T, actions.T
         rewards = self.laws.reward(states[:, :-1], cells, actions, u_reward)
+        for part in (states, cells, actions, rewards):
+            part.flags.writeable = False
         return Trajectory(states[:, :-1], cells, actions, rewards, states[:, 1:])
 
 

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from befrl import agents
-from befrl.agents.base import Problem
+from befrl.agents.base import BaseAgent, Problem
 from befrl.common.errors import require
 from befrl.common.streams import AGENT_NORMAL, AGENT_UNIFORM
 from befrl.experiment.environment import Environment
@@ -57,6 +57,10 @@ def make_agent(spec):
     cls = agents.registry.module(spec.algorithm).Agent
     for setting in spec.settings:
         cls.specification(instance.model, setting)
+    sound = cls.act is BaseAgent.act
+    require(
+        sound, "the agent has its own act(): it must play the policy of its plan, because regret is computed from it"
+    )
     problem = Problem(
         model=instance.model,
         horizon=instance.horizon,
@@ -91,7 +95,7 @@ def run(spec, tick=None, environment=None):
     log |= {key: np.full((n, len(traced)), np.nan) for key in TRACED}
     seconds, plans = {key: np.zeros(episodes) for key in SECONDS}, np.zeros(episodes)
     best, at = instance.optimum[1][0], Lookup(instance.model.space)
-    check = PlanCheck(instance.model, instance.horizon, n)
+    check = PlanCheck(instance.model, instance.horizon, n, type(agent).certifies)
     for k in range(episodes):
         start = time.process_time()  # does not count other load on the machine
         plan = agent.plan(k)

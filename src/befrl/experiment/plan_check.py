@@ -1,4 +1,4 @@
-"""The check of every plan that an agent returns: shapes, actions in range, probabilities that sum to one."""
+"""The check of every plan that an agent returns: shapes, actions in range, probabilities, certificates."""
 
 import numpy as np
 
@@ -11,10 +11,12 @@ UNIT = 1e-12  # how far the sum of probabilities may be from one
 class PlanCheck:
     """Raises `ContractError` for a plan that cannot be played, or whose regret would be meaningless.
 
-    A policy that is the same array as in the episode before is not checked again.
+    A policy is read-only from then on, since its regret is computed later; if it is the same array as in the episode
+    before, it is not checked again.
     """
 
-    def __init__(self, model, horizon, n):
+    def __init__(self, model, horizon, n, certifies):
+        self.certifies = certifies
         self.actions = model.n_actions
         self.tables = (n, horizon, model.n_cells), (n, horizon, model.n_cells, model.n_actions)
         self.anchors, self.rewards = (n, model.n_anchors), (n, model.n_anchors, model.n_actions)
@@ -28,7 +30,9 @@ class PlanCheck:
         require(right, f"a plan's rewards must be None, or have shape (n, anchors, actions) = {self.rewards}")
         if plan.policy is not self.previous:
             self.check_policy(plan.policy)
+            protect(plan.policy)
             self.previous = plan.policy
+        self.check_certificate(plan.certificate)
 
     def check_policy(self, policy):
         shape, (table, random) = np.shape(policy), self.tables
@@ -39,6 +43,21 @@ class PlanCheck:
             known = policy.min() >= 0 and policy.max() < self.actions
             require(known, f"a policy has actions that are not from 0 to {self.actions - 1}")
         else:
-            require(policy.min() >= 0, "a random policy has negative probabilities")  # a NaN fails, too
+            require(policy.min() >= 0, "a random policy has negative probabilities, or NaN")
             unit = np.abs(policy.sum(-1) - 1).max() <= UNIT
             require(unit, "a policy's probabilities do not sum to one")
+
+    def check_certificate(self, certificate):
+        words = "has no certificate" if certificate is None else "has a certificate"
+        require((certificate is not None) == self.certifies, f"the plan {words}, and certifies = {self.certifies}")
+        if self.certifies:
+            shape = np.shape(certificate)
+            require(shape == self.anchors, f"a certificate has shape {shape}, not (n, anchors) = {self.anchors}")
+            require(np.isfinite(certificate).all(), "a certificate is not a finite number")
+
+
+def protect(array):
+    """Make an array read-only, with those that it is a view of."""
+    while isinstance(array, np.ndarray):
+        array.flags.writeable = False
+        array = array.base

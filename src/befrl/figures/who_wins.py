@@ -37,7 +37,7 @@ def cells(table, family) -> dict:
     """{agent: (regret in percent of that of random play, whether it does not differ significantly from the best)}."""
     means = table["summary"].set_index("variant")["mean"]
     order = table["order"][table["order"]["family"] == family]
-    best = set(order["group"].iloc[0])
+    best = set(order["group"].iloc[0]) if len(order) else set()
     return {
         row.agent: (100 * means[row.variant] / means["random"], bool(best & set(row.group)))
         for row in order.itertuples()
@@ -105,8 +105,8 @@ def _wins(axis, wins, names):
 
 def describe(tables):
     cases, wins = compared(tables), winning(tables)
-    if not cases:
-        return {"empty": True, "heading": "No case has random play"}
+    if not cases or wins.empty:
+        return {"empty": True, "heading": ""}
     summaries = [table["summary"] for table in cases.values()]
     leading = [agent for table in cases.values() for agent, (_, leads) in cells(table, "tuned").items() if leads]
     counts = {agent: leading.count(agent) for agent in agents(tables)}

@@ -94,7 +94,9 @@ def expectations(P):
 
 def by_function(V, table):
     """table (n, rows, m) times V (n, m, k), (n, rows, k), in the memory order (n, k, rows)."""
-    return (V.swapaxes(1, 2) @ table.swapaxes(-1, -2)).swapaxes(1, 2)
+    # This order of the factors is twice as fast as the other one, even with a copy into the other memory order.
+    product = table @ np.ascontiguousarray(V)
+    return np.ascontiguousarray(product.swapaxes(1, 2)).swapaxes(1, 2)
 
 
 def variance(P):

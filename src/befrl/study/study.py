@@ -6,9 +6,10 @@ evaluation seeds, those before are for tuning. A *batch* is a range of seeds tha
 """
 
 import shlex
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
+from pathlib import PurePath
 
 from befrl import figures
 from befrl.common import storage
@@ -41,6 +42,10 @@ class Study:
         """Write the study for its jobs."""
         content = asdict(self)
         storage.write_json(path, content | {"hash": short_hash(content)})
+
+    def within(self, folder) -> "Study":
+        """The same study with its results in a folder of this one."""
+        return replace(self, config=self.config | {"output": (PurePath(folder) / self["output"]).as_posix()})
 
     @classmethod
     def read(cls, path) -> "Study":

@@ -3,7 +3,7 @@
 import json
 import textwrap
 
-from befrl.cli.words import natural, show, target, trials
+from befrl.cli.words import natural, print_json, show, target, trials
 from befrl.common.defaults import ROOT_SEED, TRIALS
 from befrl.common.errors import InputError
 
@@ -52,7 +52,7 @@ def call(args):
     if out:
         storage.write_json(out, records[0] | made_by(*claims.modules(described[0].section)))
     if args.json:
-        print(json.dumps(records[0] if len(records) == 1 else records, indent=2))
+        print_json(claims=records)
     elif args.explain:
         print("\n\n".join(explained(record) for record in records))
     elif not out:
@@ -70,7 +70,7 @@ def contested(args):
     before, after = contest.outcome(brought, args.trials, args.seed)
     rows = contest.changes(before, after)
     if args.json:
-        print(json.dumps({"claim": brought.id, "changes": rows, "record": after}, indent=2))
+        print_json(claim=brought.id, changes=rows, record=after)
         return
     verdicts = before["verdict"], after["verdict"]
     changed = f"changes from {verdicts[0]} to {verdicts[1]}" if len(set(verdicts)) == 2 else f"stays {verdicts[0]}"

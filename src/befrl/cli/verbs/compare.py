@@ -1,6 +1,8 @@
 """Compare agents on an instance: mean regret, intervals, failures and paired differences."""
 
-from befrl.cli.words import add_run_arguments, add_seeds, read_agents, read_instance
+import json
+
+from befrl.cli.words import add_run_arguments, add_seeds, print_json, read_agents, read_instance
 
 EXAMPLE = "befrl compare chain --set bins=8 --agents bef-rlsvi:x=10 exp-psrl --seeds 30 --plot regret.png"
 
@@ -17,7 +19,7 @@ def arguments(parser):
         "on the same instance; greedy, random and oracle run too",
     )
     add_seeds(parser)
-    add_run_arguments(parser, "--cores")
+    add_run_arguments(parser)
     parser.add_argument("--results", metavar="FOLDER", help="results of the study for @tuned (default: befrl's own)")
     parser.add_argument("--form", default="text", help="how the table is printed: text, markdown or latex")
     parser.add_argument("--plot", metavar="FILE", help="png, svg or pdf file to draw")
@@ -43,7 +45,7 @@ def call(args):
     if args.out:
         compared.save(args.out)
     if args.json:
-        print(compared.table().to_json(orient="records", indent=2))
+        print_json(agents=json.loads(compared.table().to_json(orient="records")))
     elif args.form == "text":
         print(f"{compared}, 95 % intervals\n{compared.text()}")
     else:

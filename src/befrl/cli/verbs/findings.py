@@ -13,6 +13,7 @@ BLOCK = re.compile(r"<!-- befrl findings ([^\n]*) -->\n.*?<!-- end -->", re.DOTA
 def arguments(parser):
     parser.add_argument("--results", default="results", help="folder of the results (default results)")
     parser.add_argument("--variants", nargs="+", default=[], help="with --cases: a table of these variants instead")
+    parser.add_argument("--rivals", nargs="+", default=[], help="with --cases: bef-seed, untuned, beside these, tuned")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--cases", nargs="+", metavar="INSTANCE_TRACK", help="who wins in these cases, such as chain-8_U")
     what.add_argument("--answers", nargs="+", metavar="INSTANCE_TRACK", help="the first lines of README")
@@ -53,8 +54,8 @@ def text(args) -> str:
     from befrl.common import tidy
     from befrl.common.layout import Layout
 
-    if args.variants and not args.cases:
-        raise InputError("--variants needs --cases")
+    if (args.variants or args.rivals) and not args.cases:
+        raise InputError(f"--{'variants' if args.variants else 'rivals'} needs --cases")
     if args.deviations:
         return deviations.markdown()
     layout = Layout(results=args.results)
@@ -75,6 +76,8 @@ def text(args) -> str:
     cases = _cases("cases", args.cases)
     if args.variants:
         return finding_tables.variants(layout, cases, args.variants)
+    if args.rivals:
+        return finding_tables.untuned(layout, cases, args.rivals)
     return findings.markdown(layout, cases)
 
 

@@ -1,8 +1,6 @@
 """Build an instance: theta*, constants, V* and gap."""
 
-import json
-
-from befrl.cli.words import pairs, show, target
+from befrl.cli.words import pairs, print_json, show, target
 
 EXAMPLE = "befrl instance riverswim --set kernel=cho states=4 horizon=12 --json"
 
@@ -26,7 +24,7 @@ def call(args):
     if out:
         instances.save(out, name, instance, made_by("befrl.instances", *instances.modules(args.family, values)))
     if args.json:
-        print(json.dumps(facts, indent=2))
+        print_json(**facts)
     elif not out:
         flat = {key: value for key, value in facts.items() if key not in ("parameters", "constants")}
         show([*flat.items(), *facts["parameters"].items(), *facts["constants"].items()])

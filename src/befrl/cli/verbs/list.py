@@ -1,8 +1,8 @@
 """List instances, agents, estimators, planners, rewards, claims, figures, verbs or jobs."""
 
 import importlib
-import json
 
+from befrl.cli.words import print_json
 from befrl.common.errors import unknown
 
 EXAMPLE = "befrl list agents bef-rlsvi"
@@ -37,7 +37,7 @@ def call(args):
     if args.names:
         print(*(entry["name"] for entry in found), sep="\n")
     elif args.json:
-        print(json.dumps(found, indent=2))
+        print_json(**{args.what: found})
     else:
         for entry in found:
             show(entry, in_full=args.name is not None)

@@ -1,8 +1,6 @@
 """Run an agent on an instance, many seeds and settings in lock step."""
 
-import json
-
-from befrl.cli.words import add_run_arguments, add_seeds, pairs, read_instance, show, target, whole
+from befrl.cli.words import add_run_arguments, add_seeds, pairs, print_json, read_instance, show, target, whole
 from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError
 
@@ -16,7 +14,7 @@ def arguments(parser):
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
     parser.add_argument("--sweep", nargs="*", metavar="NAME=[VALUES]", help="one parameter and values that run too")
     add_seeds(parser)
-    add_run_arguments(parser, "--cores", "--threads")
+    add_run_arguments(parser)
     parser.add_argument("--lockstep", type=whole, default=LOCKSTEP, help=f"rows in lock step (default {LOCKSTEP})")
     parser.add_argument(
         "--until-certified",
@@ -46,7 +44,7 @@ def call(args):
         run_file.save(out, log, meta | made_by("befrl.experiment.runs", *modules))
     found = summary(log, meta, LEVEL)
     if args.json:
-        print(json.dumps(found, indent=2))
+        print_json(**found)
     elif not args.quiet:
         show(lines(found))
 
@@ -75,7 +73,7 @@ def read_spec(args):
 def lines(found) -> list[tuple]:
     """The summary as name-value pairs, for printing."""
     rows = [
-        ("instance", f"{found['instance']}, track {found['track']}, V* = {found['V_star']:.6g}"),
+        ("instance", f"{found['instance']}, track {found['track']}, V* = {found['optimal_value']:.6g}"),
         ("episodes x seeds", f"{found['episodes']} x {len(found['seeds'])}"),
     ]
     for each in found["variants"]:

@@ -12,8 +12,11 @@ def arguments(parser):
 
 
 def call(args):
+    from importlib.util import find_spec
     from pathlib import Path
 
+    if find_spec("snakemake") is None:  # which the runner starts, and does not import
+        raise ModuleNotFoundError(name="snakemake")
     from befrl.study import runner
     from befrl.study.home import home
 

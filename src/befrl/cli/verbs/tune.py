@@ -1,8 +1,6 @@
 """Tune an agent on an instance by the procedure of the study."""
 
-import json
-
-from befrl.cli.words import add_run_arguments, pairs, read_agents, read_instance, show
+from befrl.cli.words import add_run_arguments, pairs, print_json, read_agents, read_instance, show
 
 EXAMPLE = "befrl tune chain --set bins=5 --agent bef-rlsvi --ranges x=[0.01,100] eta=[0.01,100] --episodes 200"
 
@@ -17,7 +15,7 @@ def arguments(parser):
     )
     text = "other numbers than the study's: configurations=24 refined=12 seeds=[10,50,150] kept=[8,3] (docs/tuning.md)"
     parser.add_argument("--procedure", nargs="*", metavar="NAME=VALUE", help=text)
-    add_run_arguments(parser, "--cores")
+    add_run_arguments(parser)
 
 
 def call(args):
@@ -32,7 +30,7 @@ def call(args):
     found = tune(instance, name, pairs(args.ranges, "--ranges"), **options, **values)
     if args.json:
         about = {"agent": found.label, "values": found.values, "at_edge": found.at_edge}
-        print(json.dumps(about | {"configurations": found.table.to_dict("records")}, indent=2))
+        print_json(**about, configurations=found.table.to_dict("records"))
         return
     best = found.table[found.table["chosen"] == "tuned"].iloc[0]
     settings = ",".join(f"{key}={value}" for key, value in found.values.items())

@@ -21,14 +21,14 @@ def read_tables(sources) -> list[dict]:
 
 
 def describe(kind, tables) -> dict:
-    """Title, heading, caption and alternative text of a figure, and its number of seeds."""
+    """Title, heading, caption and alternative text of a figure, its number of seeds, and whether it is empty."""
     module, values = figures.registry.module(kind), {"empty": False, "seeds": None}
     if hasattr(module, "describe"):
         values |= module.describe(tables)
     words = {"heading": ""} | CAPTIONS[kind]
     if values["empty"]:
         words["caption"] = words["alternative"] = words["empty"]
-    return {key: words[key].format(**values) for key in WORDS} | {"seeds": values["seeds"]}
+    return {key: words[key].format(**values) for key in WORDS} | {key: values[key] for key in ("seeds", "empty")}
 
 
 def render(kind, sources, out, command="", headline=False, agents=()):
@@ -38,7 +38,7 @@ def render(kind, sources, out, command="", headline=False, agents=()):
     style.theme()
     # The styles of estimators and planners do not depend on the agents.
     style.start({} if figures.scope(kind) == "component" else agents)
-    figure = figures.registry.module(kind).draw(tables)
+    figure = style.sentence(words["caption"]) if words.pop("empty") else figures.registry.module(kind).draw(tables)
     if heading := words.pop("heading"):
         figure.suptitle(heading, fontsize=style.HEADING)
     names.give(figure)

@@ -197,6 +197,14 @@ def subplots(*shape, figsize, **options):
     return figure, figure.subplots(*shape, **options)
 
 
+def sentence(text):
+    """A figure with nothing to show: why."""
+    figure, axis = subplots(figsize=(WIDTH, 0.5))
+    axis.set_axis_off()
+    axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)
+    return figure
+
+
 def panels(count, height=1.5, most=2):
     """A figure as wide as a column, with at most `most` axes in a row."""
     columns = min(most, max(1, count))

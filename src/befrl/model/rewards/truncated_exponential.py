@@ -23,17 +23,19 @@ class Law(RewardLaw):
         c, small, size = _split(c, 0.1)
         # Z(c) = Z(|c|) + min(c, 0), since the family is symmetric about r = 1/2.
         tail = size + np.log(-np.expm1(-size)) - np.log(size) + np.minimum(c, 0.0)
-        return np.where(small, c / 2 + c**2 / 24 - c**4 / 2880 + c**6 / 181440, tail)
+        q = c * c
+        return np.where(small, c / 2 + q * (1 / 24 - q * (1 / 2880 - q / 181440)), tail)
 
     def mean(self, c):
         c, small, size = _split(c, 0.1)
         tail = 0.5 + np.sign(c) * (0.5 - 1 / size + np.exp(-size) / -np.expm1(-size))
-        return np.where(small, 0.5 + c / 12 - c**3 / 720 + c**5 / 30240 - c**7 / 1209600, tail)
+        q = c * c
+        return np.where(small, 0.5 + c * (1 / 12 - q * (1 / 720 - q * (1 / 30240 - q / 1209600))), tail)
 
     def variance(self, c):
         c, small, size = _split(c, 0.2)
-        tail = 1 / size**2 - np.exp(-size) / np.expm1(-size) ** 2
-        series = 1 / 12 - c**2 / 240 + c**4 / 6048 - c**6 / 172800 + c**8 / 5322240
+        q, tail = c * c, 1 / size**2 - np.exp(-size) / np.expm1(-size) ** 2
+        series = 1 / 12 - q * (1 / 240 - q * (1 / 6048 - q * (1 / 172800 - q / 5322240)))
         return np.where(small, series, tail)
 
     def natural(self, mean):
