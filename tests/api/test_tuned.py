@@ -55,6 +55,8 @@ def test_tuned_settings_of_a_study_play_as_in_the_study(mdp):
     assert table["setting"]["lsvi-ucb-shared@tuned"] == summary["setting"]["lsvi-ucb-shared@tuned"]
     found = befrl.tuned(befrl.instance("chain", bins=3, horizon=6), results=SMOKE)
     assert set(found) == {"bef-rlsvi", "lsvi-ucb-shared"} and len(found["bef-rlsvi"].table) == 7
+    with pytest.raises(befrl.InputError, match="tuning may have used those below 1000"):
+        compared.extend(seeds=30)
     again = befrl.compare(mdp, {"a": found["bef-rlsvi"], "b": ("bef-rlsvi@tuned", {"x": 5})}, **options)
     assert again.runs["a"].regret.tobytes() == compared.runs["bef-rlsvi@tuned"].regret.tobytes()
     assert again.runs["b"].meta["settings"][0]["x"] == 5 and again.runs["b"].meta["settings"][0]["eta"] == 0.464

@@ -13,12 +13,15 @@ from befrl.experiment import loop, run_file
 from befrl.experiment import runs as experiment
 from befrl.experiment.recording import Recording
 from befrl.experiment.spec import RunSpec
+from befrl.experiment.tuning import EVALUATION
 
 
 def extend(runs: Runs, seeds: AnySeeds | None, episodes: int | None, cores: int, lockstep: int, show: bool) -> Runs:
     """The runs with the seeds and episodes that they lack."""
     own, K = set(runs.seeds), runs.meta["episodes"]
     wanted = own if seeds is None else own | set(read_seeds(seeds))
+    if min(own) >= EVALUATION > min(wanted):
+        raise InputError(f"seeds: tuning may have used those below {EVALUATION}, and these runs have none of them")
     longer = K if episodes is None else read_whole("episodes", episodes, K, MOST_EPISODES)
     if wanted == own and longer == K:
         return runs

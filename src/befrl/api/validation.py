@@ -36,14 +36,15 @@ def instance(family: str, /, *, name: str | None = None, **parameters: Any) -> I
 def read_instance(given: AnyInstance) -> Instance:
     """The instance with its constants, and without cached values, which may be outdated."""
     if isinstance(given, str):
-        return instances.build(given, {})
+        return instance(given)
     if not isinstance(given, Instance):
         raise InputError(
             f"instance = {shown(given)} is not allowed: it must be a name of `befrl list instances`, or an Instance "
             "such as befrl.instance makes"
         )
-    fresh = replace(given)
-    return fresh if fresh.constants else instances.with_constants(fresh, f"instance '{fresh.name}'")
+    with threadpool_limits(limits=1):
+        fresh = replace(given)
+        return fresh if fresh.constants else instances.with_constants(fresh, f"instance '{fresh.name}'")
 
 
 @dataclass(frozen=True)
