@@ -6,6 +6,7 @@ SNAKEMAKE_FLAGS ?=     # e.g. "-n" or "--cores 4"
 PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
 PAGE ?=                 # of `make browser-test`: a report; by default that of the study, or of the smoke run
 LOCK_FLAGS ?=          # e.g. "--upgrade"
+ROWS ?=                 # of `make artifact-check`: numbers of rows of ARTIFACT.md; by default the short ones
 PARTS ?=               # of `make torture`: some of config,commands,files,kernels,kills
 
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
@@ -29,8 +30,8 @@ compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generat
     --no-emit-find-links --python-version 3.11 --custom-compile-command "make $@" $(2) $(LOCK_FLAGS) $(1).in -o $(1).lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce verify smoke full test browser-test torture kill-test test-all references references-study
-.PHONY: references-full schema lint format
+.PHONY: help setup reproduce verify artifact-check artifact smoke full test browser-test torture kill-test test-all
+.PHONY: references references-study references-full schema lint format
 .PHONY: bench bench-peers cluster-test lock lock-peers lock-slurm clean
 
 help: ## list the targets
@@ -44,6 +45,12 @@ reproduce: .venv/.ready ## run the study in config/config.yaml (SNAKEMAKE_FLAGS=
 
 verify: .venv/.ready ## compare results/ and figures/ with results/reference and list the differences
 	@.venv/bin/python tools/verify.py results results/reference --figures figures
+
+artifact-check: .venv/.ready ## make the numbers of the claims in ARTIFACT.md and compare them (ROWS="1 12")
+	@.venv/bin/python tools/artifact.py check $(ROWS)
+
+artifact: .venv/.ready ## pack the last commit and its results into build/artifact as a Workflow RO-Crate
+	@.venv/bin/python tools/crate.py build/artifact
 
 smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 	@$(call snakemake,smoke) --configfile config/smoke.yaml
@@ -84,6 +91,7 @@ references-study: ## make the study what `make verify`, README and the pages of 
 	PYTHONPATH=src .venv/bin/python tools/write_claim_pages.py results
 	PYTHONPATH=src .venv/bin/python -m befrl findings --update README.md docs/findings.md docs/agents.md docs/repair.md
 	mkdir -p workflow/seconds && cp .snakemake/seconds/study.csv workflow/seconds/
+	.venv/bin/python tools/artifact.py update
 
 references-full: ## copy the small tables of build/full to results/full
 	@test -e build/full/results/report.html || { echo "there are no results: run make full first"; exit 2; }

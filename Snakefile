@@ -8,7 +8,10 @@ min_version("9.0")
 # A config given on the command line stands alone: Snakemake would merge it into the default one, study and all.
 if not workflow.overwrite_configfiles:
 
-    configfile: Path(workflow.basedir) / "config" / "config.yaml"
+    configfile: Path(workflow.current_basedir, "config", "config.yaml")
+
+
+report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"

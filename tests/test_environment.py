@@ -1,5 +1,6 @@
 """The environment is defined once: requirements.in -> requirements.lock, and everything else follows the lock."""
 
+import json
 import os
 import re
 import subprocess
@@ -96,6 +97,20 @@ def test_citation_names_the_paper_and_this_version():
     assert paper["identifiers"][0]["value"].endswith("2210.02087")
     assert citation["version"] == PROJECT_TABLE["version"]
     assert citation["license"] == PROJECT_TABLE["license"] == "MIT"
+    assert citation["abstract"] == PROJECT_TABLE["description"]
+
+
+def test_codemeta_has_the_words_of_the_citation():
+    citation = yaml.safe_load((PROJECT / "CITATION.cff").read_text())
+    codemeta = json.loads((PROJECT / "codemeta.json").read_text())
+    same = {"name": "title", "version": "version", "description": "abstract"}
+    assert {key: codemeta[key] for key in same} == {key: citation[name] for key, name in same.items()}
+    assert codemeta["license"] == f"https://spdx.org/licenses/{citation['license']}"
+    assert [author["name"] for author in codemeta["author"]] == [author["name"] for author in citation["authors"]]
+    assert codemeta["keywords"] == PROJECT_TABLE["keywords"]
+    (paper,) = citation["references"]
+    assert codemeta["referencePublication"]["@id"] == f"https://doi.org/{paper['doi']}"
+    assert codemeta["referencePublication"]["name"] == paper["title"]
 
 
 def test_help_lists_every_target():

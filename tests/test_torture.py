@@ -130,7 +130,7 @@ def test_pipes_and_devices_are_rejected_at_once(tmp_path, monkeypatch):
     for words in (
         "run --instance {} --agent greedy --episodes 2 --seeds 2",
         "compare {} --agents greedy random --episodes 2 --seeds 2",
-        "bench --compare {} {}",
+        "bench --page {}",
         "job report --study {}",
         "check {}",
         "list agents --plugin {}",

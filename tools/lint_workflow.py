@@ -10,7 +10,9 @@ DECLINED = (
     "Specify a conda environment or container for each rule.",
 )
 
-done = subprocess.run([sys.executable, "-m", "snakemake", "--lint"], capture_output=True, text=True)
+done = subprocess.run(
+    [sys.executable, "-m", "snakemake", "--lint", "--snakefile", "workflow/Snakefile"], capture_output=True, text=True
+)
 printed = done.stdout + done.stderr
 suggestions = [line.strip(" *:") for line in printed.splitlines() if line.startswith("    * ")]
 # Without suggestions the exit code says whether the workflow could be read.

@@ -1,11 +1,10 @@
-"""The committed page of speeds is that of its two committed tables."""
+"""The committed page of speeds is that of its committed table."""
 
 from befrl.analysis import benchmark
 from befrl.common import tidy
 from helpers import PROJECT
 
 
-def test_the_page_of_speeds_is_made_from_its_tables():
-    docs = PROJECT / "docs"
-    tables = (tidy.read(docs / "speed" / f"{name}.csv", benchmark.COLUMNS) for name in ("before", "after"))
-    assert (docs / "speed.md").read_text(encoding="utf-8") == benchmark.page(*tables)
+def test_the_page_of_speeds_is_made_from_its_table():
+    table = tidy.read(PROJECT / "docs/speed.csv", benchmark.COLUMNS)
+    assert (PROJECT / "docs/speed.md").read_text(encoding="utf-8") == benchmark.page(table)

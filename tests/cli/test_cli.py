@@ -215,27 +215,6 @@ def test_speed_counts_every_row_and_step_by_the_best_repeat(monkeypatch):
     assert row["value"] == 7 * 6 * 40 / 2.0
 
 
-def test_bench_compares_what_two_tables_have_in_common(good, befrl):
-    """A number is compared with that of the same instance, agent, rows and episodes, and with no other."""
-
-    def row(name, value, rows=480, episodes=100):
-        return ("speed", "chain-8", name, rows, episodes, value)
-
-    tables = {
-        "before.csv": [row("greedy", 1000.0), row("psrl", 300.0), row("gone", 5.0), row("ucbvi", 7.0, episodes=10)],
-        "after.csv": [row("psrl", 750.0), row("greedy", 500.0), row("new", 5.0), row("ucbvi", 9.0)],
-        "other.csv": [row("psrl", 1.0, rows=1)],
-    }
-    for path, rows in tables.items():
-        storage.write_text(path, tidy.text(rows, benchmark.COLUMNS))
-    shown = [line.replace("|", " ").split() for line in good("bench --compare before.csv after.csv").splitlines()]
-    greedy, psrl = [line for line in shown if "480" in line]
-    assert (greedy[1:], psrl[1:]) == (["greedy", "480", "1,000", "500", "0.50"], ["psrl", "480", "300", "750", "2.50"])
-    code, _, error = befrl("bench --compare before.csv other.csv")
-    assert code == 2 and "no measurement in common" in error
-    assert befrl("bench --compare before.csv missing.csv")[0] == 2
-
-
 @pytest.mark.parametrize("verb", ["", *VERBS])
 def test_help_names_the_verbs_and_its_examples_are_commands(befrl, verb):
     code, out, err = befrl(f"{verb} --help")

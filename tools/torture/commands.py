@@ -27,7 +27,7 @@ claim C31 --trials 1 --seed 3 --out new/C31.json
 claim C39 --trials 1 --json --explain
 compare chain --set bins=3 horizon=2 --agents bef-rlsvi:x=10 greedy --seeds 2 --episodes 2 --plot new/c.png
 compare results/instances/tiny.npz --agents greedy random --seeds 3-4 --episodes 2 --track K --json
-bench --compare results/instances.csv results/instances.csv
+bench --page results/instances.csv
 job instance --study results/study.json --instance small
 job tune --study results/study.json --instance tiny --track U --agent eps
 job run --study results/study.json --instance tiny --track U --agent greedy --batch 1000-1001 --threads 1

@@ -19,7 +19,8 @@ for section, ids in STUDY.claim_sections().items():
             section=section,
             version=version("claims", section=section),
         shell:
-            JOB + " claims --version {params.version}"
+            f"{JOB} claims"
+            " --version {params.version}"
             " --section {params.section} > {log:q} 2>&1"
 
 
@@ -27,7 +28,7 @@ rule ledger:
     input:
         [LAYOUT.claim(id) for id in STUDY.claim_ids()],
     output:
-        LAYOUT.ledger(),
+        report(LAYOUT.ledger(), caption="../report/ledger.rst", category="Tables"),
         LAYOUT.errata(),
     log:
         LAYOUT.log("claims"),
@@ -37,4 +38,4 @@ rule ledger:
     params:
         version=version("ledger"),
     shell:
-        JOB + " ledger --version {params.version} > {log:q} 2>&1"
+        f"{JOB} ledger" " --version {params.version} > {log:q} 2>&1"

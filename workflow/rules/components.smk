@@ -36,5 +36,6 @@ for kind in components.registry.names():
             kind=kind,
             version=version("component", component=kind),
         shell:
-            JOB + " component --version {params.version}"
+            f"{JOB} component"
+            " --version {params.version}"
             " --component {params.kind} --instance {wildcards.instance} > {log:q} 2>&1"

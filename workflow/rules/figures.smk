@@ -6,6 +6,13 @@ CASE_FIGURES = [
 ]
 
 
+def figure_files(name):
+    """The files of a figure, of which `snakemake --report` shows the first."""
+    first, *others = [LAYOUT.figure(ending, name) for ending in ENDINGS]
+    about = {"caption": "../report/figure.rst", "category": "Figures"}
+    return [report(first, labels={"figure": name}, **about), *others]
+
+
 def case_figure_tables(wildcards):
     """The tables of the figures of a case."""
     case = [(wildcards.instance, wildcards.track)]
@@ -18,11 +25,7 @@ rule case_figures:
     input:
         case_figure_tables,
     output:
-        [
-            LAYOUT.figure(ending, f"{kind}_{{instance}}_{{track}}")
-            for kind in CASE_FIGURES
-            for ending in ENDINGS
-        ],
+        [figure_files(f"{kind}_{{instance}}_{{track}}") for kind in CASE_FIGURES],
     log:
         LAYOUT.log("figures/{instance}_{track}"),
     benchmark:
@@ -34,7 +37,8 @@ rule case_figures:
     params:
         version=version("case-figures"),
     shell:
-        JOB + " case-figures --version {params.version}"
+        f"{JOB} case-figures"
+        " --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
@@ -48,7 +52,7 @@ rule figure:
     input:
         figure_tables,
     output:
-        [LAYOUT.figure(ending) for ending in ENDINGS],
+        figure_files("{figure}"),
     log:
         LAYOUT.log("figures/{figure}"),
     benchmark:
@@ -60,7 +64,8 @@ rule figure:
     params:
         version=version("figure"),
     shell:
-        JOB + " figure --version {params.version}"
+        f"{JOB} figure"
+        " --version {params.version}"
         " --figure {wildcards.figure} > {log:q} 2>&1"
 
 

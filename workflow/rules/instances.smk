@@ -17,7 +17,8 @@ rule instance:
     params:
         version=version("instance"),
     shell:
-        JOB + " instance --version {params.version}"
+        f"{JOB} instance"
+        " --version {params.version}"
         " --instance {wildcards.instance} > {log:q} 2>&1"
 
 
@@ -38,4 +39,4 @@ rule instances:
     params:
         version=version("instances"),
     shell:
-        JOB + " instances --version {params.version} > {log:q} 2>&1"
+        f"{JOB} instances" " --version {params.version} > {log:q} 2>&1"

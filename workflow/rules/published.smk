@@ -23,7 +23,8 @@ rule published_tables:
     params:
         version=version("published"),
     shell:
-        JOB + " published --version {params.version}"
+        f"{JOB} published"
+        " --version {params.version}"
         " --source {wildcards.source} > {log:q} 2>&1"
 
 

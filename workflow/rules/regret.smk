@@ -29,7 +29,8 @@ rule aggregate:
     params:
         version=version("aggregate"),
     shell:
-        JOB + " aggregate --version {params.version}"
+        f"{JOB} aggregate"
+        " --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track} > {log:q} 2>&1"
 
 
@@ -41,7 +42,7 @@ rule table1:
             for name in STUDY.component("scaling")
         ],
     output:
-        LAYOUT.table1(),
+        report(LAYOUT.table1(), caption="../report/table1.rst", category="Tables"),
         LAYOUT.table1_timings(),
     log:
         LAYOUT.log("table1"),
@@ -51,7 +52,7 @@ rule table1:
     params:
         version=version("table1"),
     shell:
-        JOB + " table1 --version {params.version} > {log:q} 2>&1"
+        f"{JOB} table1" " --version {params.version} > {log:q} 2>&1"
 
 
 rule improvement:
@@ -74,7 +75,7 @@ rule improvement:
     params:
         version=version("improvement"),
     shell:
-        JOB + " improvement --version {params.version} > {log:q} 2>&1"
+        f"{JOB} improvement" " --version {params.version} > {log:q} 2>&1"
 
 
 rule coverage:
@@ -91,7 +92,7 @@ rule coverage:
     params:
         version=version("coverage"),
     shell:
-        JOB + " coverage --version {params.version} > {log:q} 2>&1"
+        f"{JOB} coverage" " --version {params.version} > {log:q} 2>&1"
 
 
 rule columns:
@@ -105,4 +106,4 @@ rule columns:
     params:
         version=version("columns"),
     shell:
-        JOB + " columns --version {params.version} > {log:q} 2>&1"
+        f"{JOB} columns" " --version {params.version} > {log:q} 2>&1"

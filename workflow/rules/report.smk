@@ -15,7 +15,7 @@ rule report:
             for ending in ("svg", "json")
         ],
     output:
-        LAYOUT.report(),
+        report(LAYOUT.report(), caption="../report/page.rst", category="The page"),
     log:
         LAYOUT.log("report"),
     benchmark:
@@ -24,4 +24,4 @@ rule report:
     params:
         version=version("report"),
     shell:
-        JOB + " report --version {params.version} > {log:q} 2>&1"
+        f"{JOB} report" " --version {params.version} > {log:q} 2>&1"

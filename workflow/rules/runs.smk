@@ -18,7 +18,8 @@ rule tune:
     params:
         version=version("tune"),
     shell:
-        JOB + " tune --version {params.version}"
+        f"{JOB} tune"
+        " --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track}"
         " --agent {wildcards.agent} --threads {threads} > {log:q} 2>&1"
 
@@ -48,6 +49,7 @@ rule run:
     params:
         version=version("run"),
     shell:
-        JOB + " run --version {params.version}"
+        f"{JOB} run"
+        " --version {params.version}"
         " --instance {wildcards.instance} --track {wildcards.track}"
         " --agent {wildcards.agent} --batch {wildcards.batch} --threads {threads} > {log:q} 2>&1"

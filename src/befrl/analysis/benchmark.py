@@ -14,7 +14,7 @@ from befrl import agents, instances
 from befrl.analysis import columns
 from befrl.analysis.components.scaling import applies
 from befrl.common.defaults import LOCKSTEP
-from befrl.common.errors import InputError, Refused
+from befrl.common.errors import Refused
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
 from befrl.experiment.episodes import random_play
@@ -23,7 +23,6 @@ from befrl.learning import estimators
 from befrl.learning.data import Data
 
 COLUMNS = columns.TABLES["bench"]
-KEY = [name for name in COLUMNS if name != "value"]
 INSTANCES = {
     "chain-8": ("chain", {"bins": 8, "horizon": 40}),
     "riverswim-4": ("riverswim", {"kernel": "cho", "states": 4, "horizon": 12}),
@@ -107,30 +106,24 @@ def growth_of_updates(name, rows, late):
     return _row("growth", family, name, rows, late, value)
 
 
-def page(before, after):
-    """The page `docs/speed.md`: both values of each number that is in both tables, and their ratio."""
-    table = before.merge(after, on=KEY, suffixes=("_before", "_after"))
-    if table.empty:
-        raise InputError("the two tables have no measurement in common: measure both with or without --quick")
-    table["ratio"] = table["value_after"] / table["value_before"]
+def page(table):
+    """The page `docs/speed.md` of a table of measurements."""
     head = [
-        "# Speed before and after",
-        "Made by `befrl bench --compare docs/speed/before.csv docs/speed/after.csv`; docs/speed/README.md says what"
-        " made the two tables. Both are from one machine: the ratios are what counts. Seconds are processor time on one"
-        " core, with exact regret, logging and the set-up of the run included. A row is a seed in lock step with the"
-        " others.",
+        "# Speed",
+        "Made by `befrl bench --page docs/speed.csv` from a table of `befrl bench --repeats 2`, on one core of an idle"
+        " machine. Seconds are processor time, with exact regret, logging and the set-up of the run"
+        " included. A row is a seed in lock step with the others. [peers.md](peers.md) compares with other code.",
     ]
-    shown = {"before": "value_before", "after": "value_after", "after/before": "ratio"}
-    return "\n\n".join([*head, *_sections(table, "## ", shown)]) + "\n"
+    return "\n\n".join([*head, *_sections(table, "## ")]) + "\n"
 
 
 def text(rows):
     """The measurements as a text table."""
-    return "\n\n".join(_sections(pd.DataFrame(rows), "", {"value": "value"}))
+    return "\n\n".join(_sections(pd.DataFrame(rows), ""))
 
 
-def _sections(table, mark, shown):
-    """Title and Markdown table of each measure that is in a table; `shown` are {title of a column: its name}."""
+def _sections(table, mark):
+    """Title and Markdown table of each measure that is in a table."""
     for measure, title, digits in (
         ("speed", "Steps per second", 0),
         ("growth", "Cost of a late episode over that of an early one", 2),
@@ -139,8 +132,7 @@ def _sections(table, mark, shown):
         part = table[table["measure"] == measure]
         if len(part):
             cells = {name: [str(value) for value in part[name]] for name in ("instance", "name", "rows")}
-            for head, name in shown.items():
-                cells[head] = [f"{value:,.{2 if name == 'ratio' else digits}f}" for value in part[name]]
+            cells["value"] = [f"{value:,.{digits}f}" for value in part["value"]]
             yield mark + title
             yield markdown(cells)
 

@@ -1,4 +1,4 @@
-"""Measure speed and memory on one core, or compare two such measurements."""
+"""Measure speed and memory on one core, or print the page of such a measurement."""
 
 import sys
 
@@ -11,16 +11,15 @@ def arguments(parser):
     parser.add_argument("--quick", action="store_true", help="a tenth of the episodes, for a first look")
     parser.add_argument("--repeats", type=whole, default=1, help="run each speed so many times and keep the best")
     parser.add_argument("--out", help="csv file to write")
-    names = ("BEFORE", "AFTER")
-    parser.add_argument("--compare", nargs=2, metavar=names, help="only print a page that compares two csv files")
+    parser.add_argument("--page", metavar="FILE", help="only print the page of a csv file")
 
 
 def call(args):
     from befrl.analysis import benchmark
     from befrl.common import storage, tidy
 
-    if args.compare:
-        print(benchmark.page(*(tidy.read(path, benchmark.COLUMNS) for path in args.compare)), end="")
+    if args.page:
+        print(benchmark.page(tidy.read(args.page, benchmark.COLUMNS)), end="")
         return
     out = target(args.out)
     rows = benchmark.measure(args.quick, args.repeats, report=_progress)
