@@ -83,19 +83,49 @@ def test_the_code_and_the_command_of_the_page_agree(tmp_path, capsys):
     assert same(befrl.read("cli.npz")["bef-rlsvi"], runs)
 
 
-def test_the_tour_runs_and_is_stored_without_outputs():
-    """With fewer episodes."""
-    cells = json.loads((PROJECT / "docs" / "tour.ipynb").read_text(encoding="utf-8"))["cells"]
+def run_notebook(name, **smaller):
+    """The variables of a notebook that is stored without outputs, run with other texts in its cells."""
+    cells = json.loads((PROJECT / "docs" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     codes = [cell for cell in cells if cell["cell_type"] == "code"]
-    assert len(codes) > 5
+    assert len(codes) >= 5
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in codes)
     space = {"__name__": "__main__"}
     with matplotlib.rc_context():
         matplotlib.use("Agg")
         for cell in codes:
-            exec("".join(cell["source"]).replace("episodes=300", "episodes=30"), space)
-        space["plt"].close("all")
+            text = "".join(cell["source"])
+            for before, after in smaller.items():
+                text = text.replace(before, after)
+            if text.startswith("%%writefile "):
+                first, _, text = text.partition("\n")
+                Path(first.split()[1]).write_text(text)
+            else:
+                exec(text, space)
+    return space
+
+
+def test_the_tour_runs():
+    space = run_notebook("tour", **{"episodes=300": "episodes=30"})
+    space["plt"].close("all")
     assert set(space["compared"].runs) == {"count-bonus", "bef-rlsvi", "greedy", "random", "oracle"}
+
+
+def test_the_notebook_from_a_plug_in_to_a_comparison_runs(capsys):
+    """Tuned, with rivals of the study, extended, exported and drawn."""
+    smaller = {
+        "episodes=200)": "episodes=6, procedure={'configurations': 3, 'refined': 1, 'seeds': [2, 4], 'kept': [2]})"
+    }
+    space = run_notebook(
+        "plug-in-to-paper", **smaller, **{"episodes=200": "episodes=6", "1049": "1004", "1099": "1007"}
+    )
+    compared, label = space["compared"], "count-bonus"
+    assert set(compared.runs) > {label, "bef-rlsvi@tuned", "psrl@tuned", "uc-matrixrl@tuned", "oracle"}
+    assert all(runs.seeds == list(range(1000, 1008)) for runs in compared.runs.values())
+    assert {key: compared.runs[label].meta["settings"][0][key] for key in ("c", "eta")} == space["tuned"].values
+    whole = befrl.run("jao", label, episodes=6, seeds="1000-1007", **space["tuned"].values)
+    assert same(whole, compared.runs[label]) and same(whole, befrl.read("comparison").runs[label])
+    assert np.array_equal(pd.read_csv("comparison.csv")["regret"], compared.frame()["regret"])
+    assert capsys.readouterr().out.count(" & ") == 8 * 8 and Path("regret.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_importing_befrl_loads_nothing():
@@ -341,7 +371,11 @@ WRONG_CALLS = [
     (befrl.instance, (3,), "it must be the name of an instance"),
     (befrl.run, (Fixed, "greedy"), "instance = an object of abc.ABCMeta"),
     (befrl.compare, ("chain", {}), "agents is not allowed"),
-    (befrl.compare, ("chain", ["greedy"]), "agents is not allowed"),
+    (befrl.compare, ("chain", "greedy"), "agents is not allowed"),
+    (befrl.compare, ("chain", ["greedy", "greedy"]), "agents: 'greedy' is given twice"),
+    (befrl.compare, ("chain", {"a/b": "greedy"}), "the name 'a/b' of an agent is not allowed"),
+    (befrl.compare, ("chain", {"a": ("psrl", {"scale": [1, "x"]})}), "the sweep of 'a' is not allowed"),
+    (befrl.compare, (["chain", "chain"], ["greedy"]), "each name once"),
     (befrl.compare, ("chain", {"a": ("greedy", 3)}), "agents: 'a' is not allowed"),
     (befrl.compare, ("chain", {"greedy": Fixed}), "agent 'greedy' exists already"),
     (befrl.Comparison, ({"a": 3},), "runs is not allowed"),

@@ -16,7 +16,9 @@ _PUBLIC = {
     "compare": "befrl.api.comparison",
     "instance": "befrl.api.validation",
     "read": "befrl.api.files",
-    "run": "befrl.api.runs",
+    "run": "befrl.api.playing",
+    "tune": "befrl.api.tuned",
+    "tuned": "befrl.api.tuned",
 }
 
 

@@ -25,7 +25,20 @@ from befrl.model import rewards
 from befrl.planning import planners
 from helpers import PROJECT, WORKS_ON
 
-VERBS = ["aggregate", "bench", "check", "claim", "compare", "findings", "instance", "job", "list", "run", "study"]
+VERBS = [
+    "aggregate",
+    "bench",
+    "check",
+    "claim",
+    "compare",
+    "findings",
+    "instance",
+    "job",
+    "list",
+    "run",
+    "study",
+    "tune",
+]
 CHAIN = "--instance chain --instance-set bins=3 horizon=4"
 TINY = f"{CHAIN} --episodes 6"
 

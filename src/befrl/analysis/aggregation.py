@@ -36,9 +36,8 @@ def variants_of(runs, first):
     logs, metas = zip(*sorted(runs, key=lambda run: run[1]["seeds"][0]), strict=True)
     meta = metas[0]
     for each in metas:
-        _same(each, first, CASE, "aggregate one case only")
-        _same_instance(each, first)
-        _same(each, meta, ("algorithm", "labels", "settings"), "a label means one setting")
+        check_case(each, first)
+        check_agent(each, meta)
     seeds = np.concatenate([each["seeds"] for each in metas])
     if len(np.unique(seeds)) < len(seeds):
         raise InputError(f"runs of '{meta['labels'][0]}' share seeds: name each batch once, and none that overlap")
@@ -58,17 +57,24 @@ def _check_name(path, meta):
         raise InputError(f"{path}: it is not a run of the seeds {path.stem}: delete it and run again")
 
 
-def _same(meta, other, keys, advice):
-    for key in keys:
-        if meta[key] != other[key]:
-            raise InputError(f"runs of '{meta['labels'][0]}' and '{other['labels'][0]}' differ in {key}: {advice}")
-
-
-def _same_instance(meta, other):
+def check_case(meta, other):
+    """Raise unless two runs are of the same case."""
+    _same(meta, other, CASE, "aggregate one case only")
     if not np.allclose(meta["identity"], other["identity"], rtol=ROUNDING, atol=ROUNDING):
         runs = f"runs of '{meta['labels'][0]}' and '{other['labels'][0]}'"
         named = f"of two different instances named '{meta['instance']}'"
         raise InputError(f"{runs} are {named}: their transitions, rewards or starts differ")
+
+
+def check_agent(meta, other):
+    """Raise unless two runs are of the same agent in the same settings."""
+    _same(meta, other, ("algorithm", "labels", "settings"), "a label means one setting")
+
+
+def _same(meta, other, keys, advice):
+    for key in keys:
+        if meta[key] != other[key]:
+            raise InputError(f"runs of '{meta['labels'][0]}' and '{other['labels'][0]}' differ in {key}: {advice}")
 
 
 def aggregate(paths, outcomes, level):
@@ -130,7 +136,7 @@ def tables(variants, outcomes, level):
         paired += [names | {"family": "certified"} | row for row in _against_tuned(first, rows, finals, level)]
     groups = {row["variant"]: row["group"] for row in order}
     rows = [row | {"group": groups.get(row["variant"], "")} for row in rows]
-    tuned = [names | row for row in _tuning(metas, outcomes)]
+    tuned = [names | row for agent, each in outcomes.items() for row in tried(agent, each, metas[agent]["settings"])]
     found = dict(summary=rows, curves=curves, paired=paired, order=order, tuning=tuned, timings=timings)
     return found | {"certificates": certified, "certificate_curves": certified_curves}
 
@@ -152,7 +158,7 @@ def _role(label, meta, outcome, level):
         "at_edge": "",
         "edge_matters": False,
     }
-    if role == "tuned":
+    if role == "tuned" and outcome:
         number = outcome["chosen"][role]
         entry["tuning_mean"] = outcome["configurations"][number]["mean"]
         entry["at_edge"] = ", ".join(tuning.edges(outcome, number))
@@ -258,18 +264,17 @@ def _order(compared, finals, adjusted, level):
         yield entry
 
 
-def _tuning(metas, outcomes):
-    for agent, outcome in outcomes.items():
-        meta = metas[agent]
-        chosen = {number: role for role, number in reversed(outcome["chosen"].items())}
-        ranks = np.argsort(np.argsort([each["first_mean"] for each in outcome["configurations"]], kind="stable"))
-        for number, each in enumerate(outcome["configurations"]):
-            yield {
-                "agent": agent,
-                "algorithm": meta["algorithm"],
-                "configuration": number + 1,
-                "setting": settings.setting_text(meta["algorithm"], meta["settings"] | each["values"]),
-                **{key: each[key] for key in ("rung", "seeds", "mean", "first_mean")},
-                "rank": int(ranks[number]) + 1,
-                "chosen": chosen.get(number, ""),
-            }
+def tried(agent, outcome, values):
+    """The rows of the table `tuning` of an agent, without its case; `values` are those of its other parameters."""
+    chosen = {number: role for role, number in reversed(outcome["chosen"].items())}
+    ranks = np.argsort(np.argsort([each["first_mean"] for each in outcome["configurations"]], kind="stable"))
+    for number, each in enumerate(outcome["configurations"]):
+        yield {
+            "agent": agent,
+            "algorithm": outcome["algorithm"],
+            "configuration": number + 1,
+            "setting": settings.setting_text(outcome["algorithm"], values | each["values"]),
+            **{key: each[key] for key in ("rung", "seeds", "mean", "first_mean")},
+            "rank": int(ranks[number]) + 1,
+            "chosen": chosen.get(number, ""),
+        }

@@ -12,6 +12,7 @@ from befrl.figures import regret
 from befrl.figures.support import style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Without a date a figure is the same every time.
@@ -26,20 +27,29 @@ def check_path(path: str | PathLike[str]) -> None:
 
 
 def draw(
-    summary: pd.DataFrame, curves: pd.DataFrame, level: float, path: str | PathLike[str] | None = None
+    summary: pd.DataFrame,
+    curves: pd.DataFrame,
+    level: float,
+    path: str | PathLike[str] | None = None,
+    ax: "Axes | None" = None,
 ) -> "Figure":
-    """Draw the regret of every agent but the oracle, and write it if a path is given."""
+    """Draw the regret of every label but the oracle's, in a new figure or in `ax`; write it if a path is given."""
     import matplotlib
 
     if path is not None:
         check_path(path)
+    summary = summary.assign(agent=summary["variant"])  # a label is an agent here, with a style of its own
+    learning = summary["algorithm"] != "oracle"
+    rows = summary[learning if learning.any() else slice(None)].sort_values("mean", ascending=False, kind="stable")
     with matplotlib.rc_context():  # a notebook keeps its own settings
         style.theme()
         style.start(dict(zip(summary["agent"], summary["algorithm"], strict=True)))
-        rows = regret.shown(summary, "theory")
-        figure = regret.draw_curves(summary, curves, rows)
+        figure = regret.draw_curves(summary, curves, rows, ax)
         heading = f"{style.heading(summary.iloc[0])}\nshaded: {level:.0%} interval of the mean"
-        figure.suptitle(heading, fontsize=style.HEADING)
+        if ax is None:
+            figure.suptitle(heading, fontsize=style.HEADING)
+        else:
+            ax.set_title(heading, fontsize=style.HEADING)
         if path is not None:
             ending = Path(path).suffix
             with storage.replacing(path) as file:

@@ -1,26 +1,25 @@
 """Runs of an agent on an instance with many seeds."""
 
+import html
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from befrl import agents, instances
 from befrl.analysis import regret_columns
 from befrl.api import validation
-from befrl.api.validation import AnyAgent, AnyInstance, AnySeeds, Player
-from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
+from befrl.api.validation import AnySeeds
+from befrl.common.defaults import LOCKSTEP
 from befrl.common.errors import InputError
-from befrl.common.progress import progress
-from befrl.experiment import certificates, run_file
-from befrl.experiment import runs as experiment
-from befrl.experiment.spec import RunSpec
+from befrl.experiment import run_file
+from befrl.model.instance import Instance
 from befrl.study.provenance import code_hash, versions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 MEANINGS = {
@@ -37,11 +36,12 @@ MEANINGS = {
 class Runs:
     """The runs of one agent in one setting; `regret` and `cumulative` have the shape (seeds, episodes).
 
-    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs.
+    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs. `mdp` is the
+    instance, or None if the runs come from a file. `runs[:10]` are the runs of the first ten seeds.
     """
 
-    def __init__(self, log: Mapping[str, np.ndarray], meta: Mapping[str, Any]):
-        self.log, self.meta = dict(log), dict(meta)
+    def __init__(self, log: Mapping[str, np.ndarray], meta: Mapping[str, Any], mdp: Instance | None = None):
+        self.log, self.meta, self.mdp = dict(log), dict(meta), mdp
         self.label: str = self.meta["labels"][0]
         self.seeds: list[int] = self.meta["seeds"]
         self.seconds: float = self.meta["seconds"]
@@ -61,6 +61,18 @@ class Runs:
         """The agent's own upper bound on the regret of every seed and episode; NaN if it gives none."""
         return self.log["certificate"][0]
 
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __getitem__(self, places: Any) -> "Runs":
+        chosen = np.unique(np.arange(len(self))[places])
+        if not chosen.size:
+            raise InputError(f"no seeds are chosen: there are {len(self)}, and a run needs at least one")
+        log = {key: value if key in run_file.COST else value[:, chosen] for key, value in self.log.items()}
+        part = {"seeds": [self.seeds[i] for i in chosen], "seconds": self.seconds * len(chosen) / len(self)}
+        meta = {key: value for key, value in self.meta.items() if key != "until_certified"}
+        return Runs(log, meta | part, self.mdp)
+
     def frame(self) -> "DataFrame":
         """One row for each seed and episode; `frame.attrs["meanings"]` has the meanings of the columns."""
         from pandas import DataFrame  # slower to load than everything else
@@ -78,6 +90,52 @@ class Runs:
         frame = DataFrame(table)
         frame.attrs["meanings"] = MEANINGS
         return frame
+
+    def summary(self) -> "DataFrame":
+        """One row with the mean cumulative regret, its interval and more, as in the table of a comparison."""
+        from befrl.api.comparison import SUMMARY, Comparison  # which imports this module
+
+        return Comparison({self.label: self}).table()[["agent", *SUMMARY, "seconds"]]
+
+    def plot(self, path: str | PathLike[str] | None = None, ax: "Axes | None" = None) -> "Figure":
+        """Draw the mean cumulative regret, as `Comparison.plot`."""
+        from befrl.api.comparison import Comparison
+
+        return Comparison({self.label: self}).plot(path, ax)
+
+    def extend(
+        self,
+        *,
+        seeds: AnySeeds | None = None,
+        episodes: int | None = None,
+        cores: int = 1,
+        lockstep: int = LOCKSTEP,
+        show: bool = True,
+    ) -> "Runs":
+        """These runs with more seeds, or with more episodes; the seeds that they have are not played again.
+
+        One of these seeds is played again with the new ones, to see that instance, code and processor give the same
+        bits. For more episodes all seeds are played from the start, which an agent that uses K does not allow.
+        """
+        from befrl.api import continuing
+
+        return continuing.extend(self, seeds, episodes, cores, lockstep, show)
+
+    def merge(self, *others: "Runs") -> "Runs":
+        """These runs and others of the same agent and case; seeds in several of them must have the same bits."""
+        from befrl.api import continuing
+
+        return continuing.merge([self, *others])
+
+    def trajectories(self) -> dict[str, np.ndarray]:
+        """What happened, by playing again: states (seeds, episodes, H), actions, rewards, and policies (..., H, cells).
+
+        States in several dimensions have one more axis, and so have policies, of the probabilities of actions, if some
+        are random.
+        """
+        from befrl.api import continuing
+
+        return continuing.trajectories(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a run file, which `befrl.read` and `befrl aggregate` read; its name ends in .npz."""
@@ -98,68 +156,5 @@ class Runs:
         names = f"Runs of '{self.label}' on '{self.meta['instance']}'"
         return f"{names}: {n} seeds, {K} episodes, mean regret {self.cumulative[:, -1].mean():.6g}"
 
-
-def run(
-    mdp: AnyInstance,
-    agent: AnyAgent,
-    *,
-    episodes: int = EPISODES,
-    seeds: AnySeeds = 30,
-    track: str = "U",
-    ties: str = TIES[0],
-    root_seed: int = ROOT_SEED,
-    until_certified: float | None = None,
-    label: str | None = None,
-    cores: int = 1,
-    lockstep: int = LOCKSTEP,
-    show: bool = True,
-    **parameters: Any,
-) -> Runs:
-    """Run an agent on an instance; the numbers are those of `befrl run` with the same seeds and root seed.
-
-    mdp         an instance, or the name of a family or preset
-    agent       a name of `befrl list agents`, or a subclass of `befrl.agents.base.BaseAgent` that contains a dataclass
-                `Parameters` and is registered under its label or its own name
-    seeds       how many (30), which ("30-59"), or a list
-    track       U: the reward is unknown to the agent; K: it is given the true mean reward
-    ties        which of several equal actions is played: random or first
-    until_certified
-                stop at the first episode in which the agent certifies for every seed that its policy is within this of
-                optimal; `episodes` is then the largest number, which the agent is told. `Runs.meta["until_certified"]`
-                has the first such episode of each seed. All seeds run in one process.
-    label       the agent's name in tables and figures
-    cores       processes; one process plays up to `lockstep` seeds at once, so more processes need more seeds
-    show        whether to show a progress bar
-    """
-    options: dict[str, Any] = {"episodes": episodes, "seeds": seeds, "track": track, "ties": ties}
-    options["root_seed"] = root_seed
-    options["until_certified"] = until_certified
-    return play(mdp, [(label, agent, parameters)], cores, lockstep, show, options)[0]
-
-
-def play(
-    mdp: AnyInstance, players: list[Player], cores: int, lockstep: int, show: bool, options: dict[str, Any]
-) -> list[Runs]:
-    """The runs of several agents with the same options of `RunSpec.of`; all input is checked before the first run."""
-    options["seeds"] = validation.read_seeds(options["seeds"])
-    options["episodes"] = validation.read_whole("episodes", options["episodes"], most=validation.MOST_EPISODES)
-    options["root_seed"] = validation.read_whole("root_seed", options["root_seed"], 0)
-    width, processes = validation.read_whole("lockstep", lockstep), validation.read_whole("cores", cores)
-    with threadpool_limits(limits=1):  # more threads change the last bits
-        specs = {}
-        for label, agent, values in players:
-            name = validation.algorithm(agent, label)
-            specs[label or name] = RunSpec.of(None, "", name, dict(values), **options)
-        instance = validation.read_instance(mdp)
-        specs = {label: replace(spec, instance=instance, name=instance.name) for label, spec in specs.items()}
-        for spec in specs.values():
-            agents.specification(instance.model, spec.algorithm, spec.settings[0])
-        with progress(sum(spec.steps for spec in specs.values()), show) as tick:
-            logs = experiment.run_all(list(specs.values()), width, processes, tick)
-        return [
-            Runs(
-                run_file.rounded(log),
-                experiment.describe(spec, [label], seconds) | certificates.stopping(spec, log, seconds),
-            )
-            for (label, spec), (log, seconds) in zip(specs.items(), logs, strict=True)
-        ]
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.summary().to_html(index=False)}"

@@ -36,14 +36,15 @@ def instance(family: str, /, *, name: str | None = None, **parameters: Any) -> I
 def read_instance(given: AnyInstance) -> Instance:
     """The instance with its constants, and without cached values, which may be outdated."""
     if isinstance(given, str):
-        return instances.build(given, {})
+        return instance(given)
     if not isinstance(given, Instance):
         raise InputError(
             f"instance = {shown(given)} is not allowed: it must be a name of `befrl list instances`, or an Instance "
             "such as befrl.instance makes"
         )
-    fresh = replace(given)
-    return fresh if fresh.constants else instances.with_constants(fresh, f"instance '{fresh.name}'")
+    with threadpool_limits(limits=1):
+        fresh = replace(given)
+        return fresh if fresh.constants else instances.with_constants(fresh, f"instance '{fresh.name}'")
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,15 @@ class NoParameters:
     """The parameters of an agent that has none."""
 
 
+def check_label(label: Any) -> None:
+    """Raise unless a user's name of an agent is allowed: @ starts the name of a setting, and files have these names."""
+    if not isinstance(label, str) or not label or {"@", "/"} & set(label) or label[0] == "_":
+        wanted = "it must be a text without @ and / that does not start with _"
+        raise InputError(f"the name {shown(label)} of an agent is not allowed: {wanted}")
+
+
 def algorithm(given: AnyAgent, label: str | None) -> str:
     """The name of the algorithm; a class is added to the registry of agents under its label, or its own name."""
-    if label is not None and (not isinstance(label, str) or not label or "@" in label or label[0] == "_"):
-        wanted = "it must be a text without @ that does not start with _"
-        raise InputError(f"the name {shown(label)} of an agent is not allowed: {wanted}")
     if isinstance(given, str):
         agents.registry.module(given)
         return given
@@ -66,9 +71,13 @@ def algorithm(given: AnyAgent, label: str | None) -> str:
     if inspect.isabstract(given):
         missing = ", ".join(sorted(given.__abstractmethods__))
         raise InputError(f"agent {given.__name__} is not allowed: it must define {missing}")
-    # The parameters are inside the class, or beside it if the class is called Agent.
-    beside = sys.modules.get(given.__module__) if given.__name__ == "Agent" else None
-    parameters = getattr(given, "Parameters", None) or getattr(beside, "Parameters", None) or NoParameters
+    # The parameters are inside the class, or beside it, or a class that it is derived from, if that is called Agent.
+    beside = (
+        getattr(sys.modules.get(each.__module__), "Parameters", None)
+        for each in given.__mro__
+        if each.__name__ == "Agent"
+    )
+    parameters = getattr(given, "Parameters", None) or next(filter(None, beside), NoParameters)
     parts = SimpleNamespace(Agent=given, Parameters=parameters, __doc__=given.__doc__)
     agents.registry.add(label or given.__name__, parts, replace=True)
     return label or given.__name__

@@ -10,15 +10,15 @@ from befrl.common.errors import InputError, quoted
 FORMAT = 1  # of the output of --json
 
 
-def pairs(texts):
+def pairs(texts, option="--set"):
     """['x=3', 'reward=bernoulli'] -> {'x': 3, 'reward': 'bernoulli'}; values are not checked here."""
     found = {}
     for text in texts or ():
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise InputError(f"--set {text}: write name=value")
+            raise InputError(f"{option} {text}: write name=value")
         if key in found:
-            raise InputError(f"--set {text}: {key} is given twice")
+            raise InputError(f"{option} {text}: {key} is given twice")
         try:
             found[key] = json.loads(value)
         except ValueError:
@@ -64,16 +64,33 @@ def show(rows):
 
 
 def add_run_arguments(parser):
-    """The arguments that `run` and `compare` share."""
+    """The arguments that `run`, `compare` and `tune` share."""
     tracks = "; ".join(f"{track}: {words}" for track, words in TRACKS.items())
     default = next(iter(TRACKS))
     parser.add_argument("--episodes", type=episodes, default=EPISODES, help=f"episodes K (default {EPISODES})")
-    parser.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
     parser.add_argument("--track", default=default, help=f"{tracks} (default {default})")
     parser.add_argument("--ties", default=TIES[0], help=f"which of equal actions is played: {' or '.join(TIES)}")
     parser.add_argument("--root-seed", type=natural, default=ROOT_SEED, help="root of all random streams")
     parser.add_argument("--cores", type=processes, default=1, help="processes (default 1); results do not depend on it")
     parser.add_argument("--json", action="store_true", help="print JSON, without a progress bar")
+
+
+def add_seeds(parser):
+    """The argument `--seeds`, which `tune` does not have."""
+    parser.add_argument("--seeds", default="30", help="how many (30) or which (30-59); default 30")
+
+
+def read_agents(texts):
+    """['a:x=1', 'b'] -> {'a': ('a', {'x': 1}), 'b': ('b', {})}; an agent in several settings has them in its name."""
+    names = [text.partition(":")[0] for text in texts]
+    found = {}
+    for text, name in zip(texts, names, strict=True):
+        label = text if names.count(name) > 1 else name
+        if label in found:
+            raise InputError(f"--agents {text}: is given twice")
+        values = text.partition(":")[2]
+        found[label] = name, pairs(values.split(",") if values else [])
+    return found
 
 
 def read_instance(given, values, option):

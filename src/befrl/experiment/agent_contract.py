@@ -12,7 +12,7 @@ from befrl.agents.base import EXACT
 from befrl.common.errors import InputError, require
 from befrl.common.streams import ENVIRONMENT
 from befrl.experiment import certificates, loop
-from befrl.experiment.environment import Environment
+from befrl.experiment.recording import Recording
 from befrl.experiment.run_file import LOGGED, TRACED
 from befrl.experiment.spec import RunSpec
 from befrl.model.instance import Instance
@@ -34,22 +34,17 @@ class Case:
         return RunSpec.of(self.instance, "test", self.algorithm, several, episodes, seeds, **options)
 
 
-class Recorder(Environment):
+class Recorder(Recording):
     """An environment that keeps its episodes; from episode `until` on, the noise is that of another root seed."""
 
     def __init__(self, spec, until=None):
-        super().__init__(spec.instance, spec.root_seed, spec.name, spec.row_seeds)
+        super().__init__(spec)
         self.other, self.until = replace(spec, root_seed=spec.root_seed + 1).stream(ENVIRONMENT), until
-        self.policies, self.kept, self.trajectories = [], [], []
 
     def rollout(self, agent, policy):
         if len(self.policies) == self.until:
             self.stream = self.other
-        self.policies.append(policy)
-        self.kept.append(policy.copy())
-        trajectory = super().rollout(agent, policy)
-        self.trajectories.append(trajectory)
-        return trajectory
+        return super().rollout(agent, policy)
 
 
 def generator_states():

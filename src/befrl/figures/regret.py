@@ -29,9 +29,9 @@ def draw(tables):
     return draw_curves(summary, tables[0]["curves"], shown(summary, "tuned"))
 
 
-def draw_curves(summary, curves, rows):
-    """Draw some rows of the summary, the worst first; the axis has a zero."""
-    figure, axis = style.subplots(figsize=(style.WIDTH, 2.6))
+def draw_curves(summary, curves, rows, axis=None):
+    """Draw some rows of the summary, the worst first, into a figure of its own or an axis; the axis has a zero."""
+    figure, axis = style.subplots(figsize=(style.WIDTH, 2.6)) if axis is None else (axis.figure, axis)
     curves = curves[curves["variant"].isin(rows["variant"])]
     chosen, names, ends = coloured(rows), style.names(summary), {}
     episodes = summary["episodes"].max()

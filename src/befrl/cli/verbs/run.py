@@ -1,6 +1,6 @@
 """Run an agent on an instance, many seeds and settings in lock step."""
 
-from befrl.cli.words import add_run_arguments, pairs, print_json, read_instance, show, target, whole
+from befrl.cli.words import add_run_arguments, add_seeds, pairs, print_json, read_instance, show, target, whole
 from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError
 
@@ -13,6 +13,7 @@ def arguments(parser):
     parser.add_argument("--agent", required=True, help="an algorithm of `befrl list agents`")
     parser.add_argument("--set", nargs="*", metavar="NAME=VALUE", help="parameters of the agent")
     parser.add_argument("--sweep", nargs="*", metavar="NAME=[VALUES]", help="one parameter and values that run too")
+    add_seeds(parser)
     add_run_arguments(parser)
     parser.add_argument("--lockstep", type=whole, default=LOCKSTEP, help=f"rows in lock step (default {LOCKSTEP})")
     parser.add_argument(
