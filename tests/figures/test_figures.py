@@ -171,6 +171,7 @@ def test_the_json_describes_the_figure(sources, drawing, tmp_path):
     render.render("tuning", sources["tuning"], tmp_path / "a", "make reproduce", headline=True)
     about, words = storage.read_json(tmp_path / "a.json"), render.describe("tuning", drawing("tuning")[1])
     assert about.pop("plotted")["texts"] == [words.pop("heading")] != [""]
+    assert not words.pop("empty")
     given = {"name": "a", "command": "make reproduce", "headline": True}
     assert about == words | given | {"section": "", "measured": False}
 
