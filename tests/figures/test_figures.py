@@ -35,6 +35,8 @@ REFERENCE = PROJECT / "tests" / "reference" / "smoke"
 CAPTIONS = Path(__file__).with_name("captions.csv")
 # In the second case nobody is tuned and nothing is swept.
 CASES = TUNED, UNTUNED = ("chain-3", "U"), ("riverswim-3", "K")
+SUMMARIES = [tidy.read(Layout(results=REFERENCE).regret("summary", *case)) for case in CASES]
+AGENTS = {row.agent: row.algorithm for row in pd.concat(SUMMARIES).itertuples()}
 # for processes that are to import the code that is tested
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(befrl.__file__).parents[1]), "PYTHONUTF8": "1"}
 
@@ -108,6 +110,7 @@ def described(layout, kind, case):
 def drawn(kind, sources):
     """The figure itself."""
     style.theme()
+    style.start(AGENTS)
     return figures.registry.module(kind).draw(render.read_tables(sources))
 
 
@@ -513,6 +516,7 @@ def test_an_agent_has_the_same_colour_in_all_figures(drawing, layout):
     def colours(figure):
         return {to_hex(line.get_color()) for axes in figure.axes for line in axes.get_lines()}
 
+    style.start(AGENTS)
     known = ("bef-rlsvi", "exp-psrl", "ucrl-vtr", "lsvi-ucb", "greedy", "random", "oracle")
     own, other, vtr, ucb, greedy, random, black = (to_hex(style.colour(name)) for name in known)
     # lsvi-ucb-shared is a variant of lsvi-ucb and has its colour.

@@ -25,7 +25,7 @@ from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
 from befrl.figures.support import names
-from befrl.report import assemble, build, builder, svg, wording
+from befrl.report import assemble, build, svg, tables, wording
 from befrl.report.wording import mathematics, paragraphs
 from befrl.study import config
 
@@ -292,7 +292,7 @@ def test_links_to_pages_of_claims_lead_to_their_entries_on_the_page():
             'href="(.*?)"', svg.inline(f"<svg {names}><a x:href='{address}'><text>C</text></a></svg>", "t", "f1", "n")
         )
 
-    assert links("../docs/claims/C45c.md") == [f"#{builder.Anchors().new('claim', 'C45c')}"]
+    assert links("../docs/claims/C45c.md") == [f"#{tables.Anchors().new('claim', 'C45c')}"]
     assert not links("https://example.org/C45c.md") and not links("javascript:C45c.md")
 
 
