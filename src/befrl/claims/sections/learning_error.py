@@ -6,14 +6,14 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
+from befrl.claims.toolbox.chances import PHI
 from befrl.claims.toolbox.exact import root
 from befrl.claims.toolbox.search import search
 from befrl.model.theorem import noise_scales, theorem_x
 
 ONE = Fraction(1)
-OPTIMISM = float(ndtr(-1.0))
 SQUARED = {"between": ("theorem", "lemma squared")}  # a reading of C52 that others build on
 
 
@@ -110,7 +110,7 @@ def from_optimism_to_learning(rng, trials, **reading):
     return search(rng, trials, _draw_bandit, functools.partial(_shortfall, **reading), edges=BANDITS, move=_moved)
 
 
-def _shortfall(case, right="printed", c=1.0, chance=OPTIMISM, step="", weighted=False):
+def _shortfall(case, right="printed", c=1.0, chance=PHI, step="", weighted=False):
     """The violation of C54 at one bandit."""
     e, delta, d = _episode(case, c), case["delta"], case["a"].shape[1]
     length = math.sqrt(d) + c * math.sqrt(d * math.log(d / delta))
@@ -132,8 +132,8 @@ def _shortfall(case, right="printed", c=1.0, chance=OPTIMISM, step="", weighted=
 
 
 BANDITS = [
-    {"a": np.array([[0.001, 0.0], [0.0, 1.0]]), "hat": np.zeros(2), "delta": 0.05, "optimism": OPTIMISM},
-    *({"a": np.ones((1, 1)), "hat": np.zeros(1), "delta": delta, "optimism": OPTIMISM} for delta in (0.05, 0.01)),
+    {"a": np.array([[0.001, 0.0], [0.0, 1.0]]), "hat": np.zeros(2), "delta": 0.05, "optimism": PHI},
+    *({"a": np.ones((1, 1)), "hat": np.zeros(1), "delta": delta, "optimism": PHI} for delta in (0.05, 0.01)),
     {"a": np.ones((1, 1)), "hat": np.zeros(1), "delta": 0.5, "optimism": 0.99},
 ]
 
@@ -142,7 +142,7 @@ def _draw_bandit(rng):
     """Arms a (n, d) of many lengths, the estimate, delta, and the chance of optimism."""
     n, d = int(rng.integers(1, 5)), int(rng.integers(1, 3))
     a = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0.5, (n, 1))
-    delta, chance = 10.0 ** rng.uniform(-2.3, -0.3), OPTIMISM + (1 - OPTIMISM) * rng.integers(2) * rng.random()
+    delta, chance = 10.0 ** rng.uniform(-2.3, -0.3), PHI + (1 - PHI) * rng.integers(2) * rng.random()
     return {"a": a, "hat": rng.standard_normal(d), "delta": delta, "optimism": chance}
 
 
@@ -164,7 +164,7 @@ def _noises(d):
 def _episode(case, c):
     """Values, norms of the greedy arm, optimism and the distance to the worst noise of the ball, for all noises."""
     a, (z, directions) = case["a"], _noises(case["a"].shape[1])
-    d, share = z.shape[1], min(max(case["optimism"], OPTIMISM), 0.999)
+    d, share = z.shape[1], min(max(case["optimism"], PHI), 0.999)
     reach = c * math.sqrt(d * math.log(d / case["delta"]))
     ball = np.concatenate([z[(z**2).sum(1) <= reach**2], reach * directions])
     values, of_ball = (z + case["hat"]) @ a.T, ((ball + case["hat"]) @ a.T).max(1)

@@ -1,6 +1,5 @@
 """Appendix B.2.1: the probability that the perturbed value is optimistic."""
 
-import functools
 import math
 from fractions import Fraction
 from functools import partial
@@ -9,58 +8,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, logsumexp, ndtr, ndtri, rel_entr
 
-from befrl import agents, instances
-from befrl.claims.toolbox.chances import LEVEL, upper_limit
-from befrl.claims.toolbox.episodes import CASES
-from befrl.claims.toolbox.evidence import Evidence
-from befrl.claims.toolbox.search import Worst, moved_at_random, search
-from befrl.experiment.episodes import play
-from befrl.experiment.loop import Lookup
-from befrl.experiment.spec import RunSpec
+from befrl.claims.toolbox.chances import PHI
+from befrl.claims.toolbox.optimistic_runs import evidence, shares, table, uses
+from befrl.claims.toolbox.search import moved_at_random, search
 from befrl.model.theorem import confidence, theorem_x
 
-PHI = float(ndtr(-1.0))
 QUARTER = Fraction(1, 4)
 WORST_CONDITION = 3e4  # instances beyond it are not judged: they would be refuted by rounding
-# Runs of BEF-RLSVI on instances of the package, in which optimistic episodes are counted.
-SCALES = ("theory", 1e-2, 1e-6)  # multiples of x_k
-EPISODES = 6
-
-
-def uses() -> list[str]:
-    """The modules that the runs find by name and not by an import statement."""
-    found = agents.modules("bef-rlsvi", {})
-    return [*found, *(module for name, values in CASES for module in instances.modules(name, values))]
-
-
-@functools.lru_cache(1)
-def shares(seed, trials):
-    """The share of optimistic rows in each episode, by instance and multiple of x_k, and the number of rows."""
-    found, seeds = {}, 150 + trials // 4
-    for name, values in CASES:
-        instance = _instance(name, tuple(values.items()))
-        settings = [{"scale": scale} for scale in SCALES]
-        spec = RunSpec.of(instance, name, "bef-rlsvi", settings, EPISODES, range(seeds), root_seed=seed)
-        look, hits = Lookup(instance.model.space), np.empty((spec.rows, EPISODES), bool)
-        for k, (_, plan, trajectory) in enumerate(play(spec)):
-            best = np.broadcast_to(instance.optimum[1][0], plan.values.shape)
-            hits[:, k] = look.first(plan.values, trajectory) >= look.first(best, trajectory)
-        by_scale = hits.reshape(len(SCALES), seeds, EPISODES).mean(1)
-        found |= {(name, scale): share for scale, share in zip(SCALES, by_scale, strict=True)}
-    return found, seeds
-
-
-def upper_limits(found, seeds):
-    """Upper confidence limits of the probability of optimism in each episode, of joint level 1e-6."""
-    level = LEVEL / (len(found) * EPISODES)
-    return {key: [upper_limit(round(share * seeds), seeds, level) for share in row] for key, row in found.items()}
-
-
-@functools.cache
-def _instance(name, values):
-    return instances.build(name, dict(values))
-
-
 USES = uses()
 
 
@@ -71,14 +25,14 @@ def optimism(rng, trials, runs=None, model="zones", **reading):
     """C51: P(perturbed value is optimistic) >= Phi(-1) at the prescribed x_k."""
     counted = shares(int(rng.integers(2**32)), trials)
     if runs is not None:
-        return _counted(*counted, runs)
+        return evidence(*counted, runs)
     draw, lack, edges = {
         "zones": (_draw_zones, _lack, [CLEAN, DENSE, UNITS, EDGE, *FAR]),
         "tabular": (_draw_tabular, _lack_of_tabular, FORKS),
         "split normal": (_draw_split, _lack_of_split, [SPLIT]),
     }[model]
     violation = partial(lack, **reading)
-    return search(rng, trials, draw, violation, edges=edges, move=_move_arrays, details=_table(*counted))
+    return search(rng, trials, draw, violation, edges=edges, move=_move_arrays, details=table(*counted))
 
 
 def _lack(case, features="", x="theorem", scale=1.0, first=1.0, second=1.0, horizon=None):
@@ -312,19 +266,3 @@ def _lack_of_split(case):
     loss = low / high * (c - 1e-9 - np.minimum(c - t * edge, ratio * (c - t * edge))) - n * 1e-9
     chances = ndtr(edge) ** n + chdtrc(n, (np.maximum(loss, 0.0) / (t * math.sqrt(n))) ** 2)
     return PHI - min(1.0, float(chances.min()))
-
-
-def _table(found, rows):
-    """The counted shares, for the record."""
-    shares = {f"{name}, {scale} x_k": row.round(3).tolist() for (name, scale), row in found.items()}
-    return {"runs": rows, "share of optimistic runs in episodes 1 to 6": shares}
-
-
-def _counted(found, rows, scale):
-    """The evidence of the runs; the estimates may leave the confidence sets with probability 2 delta = 0.1."""
-    worst = Worst()
-    for (name, multiple), limits in upper_limits(found, rows).items():
-        for k, limit in enumerate(limits if multiple == scale else (), 1):
-            share = float(found[name, multiple][k - 1])
-            worst.see(0.9 * PHI - limit, {"instance": name, "episode": k, "share": share, "runs": rows})
-    return Evidence(worst.value, worst.instance, "test", rows * len(found))

@@ -1,7 +1,8 @@
-"""Exact binomial limits: what counted successes say about a probability."""
+"""The chance of optimism that the paper proves, and exact binomial limits: what counts say about a probability."""
 
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtr
 
+PHI = float(ndtr(-1.0))
 LEVEL = 1e-6  # joint error rate of the tests of one claim
 
 
