@@ -47,11 +47,11 @@ class Reach:
         return top, bottom
 
 
-def _room(mean, top, bottom):
+def _largest_width(mean, top, bottom):
     """The distance from the mean to the largest value or, for the last function, to the smallest."""
-    room = top - mean
-    np.subtract(mean[..., -1], bottom[..., -1], out=room[..., -1])
-    return np.maximum(room, 0.0, out=room)
+    largest = top - mean
+    np.subtract(mean[..., -1], bottom[..., -1], out=largest[..., -1])
+    return np.maximum(largest, 0.0, out=largest)
 
 
 class Ball:
@@ -76,12 +76,12 @@ class Ball:
         np.sqrt(np.maximum(width, 0.0, out=width), out=width)
         width *= self._two
         mean += middle[:, None, None]
-        room = _room(mean, top, bottom)
-        width += room * self.D
+        largest = _largest_width(mean, top, bottom)
+        width += largest * self.D
         np.minimum(width, (top - bottom) * self._half, out=width)
         if self.dual:
             np.minimum(width, self._dual(V, mean), out=width)
-        np.minimum(width, room, out=width)
+        np.minimum(width, largest, out=width)
         width *= share
         mean += width
         return mean
@@ -119,7 +119,7 @@ class Interval:
         if wild.any():
             limit = np.where(wild[:, None, None], (top - bottom) * self.distance, np.inf)
             np.minimum(width, limit, out=width)
-        np.minimum(width, _room(mean, top, bottom), out=width)
+        np.minimum(width, _largest_width(mean, top, bottom), out=width)
         width *= share
         mean += width
         return mean

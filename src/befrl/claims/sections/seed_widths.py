@@ -85,8 +85,8 @@ def _ball(case):
     """upper(V) - P*V of the bound `bernstein`, span V, Var_*(V) and D = KL(P^, P*)."""
     V, (hat, log_hat), (true, log_true) = case["V"], _law(case["hat"]), _law(case["true"])
     D, mean, S = _divergence(log_hat, log_true), hat @ V, np.ptp(V)
-    room = V.max() - mean
-    width = min(np.sqrt(2 * hat @ (V - mean) ** 2 * D) + room * D, S * np.sqrt(D / 2), room)
+    most = V.max() - mean
+    width = min(np.sqrt(2 * hat @ (V - mean) ** 2 * D) + most * D, S * np.sqrt(D / 2), most)
     return width + (hat - true) @ V, S, true @ (V - true @ V) ** 2, D
 
 
