@@ -259,7 +259,7 @@ def test_a_table_is_read_and_one_cut_inside_a_row_is_rejected(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("2.5", "long", "damaged, 'long' in the column 'mean' is no number"),
+        ("2.5", "long", "damaged, 'long' in the column 'mean' is not a number"),
         ("7,2.5", "7 2.5", "a row is cut"),
         ("greedy", "gr\xe9edy", "cannot be read as text"),
         ("mean", "main", "the column 'mean' is missing"),

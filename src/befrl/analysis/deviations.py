@@ -19,7 +19,7 @@ def markdown() -> str:
 
 
 def _stated(docstring):
-    """The words after the heading, which ends in a full stop or goes on as a sentence; empty if there are none."""
+    """The text under **Deviations**, or of the sentence that starts with it; empty if there is none."""
     heading, _, text = docstring.partition("**Deviations")[2].partition("**")
     words = " ".join(text.split()).removeprefix(":").strip()
     words = f"deviations {words}" if words and not heading and not words.startswith("none") else words
