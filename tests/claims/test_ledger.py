@@ -300,9 +300,9 @@ def test_counts_are_those_of_the_table_and_inherited_faults_and_remarks_are_not_
     table += [base | {"id": "S2", "kind": "ours", "part": "o", "verdict": "fails"}]
     text = ledger.headline(table)
     assert text.startswith(
-        "Of 6 separate statements of the paper 1 hold as printed, 2 hold once a misprint is mended, 1 with"
+        "Of 6 separate statements of the paper 1 hold as printed, 2 once a misprint is corrected, 1 with"
     )
-    assert "1 fails, and 0 are open; 1 more are false only because" in text and "In 1 cases" in text
+    assert "1 fails, and 0 are open; 1 more, not counted here, are false only because" in text and "In 1 cases" in text
     lines = ledger.counts(table).splitlines()
     assert lines[0] == "| part | holds | misprint | constant | hypothesis | inherits | fails | remark (not counted) |"
     assert lines[2] == "| a | 1 | 2 | 1 | 1 | 1 | 1 | 1 |"

@@ -50,9 +50,7 @@ def sentences(tables, paired) -> list[str]:
     better = sum(significant(paired[case], "bef-rlsvi@tuned", "greedy@tuned") for case in cases)
     theory = sum(rows[case].loc["bef-rlsvi", "failed_low"] > 0.5 for case in cases)
     places = ", ".join(f"{order['place']['bef-rlsvi']} of {len(order)}" for order in orders.values())
-    counts = Counter(agent for case in cases for agent in _leaders(tables[case][1]))
-    most = max(counts.values())
-    first = ", ".join(sorted(agent for agent, count in counts.items() if count == most))
+    most, first = _most_often(order for _, order in tables.values())
     always = sorted(set.intersection(*(_learning(rows[case]) for case in cases)))
     failing = {case_name(*case): ", ".join(_failing(rows[case])) for case in cases}
     failures = "; ".join(f"{case}: {names}" for case, names in failing.items() if names)
@@ -60,21 +58,29 @@ def sentences(tables, paired) -> list[str]:
         f"Tuned, BEF-RLSVI has significantly less regret than tuned greedy in {better} {of_all}. Its places among the "
         f"tuned agents are {places}.",
         f"With the x_k of Theorem 1 it fails in {theory} {of_all}.",
-        f"Most often not significantly different from the best, in {most} {of_all}: {first}.",
+        f"Most often not significantly different from the best, in {most} {of_all}: {', '.join(first)}.",
         f"Learn in all cases with theoretical constants, or surrogates of them: {', '.join(always) or 'no agent'}.",
         f"Tuned agents that fail: {failures or 'none'}.",
     ]
 
 
-def answers(layout, cases, verdicts) -> str:
-    """The first lines of README: does BEF-RLSVI work, tuned and at theory, is its theorem true, and the `verdicts`."""
-    lines = [*answer_lines(layout, cases), repaired(layout, cases)]
+def answers(layout, cases, verdicts, refuted) -> str:
+    """The first lines of README: what BEF-RLSVI does, whether its theorem is true, who wins, and the `verdicts`."""
+    lines = [*answer_lines(layout, cases, refuted), repaired(layout, cases)]
+    count, leading = _most_often(order for _, order in read(layout, cases).values())
+    lines.append(
+        f"**Who wins.** {'No tuned agent is best in every case. ' if count < len(cases) else ''}Most often not "
+        f"significantly different from the best, in {count} of {len(cases)} cases: {', '.join(leading)}."
+    )
     lines.append(f"**Much of the paper holds.** {verdicts.partition('. ')[0]}.")
     return "\n".join(f"- {line}" for line in lines) + "\n"
 
 
-def answer_lines(layout, cases) -> list[str]:
-    """Does BEF-RLSVI work, tuned and with the constants of its theorem, and is the theorem true?"""
+def answer_lines(layout, cases, refuted) -> list[str]:
+    """Does BEF-RLSVI work, tuned and with the constants of its theorem, and is the theorem true?
+
+    `refuted` is the counterexample of claim C62: the probability that the bound fails, and that which is allowed.
+    """
     tables = read(layout, cases)
     ratios, shares, noises, places = [], [], [], []
     for summary, order in tables.values():
@@ -91,17 +97,38 @@ def answer_lines(layout, cases) -> list[str]:
     never = [share_text(row["never"], row["low"], row["high"]) for row in (ours, other)]
     works = "it works" if min(ratios) > 1 else "it is not always better than greedy play"
     learns = "does not learn" if min(shares) > LOST else "learns in some cases"
-    false = "Theorem 1 is false" if ours["low"] > other["high"] else "Theorem 1 is not refuted here"
+    false = (
+        f"**Theorem 1 is false** ([C62](docs/claims/C62.md)). On MDPs that meet its hypotheses its bound fails with "
+        f"probability {refuted['chance']:.2f} or more, where it allows {refuted['allowed']:.2f}. On `{TRAP}`, a small "
+        "one of them,"
+        if refuted and refuted["chance"] > refuted["allowed"]
+        else f"**Theorem 1 is not refuted here.** On `{TRAP}`"
+    )
+    ranks, sizes = zip(*places, strict=True)
     return [
-        f"**Tuned, {works}.** In {len(cases)} cases BEF-RLSVI has {span_text(ratios)} times less regret than tuned "
-        f"greedy play. Among the tuned agents it is never better than place {min(places)[0]} of {min(places)[1]}.",
+        f"**Tuned, {works}.** In {len(cases)} cases ({_sorts(cases)}) BEF-RLSVI has {span_text(ratios)} times less "
+        f"regret than tuned greedy play. Among {span_text(sizes, 'd')} tuned agents its places are "
+        f"{span_text(ranks, 'd')}.",
         f"**With its theoretical constants it {learns}.** The noise scale of Theorem 1 is "
         f"{span_text(noises, '.0e')} times the tuned one. The regret is then {span_text(shares, '.0f')} % of that of "
         "random play.",
-        f"**{false}** ([C62](docs/claims/C62.md)). On `{TRAP}`, an MDP built to show it, {never[0]} of "
-        f"{ours['seeds']} seeds never try the best action in {ours['episodes']} episodes; with EXP-UCRL "
-        f"{never[1]}.",
+        f"{false} {never[0]} of {ours['seeds']} seeds never try the best action in {ours['episodes']} episodes; with "
+        f"EXP-UCRL {never[1]}.",
     ]
+
+
+def _sorts(cases):
+    """The instances of some cases, and whether their rewards are known."""
+    names, tracks = (sorted({case[i] for case in cases}) for i in (0, 1))
+    words = " and ".join({"K": "known", "U": "unknown"}[track] for track in tracks)
+    return f"{', '.join(names)}; rewards {words}"
+
+
+def _most_often(orders):
+    """How often the tuned agents that lead most often do not differ from the best, and their names."""
+    counts = Counter(agent for order in orders for agent in _leaders(order))
+    most = max(counts.values())
+    return most, sorted(agent for agent, count in counts.items() if count == most)
 
 
 def repaired(layout, cases) -> str:
@@ -119,11 +146,12 @@ def repaired(layout, cases) -> str:
     better, checks = int((rival["difference_low"] > 0).sum()), checks[checks["multiple"] == 1]
     count, broken = (checks["seeds"] * checks["episodes"]).sum(), checks["broken_episodes"].sum()
     return (
-        "**What works instead.** Our [bef-seed](docs/repair.md) needs no tuning. With theoretical constants it has "
-        f"significantly less regret than *tuned* BEF-RLSVI in {less} of {len(cases)} cases and more in {more} "
-        f"(than tuned EXP-UCRL in {other[0]} and {other[1]}), and less than BEF-RLSVI with its own constants in "
-        f"{better} of {len(rival)} comparisons, on all instances. Before every episode it bounds its own regret: "
-        f"{broken:,} of {count:,} such bounds were too small."
+        "**What works instead.** Our [bef-seed](docs/repair.md) is optimistic over likelihood sets and needs no "
+        "tuning. With theoretical constants it has significantly less regret than *tuned* BEF-RLSVI in "
+        f"{less} of {len(cases)} cases and more in {more}; than tuned EXP-UCRL, less in {other[0]} and more in "
+        f"{other[1]}. With theoretical constants for both it has less regret than BEF-RLSVI in {better} of "
+        f"{len(rival)} comparisons, on all instances. Before every episode it computes an upper bound on its regret "
+        f"in this episode: {broken:,} of {count:,} such bounds were too small."
     )
 
 

@@ -3,10 +3,9 @@
 import re
 
 from befrl.claims import ledger
-from befrl.claims.pages import folder, number_of
+from befrl.claims.pages import THEOREM, folder, number_of
 from befrl.claims.render import cell, forge
 
-THEOREM = "C62"
 PART = re.compile(r"\[\[(\w+)\]\]")
 
 

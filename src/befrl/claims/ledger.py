@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from befrl.claims.pages import CLASSES, UNTRIED, VERDICTS, number_of, pages
+from befrl.claims.pages import CLASSES, THEOREM, UNTRIED, VERDICTS, number_of, pages
 from befrl.common import storage
 from befrl.common.errors import InputError
 
@@ -150,13 +150,19 @@ def headline(table) -> str:
     own = sum(n[verdict] for verdict in ("holds", *CLASSES, "fails", "open"))
     settled = sum(int(row["adjudicated"] or 0) for row in table)
     return (
-        f"Of {own} separate statements of the paper {n['holds']} hold as printed, {n['misprint']} hold once a misprint "
-        f"is mended, {n['constant']} with another constant or logarithm, {n['hypothesis']} with another order or a "
+        f"Of {own} separate statements of the paper {n['holds']} hold as printed, {n['misprint']} once a misprint is "
+        f"corrected, {n['constant']} with another constant or logarithm, {n['hypothesis']} with another order or a "
         f"further hypothesis, {_number(n['fails'], 'fails', 'fail')}, and {_number(n['open'], 'is', 'are')} open; "
-        f"{n['inherits']} more are false only because one of these is. True or false follows from a computed number "
-        f"for the stated reading; readings, classes and repairs are ours. In {settled} cases the independent "
-        f"derivations disagreed and we adjudicated."
+        f"{n['inherits']} more, not counted here, are false only because one of these is. True or false follows from "
+        f"a computed number for the stated reading; readings, classes and repairs are ours. In {settled} cases the "
+        f"independent derivations disagreed and we adjudicated."
     )
+
+
+def counterexample(rows) -> dict:
+    """That of the paper's regret bound, from a ledger or from records; empty if the bound is not refuted there."""
+    found = next((row["instance"] for row in rows if (row["id"], row["verdict"]) == (THEOREM, "fails")), {})
+    return json.loads(found) if isinstance(found, str) else found
 
 
 def ours(table) -> str:

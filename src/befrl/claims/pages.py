@@ -31,6 +31,7 @@ from befrl.common.errors import InputError
 
 CLASSES = ("misprint", "constant", "hypothesis")  # from light to heavy
 VERDICTS = ("holds", *CLASSES, "inherits", "fails", "open")
+THEOREM = "C62"  # the claim that is the regret bound
 UNTRIED = "not tried"
 GROUPS = ("repairs", "lighter", "steps", "others", "mutants")
 KINDS = {"C": ("claim", "remark"), "S": ("ours",)}  # by the letter of the id; the first is the default

@@ -45,7 +45,9 @@ def _check_numbers(path, column):
     number = pd.to_numeric(given, errors="coerce").notna()
     if number.any() and not number.all():
         word = quoted(given[~number].iloc[0])
-        raise InputError(f"{path}: damaged, {word} in the column '{column.name}' is not a number: delete it and run again")
+        raise InputError(
+            f"{path}: damaged, {word} in the column '{column.name}' is not a number: delete it and run again"
+        )
 
 
 def joined(left, right, on, what) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from graphlib import TopologicalSorter
 
+from befrl.claims.pages import THEOREM
 from befrl.common.errors import InputError
 from befrl.figures.support import style
 from befrl.figures.support.captions import CAPTIONS
@@ -10,7 +11,6 @@ SCOPE = "table"
 SUBJECT = "ledger"
 SECTION = "theorem"
 TABLES = {"table": ("id", "kind", "title", "verdict", "uses")}
-THEOREM = "C62"
 YELLOW = "#F0E442"
 STYLES = {  # colour of the box, colour of its text
     "holds": (style.BLUE, "white"),

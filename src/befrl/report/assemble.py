@@ -19,7 +19,7 @@ def write(study, out):
     costs = [regret_tables.read(layout, "timings", *case) for case in summaries]
     page = report.build(
         config=study.config,
-        answers=_answers(study),
+        answers=_answers(study, records),
         instances=_instances(layout, study["instances"]),
         summaries=list(summaries.values()),
         costs=costs,
@@ -33,14 +33,15 @@ def write(study, out):
     storage.write_text(out, page)
 
 
-def _answers(study):
+def _answers(study, records):
     """The sentences that open README, over all cases that have the agents that they compare."""
     compared = {"bef-rlsvi", "greedy"}
     cases = [case for case in study.compared_cases() if compared <= set(study.tuned(case[0]))]
     cases = [case for case in cases if "random" in study.case(*case)["agents"]]
     if not cases or ("traps", findings.TRAP) not in study.components():
         return []
-    return [*findings.answer_lines(study.layout, cases), findings.instead(study.layout, cases)]
+    lines = findings.answer_lines(study.layout, cases, ledger.counterexample(records))
+    return [*lines, findings.instead(study.layout, cases)]
 
 
 def _instances(layout, names):

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from befrl.analysis.instance_table import ANSWER
 from befrl.analysis.published import COLUMNS
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
+from befrl.claims.pages import THEOREM
 from befrl.report import ledger, wording
 from befrl.report.drawings import figures_by_section
 from befrl.report.outcomes import OUTCOME, cases, winners
@@ -21,7 +22,6 @@ from befrl.report.tables import Anchors, case_title, records, split, table
 
 HERE = Path(__file__).parent
 FILTERS = ("count", "duration", "mathematics", "paragraphs", "compact")
-THEOREM = "C62"
 FACTS = (
     "name",
     "family",

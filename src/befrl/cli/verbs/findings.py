@@ -72,7 +72,8 @@ def text(args) -> str:
     if args.published:
         return finding_tables.published(layout)
     if args.answers:
-        return findings.answers(layout, _cases("answers", args.answers), ledger.headline(table))
+        verdicts, refuted = ledger.headline(table), ledger.counterexample(table)
+        return findings.answers(layout, _cases("answers", args.answers), verdicts, refuted)
     cases = _cases("cases", args.cases)
     if args.variants:
         return finding_tables.variants(layout, cases, args.variants)
