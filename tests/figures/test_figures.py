@@ -122,7 +122,7 @@ def drawing(sources):
 
 def saved(kind, sources, folder):
     """The bytes of a figure's files."""
-    render.render(kind, sources, folder / kind, "make reproduce", headline=True)
+    render.render(kind, sources, folder / kind, "make reproduce")
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -148,7 +148,7 @@ def test_another_process_draws_the_same_bytes(sources, tmp_path_factory, kind):
         import json, sys
         from befrl.figures.support import render
         kind, out, sources = sys.argv[1:]
-        render.render(kind, json.loads(sources), out, "make reproduce", headline=True)"""
+        render.render(kind, json.loads(sources), out, "make reproduce")"""
     folder = tmp_path_factory.mktemp("other")
     call = [sys.executable, "-c", program, kind, folder / kind, json.dumps(sources[kind], default=list)]
     subprocess.run(call, check=True, env=ENVIRONMENT | {"PYTHONHASHSEED": "77"})
@@ -171,17 +171,16 @@ def test_captions_state_seeds_and_intervals(drawing, kind):
 
 
 def test_the_json_describes_the_figure(sources, drawing, tmp_path):
-    render.render("tuning", sources["tuning"], tmp_path / "a", "make reproduce", headline=True)
+    render.render("tuning", sources["tuning"], tmp_path / "a", "make reproduce")
     about, words = storage.read_json(tmp_path / "a.json"), render.describe("tuning", drawing("tuning")[1])
     assert about.pop("plotted")["texts"] == [words.pop("heading")] != [""]
     assert not words.pop("empty")
-    given = {"name": "a", "command": "make reproduce", "headline": True}
+    given = {"name": "a", "command": "make reproduce"}
     assert about == words | given | {"section": "", "measured": False}
 
 
-def test_only_figures_of_timings_show_seconds_and_four_kinds_open_the_report():
+def test_only_figures_of_timings_show_seconds():
     """Committed figures must not change from run to run."""
-    assert {kind for kind in KINDS if figures.headline(kind)} == {"noise-scale", "ordering", "regret", "who-wins"}
     assert sorted(render.CAPTIONS) == KINDS
     for kind in KINDS:
         tables = figures.registry.module(kind).TABLES

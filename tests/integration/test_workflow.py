@@ -43,7 +43,7 @@ STUDY = {
         "other": {"algorithm": "greedy", "set": OTHER},
         "random": {"algorithm": "random"},
     },
-    "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "other", "random"], "headline": True}},
+    "study": {"tiny": {"episodes": 20, "agents": ["bef-rlsvi", "greedy", "other", "random"]}},
     "components": {
         "exploration": {"episodes": {"tiny": 3}, "tuning": 2, "evaluation": 2},
         "planners": {"instances": ["tiny"], "features": [4, 8], "repetitions": 2},

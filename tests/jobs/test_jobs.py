@@ -169,10 +169,10 @@ def test_figures_say_what_makes_them_and_the_report_shows_them():
     study = without_components()
     page = html.unescape(storage.read_text(study.layout.report()))
     assert {"regret_tiny_U", "published_ayoub", "who-wins"} <= set(study.figures)
-    for name, (kind, shown) in study.figures.items():
+    for name in study.figures:
         about = storage.read_json(study.layout.figure("json", name))
         command = f"snakemake --cores all {study.layout.figure('svg', name)} --configfile mine.yaml"
-        assert (about["command"], about["headline"]) == (command, study.headline(kind, shown))
+        assert about["command"] == command
         assert all(os.path.getsize(study.layout.figure(ending, name)) > 1000 for ending in ("svg", "png"))
         assert about["title"] in page
 
@@ -219,7 +219,6 @@ CHANGES = {
     "tuning.kept": ([3], TUNE),
     "study.tiny.tuning": ({"configurations": 5, "seeds": [1], "kept": []}, TUNE),
     "study.tiny.episodes": (7, TUNE | TINY_RUNS),
-    "study.tiny.headline": (True, {("case-figures", "tiny", "U")}),
     "instances.swim.set.horizon": (4, {("instance", "swim")}),
     "instances.tiny.set.reward": ("gaussian", {("instance", "tiny")} | TUNE | TINY_RUNS | COMPONENTS),
     "agents.ours.set": ({"noise": "step"}, TUNE | OURS),

@@ -107,7 +107,7 @@ DRAWING = drawing()
 
 def a_figure(name, **changes):
     return {
-        "name": name, "title": f"Title of {name}", "caption": f"Caption of {name}", "headline": False,
+        "name": name, "title": f"Title of {name}", "caption": f"Caption of {name}",
         "command": f"snakemake {name}", "svg": DRAWING, "seeds": 20,
     } | changes  # fmt: skip
 
@@ -177,7 +177,7 @@ def inputs(**changes):
             pd.DataFrame([a_row("bef-rlsvi", "theory", 90.0, instance="river", track="U")]),
         ],
         "costs": [pd.DataFrame([a_cost("exp-psrl", 0.004), a_cost("bef-rlsvi", 0.00125)])],
-        "figures": [a_figure("sensitivity"), a_figure("regret", headline=True), a_figure("optimism")],
+        "figures": [a_figure("sensitivity"), a_figure("regret"), a_figure("optimism")],
         "published": [an_experiment()],
         "claims": [a_claim("C10", "holds"), a_claim("C09", "fails"), a_claim("C45b", "holds")],
         "versions": {"numpy": "2.0"},
@@ -610,7 +610,7 @@ def test_cost_is_in_milliseconds_with_the_cheapest_agent_first_and_seconds_are_a
 def test_measured_times_are_shown_in_the_section_on_cost_alone():
     measured = {
         "costs": [pd.DataFrame([a_cost("exp-psrl", 0.0654), a_cost("bef-rlsvi", 0.0888)])],
-        "figures": [a_figure("regret", headline=True), a_figure("speed", measured=True, headline=True)],
+        "figures": [a_figure("regret"), a_figure("speed", measured=True)],
         "published": [an_experiment() | {"timings": an_experiment()["timings"].assign(ours=7777.0)}],
         "claims": [a_claim("C01", "holds", seconds=88888.0)],
         "stages": [{"stage": "runs", "jobs": 3, "seconds": 99999.0}],

@@ -70,7 +70,7 @@ def studies(draw):
     }
     case = of(
         {"episodes": st.integers(2, 10**6), "agents": st.just(sorted(config["agents"]))},
-        optional=own | {"tracks": st.sampled_from([["U"], ["K"], ["K", "U"]]), "headline": st.booleans()},
+        optional=own | {"tracks": st.sampled_from([["U"], ["K"], ["K", "U"]])},
     )
     of_study = own | {
         "ties": st.sampled_from(["random", "first"]),

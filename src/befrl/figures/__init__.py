@@ -3,7 +3,6 @@
     SCOPE     what one figure shows, see below
     SUBJECT   name of the component study or of the table, in the scopes `component` and `table`
     SECTION   "theorem" if the report shows the figure in its section on Theorem 1; others stand together
-    HEADLINE  True if the figure may open the report
     TABLES    {name of a table: columns that it must have}; "timings" are measured seconds
     BESIDE    (scope, subject, tables): in the scopes `study` and `component`, a second subject and its tables; optional
     draw(tables) -> Figure
@@ -33,11 +32,6 @@ def scope(kind: str) -> str:
 def section(kind: str) -> str:
     """The section of the report that shows a figure; empty for the one of all figures."""
     return getattr(registry.module(kind), "SECTION", "")
-
-
-def headline(kind: str) -> bool:
-    """Whether a figure may open the report; one of a case does so only for a headline instance of the study."""
-    return getattr(registry.module(kind), "HEADLINE", False)
 
 
 def measured(kind: str) -> bool:

@@ -10,7 +10,6 @@ from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "study"
-HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY}
 TRAP = ("instance", "agent", "setting", "ties", "seeds", "episodes", "x", "eta", "never", "low", "high")
 BESIDE = ("component", "traps", {"never": TRAP})

@@ -4,7 +4,6 @@ from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "case"
-HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY, "order": ("family", "agent", "variant", "group")}
 
 

@@ -4,7 +4,6 @@ from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "case"
-HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY, "curves": regret_columns.CURVES}
 REFERENCES = ("bef-rlsvi", "bef-seed", "greedy", "random")  # always in colour
 MOST, GREY = 6, "#bfbfbf"  # curves in colour, and the colour of the others

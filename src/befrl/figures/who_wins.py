@@ -5,7 +5,6 @@ from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "study"
-HEADLINE = True
 TABLES = {"summary": regret_columns.SUMMARY, "order": regret_columns.ORDER}
 BESIDE = ("table", "improvement", {"table": columns.TABLES["improvement"]})
 FAMILIES = {"tuned": "tuned", "theory": "theoretical constants"}

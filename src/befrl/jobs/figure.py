@@ -6,7 +6,7 @@ from befrl.figures.support.captions import CAPTIONS
 
 def settings(study, figure):
     kind, shown = study.figure(figure)
-    return [CAPTIONS[kind], study.styles(kind, shown), study.headline(kind, shown)]
+    return [CAPTIONS[kind], study.styles(kind, shown)]
 
 
 def modules(study, figure):
@@ -20,4 +20,4 @@ def make(study, figure):
     out = study.layout.figure("svg", figure).removesuffix(".svg")
     command = study.command(study.layout.figure("svg", figure))
     sources, agents = figures.sources(study.layout, kind, shown), study.algorithms()
-    render(kind, sources, out, command, study.headline(kind, shown), agents)
+    render(kind, sources, out, command, agents)

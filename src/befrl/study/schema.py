@@ -121,8 +121,6 @@ class Case(Section):
     tuning: OwnTuning | None = None
     agents: distinct(str, 1)
     """Names under `agents` or `groups`."""
-    headline: bool = False
-    """Whether the instance's regret figures open the report."""
 
 
 class Exploration(Section):

@@ -172,11 +172,6 @@ class Study:
             raise unknown("figure", name, self.figures)
         return self.figures[name]
 
-    def headline(self, kind: str, shown: list) -> bool:
-        """Whether a figure opens the report; a figure of a case does so only on instances with `headline`."""
-        of_case = figures.scope(kind) == "case"
-        return figures.headline(kind) and (not of_case or self["study"][shown[0][0]]["headline"])
-
     def algorithms(self) -> dict[str, str]:
         """The algorithm of every agent."""
         return {name: entry["algorithm"] for name, entry in self["agents"].items()}

@@ -31,7 +31,7 @@ def describe(kind, tables) -> dict:
     return {key: words[key].format(**values) for key in WORDS} | {key: values[key] for key in ("seeds", "empty")}
 
 
-def render(kind, sources, out, command="", headline=False, agents=()):
+def render(kind, sources, out, command="", agents=()):
     """Write out.svg, out.png and out.json of a figure; `agents` of the study, {name: algorithm}, fix its styles."""
     tables = read_tables(sources)
     words = describe(kind, tables)
@@ -48,6 +48,6 @@ def render(kind, sources, out, command="", headline=False, agents=()):
         figure.set_layout_engine("none")  # the layout takes as long as drawing: find it once
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
-    about = {"name": Path(out).name, **words, "command": command, "headline": headline}
+    about = {"name": Path(out).name, **words, "command": command}
     about |= {"section": figures.section(kind), "measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)
