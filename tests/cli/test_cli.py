@@ -188,7 +188,7 @@ def test_list_shows_one_in_full(good, package):
 
 def test_bench_measures_every_agent_and_estimator(good, monkeypatch):
     small = {"EARLY": 6, "LATE": 300, "WINDOW": 4, "LATE_UPDATE": 400, "WIDE": 2}
-    small |= {"EVERY_AGENT": {"chain-8": 20, "riverswim-4": 20}, "ONLY_BEF_RLSVI": {("chain-8", 1): 50, ("lds", 3): 20}}
+    small |= {"EVERY_AGENT": {"chain-8": 20, "riverswim-4": 20}, "OTHER_ROWS": {("chain-8", 1): 50, ("lds", 3): 20}}
     for name, value in small.items():
         monkeypatch.setattr(benchmark, name, value)
     printed = good("bench --quick --out bench.csv")

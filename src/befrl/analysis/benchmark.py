@@ -32,7 +32,8 @@ INSTANCES = {
 BEF_RLSVI = {"x": 3}  # the theoretical x would make every reward 0 or 1; other agents have their defaults
 WIDE = LOCKSTEP
 EVERY_AGENT = {"chain-8": 100, "riverswim-4": 200}  # episodes by instance, with WIDE rows
-ONLY_BEF_RLSVI = {("chain-8", 1): 1000, ("chain-8", 60): 300, ("circle", 50): 30, ("lds", 50): 30}  # instance, rows
+MAIN_AGENTS = ("bef-rlsvi", "bef-seed")
+OTHER_ROWS = {("chain-8", 1): 1000, ("chain-8", 60): 300, ("circle", 50): 30, ("lds", 50): 30}  # of the main agents
 EARLY, LATE, LATE_UPDATE, WINDOW = 100, 3000, 1000, 100  # episodes that growth compares
 
 
@@ -51,8 +52,9 @@ def _measurements(shrink, repeats):
         for agent in agents.registry.names():
             if applies(built[name].model, agent, {}):
                 yield speed(built[name], name, agent, WIDE, episodes // shrink, repeats)
-    for (name, rows), episodes in ONLY_BEF_RLSVI.items():
-        yield speed(built[name], name, "bef-rlsvi", rows, episodes // shrink, repeats)
+    for (name, rows), episodes in OTHER_ROWS.items():
+        for agent in MAIN_AGENTS:
+            yield speed(built[name], name, agent, rows, episodes // shrink, repeats)
     yield growth_of_episodes(built["chain-8"], "chain-8", 50, LATE // shrink)
     for estimator in estimators.registry.names():
         yield growth_of_updates(estimator, 10, LATE_UPDATE // shrink)
