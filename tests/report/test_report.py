@@ -262,19 +262,37 @@ def test_drawing_is_renamed_confined_and_harmless():
     drawn = Page(text)
     size = {"font-family": svg.FONTS, "width": "30pt", "height": "15pt", "viewbox": "0 0 40 20"}
     assert drawn.elements[0]["attributes"] == size | {"role": "img", "aria-label": 'A "title"'}
-    assert sorted(ids(drawn)) == ["f7__clip", "f7__dot", "f7__paint"]
-    assert set(references(drawn.elements)) == {"f7__clip", "f7__dot", "f7__paint", "f7"}
-    assert [use["attributes"]["href"] for use in drawn.all("use")] == ["#f7__dot", "#f7__dot"]
+    dot, paint, clip = "f7__0", "f7__1", "f7__2"  # in the order of the first references
+    assert sorted(ids(drawn)) == [dot, paint, clip]
+    assert set(references(drawn.elements)) == {dot, paint, clip, "f7"}
+    assert [use["attributes"]["href"] for use in drawn.all("use")] == [f"#{dot}", f"#{dot}"]
     assert [image["attributes"] for image in drawn.all("image")] == [{"href": "data:image/png;base64,AA=="}, {}]
-    assert drawn.one("g")["attributes"]["style"] == "fill: url(#f7__paint)"
+    assert drawn.one("g")["attributes"]["style"] == f"fill: url(#{paint})"
     assert drawn.one("text")["attributes"] == {"xml:space": "preserve"} and drawn.one("text")["text"] == " a < b "
     style = drawn.one("style")["text"].replace("&gt;", ">")
     assert style.splitlines() == [
         "#f7 * {stroke-linejoin: round}",
-        "#f7 #f7__dot, #f7 .b > path {fill: url(#f7__paint); stroke: none}",
+        f"#f7 #{dot}, #f7 .b > path {{fill: url(#{paint}); stroke: none}}",
     ]
     for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink", "linked"):
         assert gone not in text
+
+
+@pytest.mark.parametrize(
+    ("styles", "shared"),
+    [
+        (["fill: #123456; stroke: none"] * 2, "fill: #123456; stroke: none"),
+        (["fill: #123456", "fill: #654321"], None),
+        (["opacity: 0.5"] * 2, None),  # overlapping marks would look different
+    ],
+)
+def test_marks_of_one_style_get_it_from_their_group(styles, shared):
+    marks = "".join(f"<use href='#m' style='{style}'/>" for style in styles)
+    drawing = f"<svg xmlns='http://www.w3.org/2000/svg'><g class='a'>{marks}</g><path id='m' d='M 0 0'/></svg>"
+    made = Page(svg.inline(drawing, "t", "f1", "n"))
+    assert made.one("g")["attributes"].get("style") == shared
+    own = [mark["attributes"].get("style") for mark in made.all("use")]
+    assert own == ([None] * 2 if shared else styles)
 
 
 def test_no_attack_passes_and_the_rest_of_the_drawing_stays():

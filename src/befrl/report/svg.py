@@ -2,7 +2,8 @@
 
 Ids and <style> rules are global in a page, so ids and references get the drawing's own prefix and rules are confined to
 it. Only elements, attributes and properties that matplotlib writes are kept: none of these can load or run anything.
-A drawing is made smaller: coordinates have two decimals, and ids without references and empty groups go.
+A drawing is made smaller: coordinates have two decimals, ids are short, and those without references and empty groups
+go. Marks of one style get it from their group.
 """
 
 import re
@@ -34,6 +35,7 @@ FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
 KEPT = " /:;=?@!$()*+,.'<>[]{}|~"  # characters that need no escape in the address of an image, nor in an attribute
 WORDS = ("text", "tspan", "title")
+NOT_INHERITED = {"opacity", "clip-path", "mask"}  # of a group they mean something else than of each of its elements
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
 
@@ -50,7 +52,7 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
 
 def image(text: str, source: str) -> str:
     """The SVG as an address for an image, whose parts are no elements of the page."""
-    root = _drawing(text, "image", source)
+    root = _drawing(text, "i", source)
     root.set("xmlns", SVG[1:-1])
     return "data:image/svg+xml," + urllib.parse.quote(ElementTree.tostring(root, encoding="unicode"), safe=KEPT)
 
@@ -69,8 +71,8 @@ def _drawing(text, scope, source):
         root = ElementTree.fromstring(text.strip())
         if root.tag.removeprefix(SVG) != "svg":
             raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
-        used = set(re.findall(r"#([\w:.-]+)", text))
-        _clean(root, scope, used, seen=set())
+        used = dict.fromkeys(re.findall(r"#([\w:.-]+)", text))
+        _clean(root, {name: f"{scope}__{number}" for number, name in enumerate(used)}, scope, seen=set())
     except ElementTree.ParseError as error:
         raise InputError(f"figure '{source}' is not well-formed SVG: {error}") from None
     except RecursionError:
@@ -87,15 +89,18 @@ def _drawing(text, scope, source):
     return root
 
 
-def _clean(element, scope, used, seen):
-    """Remove elements that are not SVG, such as an editor's notes, and the namespace of the rest, as in HTML."""
+def _clean(element, ids, scope, seen):
+    """Remove elements that are not SVG, such as an editor's notes, and the namespace of the rest, as in HTML.
+
+    `ids` are the new ids of those that the drawing refers to, by their old ones; `seen` those that it has defined.
+    """
     element.tag = element.tag.removeprefix(SVG)
-    element.attrib = _attributes(element.attrib, scope, used, seen)
+    element.attrib = _attributes(element.attrib, ids, seen)
     if element.tag == "style":
-        element.text = _confined(element.text or "", scope)
+        element.text = _confined(element.text or "", ids, scope)
     children = [child for child in element if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child)]
     for child in children:
-        _clean(child, scope, used, seen)
+        _clean(child, ids, scope, seen)
         if element.tag not in WORDS:
             child.tail = None
     if element.tag not in (*WORDS, "style"):
@@ -105,67 +110,80 @@ def _clean(element, scope, used, seen):
     empty = [(child.tag == "g" and not child.attrib) or none for child, none in zip(children, silent, strict=True)]
     groups = [list(child) if bare else [child] for child, bare in zip(children, empty, strict=True)]
     element[:] = [child for group in groups for child in group if child.tag != "defs" or len(child)]
+    _share_style(element)
+
+
+def _share_style(group):
+    """Move the style of marks to their group if it is the same for all."""
+    styles = {mark.get("style", "") if mark.tag == "use" else "" for mark in group}
+    if group.tag != "g" or "style" in group.attrib or len(styles) != 1:
+        return
+    (style,) = styles
+    if style and not NOT_INHERITED & {declaration.partition(":")[0].strip() for declaration in style.split(";")}:
+        group.set("style", style)
+        for mark in group:
+            del mark.attrib["style"]
 
 
 def _leads_to_a_claim(element):
     return element.tag == SVG + "a" and bool(CLAIM.fullmatch(element.get(XLINK + "href", "")))
 
 
-def _attributes(attributes, scope, used, seen):
+def _attributes(attributes, ids, seen):
     kept = {}
     for name, value in attributes.items():
         name = name.replace(XML, "xml:")
         if name == "id":
             if value.startswith(CURVE):
                 kept["data-curve"] = value.removeprefix(CURVE)
-            elif value in used - seen:
+            elif value in ids and value not in seen:
                 seen.add(value)
-                kept["id"] = f"{scope}__{value}"
+                kept["id"] = ids[value]
         elif name in ("href", XLINK + "href"):
             if value.startswith("#"):
-                kept["href"] = f"#{scope}__{value[1:]}"
+                kept["href"] = f"#{ids[value[1:]]}"
             elif value.startswith(IMAGE):
                 kept["href"] = value
             elif claim := CLAIM.fullmatch(value):
                 kept["href"] = f"#claim-{wording.slug(claim[1])}"
         elif name == "style":
-            kept[name] = _declarations(value, scope)
-        elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, scope)):
-            kept[name] = _references(value, scope)
-        elif name in ATTRIBUTES:
+            kept[name] = _declarations(value, ids)
+        elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, ids)):
+            kept[name] = _references(value, ids)
+        elif name in ATTRIBUTES and not value.startswith("rotate(-0 "):
             kept[name] = _rounded(value)
     return kept
 
 
 def _rounded(value):
-    """The value with at most two decimals, and single blanks."""
+    """The value with at most two decimals, single blanks, and no line from a point to itself."""
     shorter = re.sub(r"-?\d+\.\d{3,}(?![\de])", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
-    return " ".join(shorter.split())
+    return re.sub(r"( L [\d.-]+ [\d.-]+)\1+(?= |$)", r"\1", " ".join(shorter.split()))
 
 
-def _declarations(css, scope):
+def _declarations(css, ids):
     """The declarations `property: value` of known properties, with values that refer to nothing outside."""
     kept = []
     for declaration in css.split(";"):
         name, _, value = declaration.partition(":")
-        value = _references(value.strip(), scope)
+        value = _references(value.strip(), ids)
         if name.strip() in PROPERTIES and HARMLESS.fullmatch(value):
             kept.append(f"{name.strip()}: {value}")
     return "; ".join(kept)
 
 
-def _references(value, scope):
-    """The value with prefixed url(#id); any other url() is cut."""
-    return REFERENCE.sub(lambda found: f"url(#{scope}__{found[2][1:]})" if found[2][:1] == "#" else "none", value)
+def _references(value, ids):
+    """The value with new ids in url(#id); any other url() is cut."""
+    return REFERENCE.sub(lambda found: f"url(#{ids[found[2][1:]]})" if found[2][1:] in ids else "none", value)
 
 
-def _confined(css, scope):
+def _confined(css, ids, scope):
     """The style rules with every selector below `#scope`, without at-rules (imports, fonts, media)."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"@[^{};]*(;|\{(?:[^{}]|\{[^{}]*\})*\})", "", css)
     rules = []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", css):
-        renamed = re.sub(r"#([\w-]+)", rf"#{scope}__\1", selectors)
+        renamed = re.sub(r"#([\w:.-]+)", lambda found: f"#{ids[found[1]]}", selectors)
         confined = ", ".join(f"#{scope} {selector.strip()}" for selector in renamed.split(","))
-        rules.append(f"{confined} {{{_declarations(body, scope)}}}")
+        rules.append(f"{confined} {{{_declarations(body, ids)}}}")
     return "\n".join(rules)
