@@ -414,9 +414,11 @@ def test_files_of_another_origin_are_rejected(tmp_path):
 
 
 def test_everything_is_checked_before_the_first_run(mdp, monkeypatch):
+    kept = befrl.run(mdp, "random", episodes=12, seeds="3-7")
     monkeypatch.setattr("befrl.experiment.loop.run", lambda *_: pytest.fail("an agent has run"))
     wrong = {"a": "greedy", "b": ("bef-rlsvi", {"y": 1})}
     assert_rejected("unknown parameter 'y'", befrl.compare, mdp, wrong, **SMALL)
+    assert_rejected("the runs of 'random' have other seeds", befrl.compare, mdp, [kept, "greedy"], **SMALL)
     assert cli.main("compare chain --agents greedy --plot a.txt".split()) == 2
 
 

@@ -12,6 +12,7 @@ from befrl.api import validation
 from befrl.api.runs import Runs
 from befrl.api.validation import AnyAgent, AnyInstance, AnySeeds, Player
 from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
+from befrl.common.errors import InputError
 from befrl.common.progress import progress
 from befrl.experiment import certificates, run_file, settings
 from befrl.experiment import runs as experiment
@@ -69,7 +70,7 @@ def play(
 ) -> list[Runs]:
     """The runs of several agents with the same options of `RunSpec.of`; all input is checked before the first run.
 
-    Runs that they are compared with, `beside`, must be of the same case.
+    Runs that they are compared with, `beside`, must be of the same case and seeds.
     """
     options["seeds"] = validation.read_seeds(options["seeds"])
     options["episodes"] = validation.read_whole("episodes", options["episodes"], most=validation.MOST_EPISODES)
@@ -82,10 +83,14 @@ def play(
             specs[label or name] = RunSpec.of(None, "", name, dict(values), **options)
         instance = validation.read_instance(mdp)
         specs = {label: replace(spec, instance=instance, name=instance.name) for label, spec in specs.items()}
-        for label, spec in specs.items():
+        for spec in specs.values():
             agents.specification(instance.model, spec.algorithm, spec.settings[0])
-            for each in beside:
-                aggregation.check_case(each.meta, experiment.describe_case(spec, [label], 1.0))
+        cases = [experiment.describe_case(spec, [label], 1.0) for label, spec in specs.items()]
+        for each in beside:
+            if cases:  # no agent is played if all are runs
+                aggregation.check_case(each.meta, cases[0])
+            if tuple(each.seeds) != options["seeds"]:
+                raise InputError(f"seeds: the runs of '{each.label}' have other seeds: name the same, or extend them")
         with progress(sum(spec.steps for spec in specs.values()), show) as tick:
             logs = experiment.run_all(list(specs.values()), width, processes, tick)
         return [
