@@ -135,3 +135,23 @@ def test_trajectories_are_those_of_the_runs(mdp):
     )
     smooth = befrl.run("lds", "greedy", episodes=2, seeds=2).trajectories()
     assert smooth["states"].dtype == float and smooth["states"].shape[:2] == (2, 2)
+
+
+def test_runs_that_ended_when_certified_are_played_again_but_not_extended():
+    """The agent is told the planned number of episodes, not the one at which the run ended."""
+    mdp = befrl.instance("riverswim", states=3, horizon=3)
+    befrl.run(mdp, "orlc", episodes=3000, seeds=4, until_certified=2.5).save("orlc.npz")
+    runs = befrl.read("orlc.npz")["orlc"]
+    found = runs.trajectories()
+    assert found["states"].shape[:2] == runs.regret.shape and runs.regret.shape[1] < 3000
+    assert same(runs[:], runs) and runs[:].meta == runs.meta
+    other = "might have ended later with others: play them anew with befrl.run"
+    left_out = "'orlc' cannot be played again here: they ended when other seeds were certified, too"
+    for call, message in {
+        lambda: runs.extend(seeds=6): other,
+        lambda: runs.extend(episodes=3000): other,
+        lambda: runs[:2].merge(runs[2:]): other,
+        runs[:2].trajectories: left_out,
+    }.items():
+        with pytest.raises(befrl.InputError, match=message):
+            call()

@@ -25,6 +25,7 @@ def extend(runs: Runs, seeds: AnySeeds | None, episodes: int | None, cores: int,
     longer = K if episodes is None else read_whole("episodes", episodes, K, MOST_EPISODES)
     if wanted == own and longer == K:
         return runs
+    _check_length(runs)
     played = sorted(wanted) if longer > K else [runs.seeds[0], *sorted(wanted - own)]
     width, processes = read_whole("lockstep", lockstep), read_whole("cores", cores)
     with threadpool_limits(limits=1):  # more threads change the last bits
@@ -43,6 +44,7 @@ def merge(parts: list[Runs]) -> Runs:
         raise InputError("runs is not allowed: merge takes Runs, such as befrl.run makes")
     whole = parts[0]
     for part in parts[1:]:
+        _check_length(whole)
         aggregation.check_case(part.meta, whole.meta)
         aggregation.check_agent(part.meta, whole.meta)
         if len({each.meta["code"] for each in (whole, part) if "code" in each.meta}) > 1:
@@ -50,6 +52,12 @@ def merge(parts: list[Runs]) -> Runs:
         _check_bits(whole, part, "one of them was made by other code, or on another processor")
         whole = _joined(whole, part)
     return whole
+
+
+def _check_length(runs: Runs) -> None:
+    if "until_certified" in runs.meta:
+        why = "ended when all their seeds were certified, and might have ended later with others"
+        raise InputError(f"runs of '{runs.label}' {why}: play them anew with befrl.run")
 
 
 def _joined(first: Runs, second: Runs) -> Runs:
@@ -90,6 +98,10 @@ def _again(runs: Runs, seeds: tuple[int, ...], episodes: int) -> tuple[RunSpec, 
         mdp = runs.mdp or instances.build(meta["family"], meta["instance_parameters"]).known_as(name=meta["instance"])
         options = {key: meta[key] for key in ("track", "root_seed", "ties")}
         settings = meta["settings"][0]
+        if about := meta.get("until_certified"):
+            options["until_certified"], episodes = about["within"], about["planned_episodes"]
+            if "first_episodes" not in about:
+                raise InputError("they ended when other seeds were certified, too, which were left out")
         spec = RunSpec.of(mdp, meta["instance"], meta["algorithm"], settings, episodes, seeds, **options)
         about = experiment.describe(spec, meta["labels"], 1.0)
         aggregation.check_case(about | {"episodes": meta["episodes"]}, meta)

@@ -70,8 +70,10 @@ class Runs:
             raise InputError(f"no seeds are chosen: there are {len(self)}, and a run needs at least one")
         log = {key: value if key in run_file.COST else value[:, chosen] for key, value in self.log.items()}
         part = {"seeds": [self.seeds[i] for i in chosen], "seconds": self.seconds * len(chosen) / len(self)}
-        meta = {key: value for key, value in self.meta.items() if key != "until_certified"}
-        return Runs(log, meta | part, self.mdp)
+        if "until_certified" in self.meta and len(chosen) < len(self):  # the rest is about all seeds
+            whole = self.meta["until_certified"]
+            part["until_certified"] = {key: whole[key] for key in ("within", "planned_episodes")}
+        return Runs(log, self.meta | part, self.mdp)
 
     def frame(self) -> "DataFrame":
         """One row for each seed and episode; `frame.attrs["meanings"]` has the meanings of the columns."""
