@@ -155,3 +155,17 @@ def test_runs_that_ended_when_certified_are_played_again_but_not_extended():
     }.items():
         with pytest.raises(befrl.InputError, match=message):
             call()
+
+
+def test_a_file_names_the_code_that_played_the_runs(mdp, monkeypatch):
+    """And not the code that saves them; runs of two versions of the code have none in common."""
+    runs = befrl.run(mdp, "psrl", episodes=4, seeds=2)
+    monkeypatch.setattr("befrl.study.provenance.code_hash", lambda *modules: "later")
+    runs.save("runs.npz")
+    bare = {key: value for key, value in runs.meta.items() if key not in ("code", "versions")}
+    befrl.Runs(runs.log, bare).save("bare.npz")
+    read = [befrl.read(f"{name}.npz")["psrl"].meta for name in ("runs", "bare")]
+    assert len(read[0]["code"]) == 16 and read[0]["versions"] == runs.meta["versions"]
+    assert not read[1].keys() & {"code", "versions"}
+    extended = runs.extend(seeds=3)
+    assert len(extended) == 3 and "code" not in extended.meta and runs.extend(episodes=5).meta["code"] == "later"

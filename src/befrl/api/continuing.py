@@ -5,6 +5,7 @@ from threadpoolctl import threadpool_limits
 
 from befrl import instances
 from befrl.analysis import aggregation
+from befrl.api.playing import made_by
 from befrl.api.runs import Runs
 from befrl.api.validation import MOST_EPISODES, AnySeeds, read_seeds, read_whole
 from befrl.common.errors import InputError
@@ -30,12 +31,13 @@ def extend(runs: Runs, seeds: AnySeeds | None, episodes: int | None, cores: int,
     width, processes = read_whole("lockstep", lockstep), read_whole("cores", cores)
     with threadpool_limits(limits=1):  # more threads change the last bits
         spec, meta = _again(runs, tuple(played), longer)
+        meta |= made_by(spec)
         with progress(spec.steps, show) as tick:
             ((log, seconds),) = experiment.run_all([spec], width, processes, tick)
     speed = {"seconds": seconds, "steps_per_second": spec.steps / seconds}
     more = Runs(run_file.rounded(log), meta | speed, spec.instance)
     _check_bits(runs, more, _why(runs, longer))
-    return more if longer > K else merge([runs, more])
+    return more if longer > K else _joined(runs, more)
 
 
 def merge(parts: list[Runs]) -> Runs:

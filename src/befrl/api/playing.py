@@ -6,7 +6,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from befrl import agents
+from befrl import agents, instances
 from befrl.analysis import aggregation
 from befrl.api import validation
 from befrl.api.runs import Runs
@@ -17,6 +17,7 @@ from befrl.common.progress import progress
 from befrl.experiment import certificates, run_file, settings
 from befrl.experiment import runs as experiment
 from befrl.experiment.spec import RunSpec
+from befrl.study import provenance
 
 
 def run(
@@ -91,13 +92,24 @@ def play(
                 aggregation.check_case(each.meta, cases[0])
             if tuple(each.seeds) != options["seeds"]:
                 raise InputError(f"seeds: the runs of '{each.label}' have other seeds: name the same, or extend them")
+        made = [made_by(spec) for spec in specs.values()]
         with progress(sum(spec.steps for spec in specs.values()), show) as tick:
             logs = experiment.run_all(list(specs.values()), width, processes, tick)
         return [
             Runs(
                 run_file.rounded(log),
-                experiment.describe(spec, [label], seconds) | certificates.stopping(spec, log, seconds),
+                experiment.describe(spec, [label], seconds) | certificates.stopping(spec, log, seconds) | versions,
                 instance,
             )
-            for (label, spec), (log, seconds) in zip(specs.items(), logs, strict=True)
+            for (label, spec), versions, (log, seconds) in zip(specs.items(), made, logs, strict=True)
         ]
+
+
+def made_by(spec: RunSpec) -> dict[str, Any]:
+    """The versions and the hash of the code that plays a run; code that is not in files has no hash."""
+    try:
+        modules = instances.modules(spec.instance.family_name, spec.instance.parameters)
+        modules += agents.modules(spec.algorithm, spec.settings[0])
+    except InputError:
+        return {"versions": provenance.versions()}
+    return provenance.made_by("befrl.experiment.runs", *modules)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from befrl import agents, instances
 from befrl.analysis import regret_columns
 from befrl.api import validation
 from befrl.api.validation import AnySeeds
@@ -15,7 +14,6 @@ from befrl.common.defaults import LOCKSTEP
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
 from befrl.model.instance import Instance
-from befrl.study.provenance import code_hash, versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +34,9 @@ MEANINGS = {
 class Runs:
     """The runs of one agent in one setting; `regret` and `cumulative` have the shape (seeds, episodes).
 
-    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs. `mdp` is the
-    instance, or None if the runs come from a file. `runs[:10]` are the runs of the first ten seeds.
+    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs, and what made
+    them: versions and a hash of the code. `mdp` is the instance, or None if the runs come from a file. `runs[:10]` are
+    the runs of the first ten seeds.
     """
 
     def __init__(self, log: Mapping[str, np.ndarray], meta: Mapping[str, Any], mdp: Instance | None = None):
@@ -143,15 +142,7 @@ class Runs:
         """Write a run file, which `befrl.read` and `befrl aggregate` read; its name ends in .npz."""
         if not fspath(path).endswith(".npz"):
             raise InputError(f"path = {validation.shown(path)} is not allowed: the name of a run file ends in .npz")
-        made_by: dict[str, Any] = {"versions": versions()}
-        try:
-            modules = instances.modules(self.meta["family"], self.meta["instance_parameters"])
-            parameters = agents.parameters(self.meta["algorithm"], self.meta["settings"][0])
-            modules += agents.modules(self.meta["algorithm"], parameters)
-            made_by["code"] = code_hash("befrl.experiment.runs", *modules)
-        except InputError:
-            pass  # code that is not in files has no hash
-        run_file.save(path, self.log, made_by | self.meta)
+        run_file.save(path, self.log, self.meta)
 
     def __repr__(self) -> str:
         n, K = self.regret.shape
