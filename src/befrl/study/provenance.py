@@ -20,10 +20,12 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from befrl.study.home import CHECKOUT
+
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
 OWN = __name__.split(".")[0]
 LOCAL_CPU = Path("/proc/cpuinfo")
-LOCK = Path(__file__).parents[3] / "requirements.lock"
+LOCK = CHECKOUT / "requirements.lock"
 DISTRIBUTIONS = {"yaml": "pyyaml"}  # {name of the import: other name in the lock file}
 # Data files with texts for many results; the settings of a job hold the entries that it uses.
 SHARED_TEXTS = ("captions.yaml", "columns.csv")
