@@ -75,7 +75,7 @@ configfile: "my.yaml"
 module befrl:
     snakefile: "{home}/Snakefile"
     config: config
-    prefix: "sub"
+    prefix: "our study's"
 
 use rule * from befrl as befrl_*
 """
@@ -85,7 +85,7 @@ def test_the_workflow_is_a_module_of_another_one(python, tmp_path):
     (home,) = python.parents[1].rglob("share/befrl")
     (tmp_path / "my.yaml").write_text(json.dumps(SMALLEST))
     (tmp_path / "Snakefile").write_text(MODULE.format(home=home))
-    target = "sub/results/regret/tiny_U/summary.csv"
+    target = "our study's/results/regret/tiny_U/summary.csv"
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
     command = [python, "-P", "-m", "snakemake", "--cores", "1", target]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"PATH": path}
