@@ -18,6 +18,7 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from befrl import instances
+from befrl.api.validation import check_label
 from befrl.common import storage
 from befrl.common.defaults import ROOT_SEED
 from befrl.common.errors import InputError
@@ -166,8 +167,7 @@ def play(learn, env, episodes, seeds, label, out=None):
     `learn(env, episodes, seed)` makes an agent, whose own random numbers use the seed, and plays K episodes in env.
     """
     seeds = [int(seed) for seed in seeds]
-    if "@" in label or "/" in label:
-        raise InputError(f"label = {label!r} is not allowed: @ and / have a meaning in names of variants and files")
+    check_label(label)
     if out is not None:
         storage.check_target(out)
     regret, seconds = np.empty((2, len(seeds), episodes))

@@ -7,7 +7,8 @@ from befrl import instances
 from befrl.analysis import aggregation
 from befrl.api.playing import made_by
 from befrl.api.runs import Runs
-from befrl.api.validation import MOST_EPISODES, AnySeeds, read_seeds, read_whole
+from befrl.api.validation import AnySeeds, read_seeds, read_whole
+from befrl.common.defaults import MOST_EPISODES
 from befrl.common.errors import InputError
 from befrl.common.progress import progress
 from befrl.experiment import loop, run_file

@@ -11,7 +11,7 @@ from befrl.analysis import aggregation
 from befrl.api import validation
 from befrl.api.runs import Runs
 from befrl.api.validation import AnyAgent, AnyInstance, AnySeeds, Player
-from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
+from befrl.common.defaults import EPISODES, LOCKSTEP, MOST_EPISODES, ROOT_SEED, TIES
 from befrl.common.errors import InputError
 from befrl.common.progress import progress
 from befrl.experiment import certificates, run_file, settings
@@ -74,7 +74,7 @@ def play(
     Runs that they are compared with, `beside`, must be of the same case and seeds.
     """
     options["seeds"] = validation.read_seeds(options["seeds"])
-    options["episodes"] = validation.read_whole("episodes", options["episodes"], most=validation.MOST_EPISODES)
+    options["episodes"] = validation.read_whole("episodes", options["episodes"], most=MOST_EPISODES)
     options["root_seed"] = validation.read_whole("root_seed", options["root_seed"], 0)
     width, processes = validation.read_whole("lockstep", lockstep), validation.read_whole("cores", cores)
     with threadpool_limits(limits=1):  # more threads change the last bits

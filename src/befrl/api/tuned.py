@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from befrl import agents
 from befrl.analysis import aggregation, instance_table, regret_columns, regret_tables
-from befrl.api.validation import MOST_EPISODES, AnyAgent, AnyInstance, algorithm, read_instance, read_whole
+from befrl.api.validation import AnyAgent, AnyInstance, algorithm, read_instance, read_whole
 from befrl.common import tidy
-from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
+from befrl.common.defaults import EPISODES, LOCKSTEP, MOST_EPISODES, ROOT_SEED, TIES
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import Layout
 from befrl.common.progress import progress
