@@ -400,6 +400,8 @@ def test_wrong_input_is_rejected_in_one_line(mdp):
         assert_rejected(message, function, *arguments)
     other_seeds = {name: befrl.run(mdp, "random", episodes=2, seeds=n) for name, n in {"a": 2, "b": 3}.items()}
     assert_rejected("runs of 'b' are of other evaluation seeds", befrl.Comparison, other_seeds)
+    negative = befrl.Runs(other_seeds["a"].log | {"regret": np.full((1, 2, 2), -1e-6)}, other_seeds["a"].meta)
+    assert_rejected("runs of 'a' have the regret -1e-06, and none can", befrl.Comparison, {"a": negative})
 
 
 def test_files_of_another_origin_are_rejected(tmp_path):
