@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import befrl
 from befrl.common import storage
 from helpers import PROJECT
 
@@ -24,7 +25,7 @@ SMALLEST = {
     "claims": {"ids": ["C31"]},
     "statistics": {"coverage": 1},
 }
-SOURCES = ("pyproject.toml", "LICENSE", "Snakefile", "workflow", "config", "src")
+SOURCES = ("pyproject.toml", "LICENSE", "Snakefile", "workflow", "config", "results/reference", "src")
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
@@ -67,6 +68,21 @@ def test_the_wheel_runs_a_study_in_any_folder(python, tmp_path, target):
     assert str(python.parents[1]) in str((tmp_path / study["snakefile"]).resolve())
     again = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert again.returncode == 0 and "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_the_wheel_has_the_tuned_settings_of_the_study(python, tmp_path):
+    """Those of every case with tuned agents, and no other tables."""
+    settings = "{agent: tuned.values for agent, tuned in befrl.tuned('jao', 'K').items()}"
+    command = [python, "-P", "-c", f"import befrl, json; print(json.dumps({settings}))"]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout) == {agent: tuned.values for agent, tuned in befrl.tuned("jao", "K").items()}
+    (home,) = python.parents[1].rglob("share/befrl/results/reference")
+    reference = PROJECT / "results" / "reference"
+    cases = [path.parent for path in reference.glob("regret/*/tuning.csv") if len(path.read_text().splitlines()) > 1]
+    wanted = {case.relative_to(reference) / name for case in cases for name in ("summary.csv", "tuning.csv")}
+    installed = {path.relative_to(home) for path in home.rglob("*.csv")}
+    assert installed == wanted | {Path("instances.csv")}
 
 
 MODULE = """

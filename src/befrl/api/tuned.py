@@ -123,7 +123,7 @@ def _halving(given: Mapping[str, Any]) -> tuning.Halving:
 def tuned(mdp: AnyInstance, track: str = "U", *, results: str | PathLike[str] | None = None) -> dict[str, Tuned]:
     """The tuned settings of all agents of a study on an instance, by agent.
 
-    `results` is the folder of a study's results; by default those that are committed with befrl, `results/reference`.
+    `results` is the folder of a study's results; by default those of the study that comes with befrl.
     """
     layout, instance = Layout(results=folder(results)), read_instance(mdp)
     name = _case(instance, track, layout)
