@@ -27,7 +27,7 @@ def extend(runs: Runs, seeds: AnySeeds | None, episodes: int | None, cores: int,
     longer = K if episodes is None else read_whole("episodes", episodes, K, MOST_EPISODES)
     if wanted == own and longer == K:
         return runs
-    _check_length(runs)
+    _check_end(runs)
     played = sorted(wanted) if longer > K else [runs.seeds[0], *sorted(wanted - own)]
     width, processes = read_whole("lockstep", lockstep), read_whole("cores", cores)
     with threadpool_limits(limits=1):  # more threads change the last bits
@@ -47,7 +47,7 @@ def merge(parts: list[Runs]) -> Runs:
         raise InputError("runs is not allowed: merge takes Runs, such as befrl.run makes")
     whole = parts[0]
     for part in parts[1:]:
-        _check_length(whole)
+        _check_end(whole)
         aggregation.check_case(part.meta, whole.meta)
         aggregation.check_agent(part.meta, whole.meta)
         if len({each.meta["code"] for each in (whole, part) if "code" in each.meta}) > 1:
@@ -57,7 +57,8 @@ def merge(parts: list[Runs]) -> Runs:
     return whole
 
 
-def _check_length(runs: Runs) -> None:
+def _check_end(runs: Runs) -> None:
+    """Raise for runs with `until_certified`, whose end depends on their seeds."""
     if "until_certified" in runs.meta:
         why = "ended when all their seeds were certified, and might have ended later with others"
         raise InputError(f"runs of '{runs.label}' {why}: play them anew with befrl.run")
