@@ -142,7 +142,7 @@ def test_runs_that_ended_when_certified_are_played_again_but_not_extended():
     mdp = befrl.instance("riverswim", states=3, horizon=3)
     befrl.run(mdp, "orlc", episodes=3000, seeds=4, until_certified=2.5).save("orlc.npz")
     runs = befrl.read("orlc.npz")["orlc"]
-    found = runs.trajectories()
+    found, plain = runs.trajectories(), befrl.run(mdp, "orlc", episodes=runs.meta["episodes"], seeds="4-5")
     assert found["states"].shape[:2] == runs.regret.shape and runs.regret.shape[1] < 3000
     assert same(runs[:], runs) and runs[:].meta == runs.meta
     other = "might have ended later with others: play them anew with befrl.run"
@@ -151,6 +151,7 @@ def test_runs_that_ended_when_certified_are_played_again_but_not_extended():
         lambda: runs.extend(seeds=6): other,
         lambda: runs.extend(episodes=3000): other,
         lambda: runs[:2].merge(runs[2:]): other,
+        lambda: plain.merge(runs): other,
         runs[:2].trajectories: left_out,
     }.items():
         with pytest.raises(befrl.InputError, match=message):

@@ -47,7 +47,8 @@ def merge(parts: list[Runs]) -> Runs:
         raise InputError("runs is not allowed: merge takes Runs, such as befrl.run makes")
     whole = parts[0]
     for part in parts[1:]:
-        _check_end(whole)
+        for each in (whole, part):
+            _check_end(each)
         aggregation.check_case(part.meta, whole.meta)
         aggregation.check_agent(part.meta, whole.meta)
         if len({each.meta["code"] for each in (whole, part) if "code" in each.meta}) > 1:
