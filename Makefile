@@ -7,7 +7,7 @@ PYTEST_FLAGS ?=        # e.g. "-n 0 --pdb tests/agents"
 PAGE ?=                 # of `make browser-test`: a report; by default that of the study, or of the smoke run
 LOCK_FLAGS ?=          # e.g. "--upgrade"
 ROWS ?=                 # of `make artifact-check`: numbers of rows of ARTIFACT.md; by default the short ones
-PARTS ?=               # of `make torture`: some of config,commands,files,kernels,kills
+PARTS ?=               # of `make torture`: some of config,commands,files,agents,surroundings,kernels,kills
 
 # Rules call `python -m befrl`, so the environment has to come first on the PATH. There is no global `export`: the
 # set-up must not find the interpreter of the .venv that it is about to replace.
@@ -134,7 +134,12 @@ lock-peers: ## update the lock of `make bench-peers` (LOCK_FLAGS=--upgrade; need
 lock-slurm: ## update the lock of the Slurm profile's plugin (LOCK_FLAGS=--upgrade; needs uv)
 	$(call compile,workflow/profiles/slurm/requirements,-c requirements.lock)
 
+# The lock is that of src/befrl/study/runner.py, which may not be installed here.
+free := import fcntl; fcntl.flock(open(".snakemake/befrl.lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 clean: ## remove .venv, build/ and caches, but keep results/ and figures/
+	@test ! -e .snakemake/befrl.lock || $(PYTHON) -c '$(free)' 2> /dev/null \
+	    || { echo "a run is active in this folder: wait for its end, or stop it" >&2; exit 2; }
 	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests workflow -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -29,14 +29,22 @@ def test_page_is_that_of_the_committed_tables():
 
 def test_check_makes_the_short_rows_and_finds_what_differs(made, capsys):
     folder, asked = made
-    assert artifact.check([]) == 0
+    assert artifact.main(["check"]) == 0
     assert "results/claims.csv" in asked and "results/regret/chain-8_U/summary.csv" not in asked
     ledger = folder / "claims.csv"
     ledger.write_text(ledger.read_text().replace(",fails,", ",holds,"))
-    assert artifact.check(["3", "12"]) == 1
+    assert artifact.main(["check", "3", "12"]) == 1
     assert "row 3: holds, expected fails: DIFFERS" in capsys.readouterr().out
 
 
 def test_rows_of_other_numbers_are_rejected(capsys):
     assert artifact.check(["3", "13"]) == 2
     assert capsys.readouterr().err == "ROWS=13 is not allowed: choose from 1 to 12\n"
+
+
+@pytest.mark.parametrize("words", [[], ["updat"], ["update", "3"]])
+def test_nothing_is_overwritten_unless_it_is_asked_for(words, monkeypatch):
+    monkeypatch.setattr(artifact, "measure", lambda: pytest.fail("the costs are measured"))
+    with pytest.raises(SystemExit) as end:
+        artifact.main(words)
+    assert end.value.code == 2

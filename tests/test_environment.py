@@ -1,8 +1,10 @@
 """The environment is defined once: requirements.in -> requirements.lock, and everything else follows the lock."""
 
+import fcntl
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -113,8 +115,26 @@ def test_codemeta_has_the_words_of_the_citation():
     assert codemeta["referencePublication"]["name"] == paper["title"]
 
 
+def make(target, folder):
+    """What a target does in a folder, as if it was called by hand."""
+    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    return subprocess.run(["make", target], cwd=folder, env=clean, capture_output=True, text=True)
+
+
+def test_nothing_is_removed_while_a_run_is_active(tmp_path):
+    shutil.copy(PROJECT / "Makefile", tmp_path)
+    for name in ("src", "tests", "workflow", "build", ".snakemake"):
+        (tmp_path / name).mkdir()
+    with open(tmp_path / ".snakemake/befrl.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = make("clean", tmp_path)
+        assert done.returncode == 2 and done.stderr.startswith("a run is active in this folder: wait for its end")
+        assert (tmp_path / "build").exists()
+    done = make("clean", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and not (tmp_path / "build").exists()
+
+
 def test_help_lists_every_target():
     targets = " ".join(re.findall(r"^\.PHONY: (.*)$", (PROJECT / "Makefile").read_text(), flags=re.MULTILINE)).split()
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    shown = subprocess.run(["make", "help"], cwd=PROJECT, env=clean, capture_output=True, text=True, check=True)
+    shown = make("help", PROJECT)
     assert re.findall(r"^ +make ([\w-]+) +\S", shown.stdout, flags=re.MULTILINE) == targets

@@ -141,6 +141,7 @@ def test_wrong_input_is_rejected_in_one_line():
         ("chian", {}, unknown),
         ("chain", {"bin": 5}, r"instance 'chain': unknown parameter 'bin' \(did you mean 'bins'\?\): allowed are bins"),
         ("chain", {"bins": 1}, "bins = 1 is not allowed: it must be a whole number from 2 to 1000"),
+        ("chain", {"render_mode": "human"}, "unknown render_mode 'human': choose one of rgb_array"),
         (dense_instance(), {"horizon": 3}, "horizon: parameters go with the name of a family, not with an instance"),
     ):
         with pytest.raises(InputError, match=words):

@@ -141,7 +141,8 @@ def test_unfinished_runs_and_wrong_names_are_rejected(tmp_path):
     for learn, label, out, words in (
         (reset_early, "mine", None, "reset after 1 steps: an episode must be played to its end"),
         (play_less, "mine", None, r"agent 'mine' has played 1 of 2 episodes of seed 0 .* not in a copy"),
-        (uniform, "mine@tuned", None, "label = 'mine@tuned' is not allowed"),
+        (uniform, "mine@tuned", None, "the name 'mine@tuned' of an agent is not allowed"),
+        (uniform, "_mine", None, "the name '_mine' of an agent is not allowed"),
         (uniform, "mine", tmp_path, "it is a folder"),
     ):
         with pytest.raises(InputError, match=words):

@@ -400,6 +400,8 @@ def test_wrong_input_is_rejected_in_one_line(mdp):
         assert_rejected(message, function, *arguments)
     other_seeds = {name: befrl.run(mdp, "random", episodes=2, seeds=n) for name, n in {"a": 2, "b": 3}.items()}
     assert_rejected("runs of 'b' are of other evaluation seeds", befrl.Comparison, other_seeds)
+    negative = befrl.Runs(other_seeds["a"].log | {"regret": np.full((1, 2, 2), -1e-6)}, other_seeds["a"].meta)
+    assert_rejected("runs of 'a' have the regret -1e-06, and none can", befrl.Comparison, {"a": negative})
 
 
 def test_files_of_another_origin_are_rejected(tmp_path):
@@ -414,9 +416,11 @@ def test_files_of_another_origin_are_rejected(tmp_path):
 
 
 def test_everything_is_checked_before_the_first_run(mdp, monkeypatch):
+    kept = befrl.run(mdp, "random", episodes=12, seeds="3-7")
     monkeypatch.setattr("befrl.experiment.loop.run", lambda *_: pytest.fail("an agent has run"))
     wrong = {"a": "greedy", "b": ("bef-rlsvi", {"y": 1})}
     assert_rejected("unknown parameter 'y'", befrl.compare, mdp, wrong, **SMALL)
+    assert_rejected("the runs of 'random' have other seeds", befrl.compare, mdp, [kept, "greedy"], **SMALL)
     assert cli.main("compare chain --agents greedy --plot a.txt".split()) == 2
 
 

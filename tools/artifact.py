@@ -7,6 +7,7 @@ A row of artifact.yaml names a number of a table. Its expected value is that of 
 `make verify` allows (verify.py). Exit code of a check: 0 all agree, 1 some differ, 2 a table cannot be made.
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -132,8 +133,18 @@ def check(numbers) -> int:
     return int(good < len(chosen))
 
 
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["check"]:
-        sys.exit(check(sys.argv[2:]))
+def main(words=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("check").add_argument("rows", nargs="*", metavar="ROW")
+    verbs.add_parser("update")
+    args = parser.parse_args(words)
+    if args.verb == "check":
+        return check(args.rows)
     measure()
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

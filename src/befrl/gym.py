@@ -18,9 +18,10 @@ import numpy as np
 from gymnasium.utils import seeding
 
 from befrl import instances
+from befrl.api.validation import check_label
 from befrl.common import storage
 from befrl.common.defaults import ROOT_SEED
-from befrl.common.errors import InputError
+from befrl.common.errors import InputError, unknown
 from befrl.experiment import outside
 from befrl.experiment.environment import Environment
 from befrl.model.instance import Instance
@@ -36,6 +37,8 @@ class BefEnv(gymnasium.Env):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, instance, root_seed=ROOT_SEED, name=None, observe_step=False, render_mode=None, **parameters):
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise unknown("render_mode", render_mode, self.metadata["render_modes"])
         if isinstance(instance, Instance):
             if parameters:
                 names = ", ".join(parameters)
@@ -166,8 +169,7 @@ def play(learn, env, episodes, seeds, label, out=None):
     `learn(env, episodes, seed)` makes an agent, whose own random numbers use the seed, and plays K episodes in env.
     """
     seeds = [int(seed) for seed in seeds]
-    if "@" in label or "/" in label:
-        raise InputError(f"label = {label!r} is not allowed: @ and / have a meaning in names of variants and files")
+    check_label(label)
     if out is not None:
         storage.check_target(out)
     regret, seconds = np.empty((2, len(seeds), episodes))

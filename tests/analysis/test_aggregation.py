@@ -151,6 +151,14 @@ def test_curves_are_cumulative(case, tables, label, instance):
     assert np.allclose(rows[["return_low", "return_high"]].T, intervals.mean_interval(values, LEVEL), atol=1e-8)
 
 
+def test_regret_of_rounding_errors_is_zero_in_the_tables(case, tmp_path):
+    log, meta, _ = case["oracle"]
+    errors = np.random.default_rng(0).uniform(-1e-9, 1e-9, log["regret"].shape)
+    made = tables_of(tmp_path, {"oracle": ({**log, "regret": errors}, meta, None)})
+    for table in ("summary", "curves"):
+        assert (made[table][["mean", "low", "high", "q10", "q50", "q90"]] == 0).all(axis=None)
+
+
 def test_long_curves_are_thinned_but_keep_both_ends(instance, tmp_path):
     points = run_file.POINTS
     K = 9 * points

@@ -2,10 +2,11 @@
 
 import pytest
 
-from befrl.analysis import findings, regret_columns
+from befrl.analysis import finding_tables, findings, regret_columns
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
+from helpers import PROJECT
 
 MEANS = {"bef-rlsvi": 900.0, "bef-rlsvi@tuned": 20.0, "greedy": 400.0, "greedy@tuned": 300.0, "ucbvi": 800.0}
 MEANS |= {"ucbvi@tuned": 15.04, "random": 1000.0}
@@ -63,3 +64,10 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
         storage.write_text(path, storage.read_text(path).replace("greedy@tuned", "greedy@turned"))
         findings.markdown(layout, [("chain-8", "K")])
     assert "| greedy 1.10, bef-rlsvi 5.00, ucbvi 39.9 | ucbvi 39.9, bef-rlsvi 5.00, greedy 1.10 |" in second
+
+
+def test_an_unknown_rival_is_named():
+    case, layout = ("jao", "K"), Layout(results=PROJECT / "results" / "reference")
+    assert finding_tables.untuned(layout, [case], ["psrl"]).count("\n") == 3
+    with pytest.raises(InputError, match="the case 'jao_K' does not have the variant 'prsl@tuned'"):
+        finding_tables.untuned(layout, [case], ["psrl", "prsl"])

@@ -175,7 +175,7 @@ def test_regret_without_numbers_of_the_authors_is_that_of_the_curves_at_the_list
 
 
 def test_scales_and_priors_of_tiapkin_et_al_give_the_bonuses_and_means_of_their_code():
-    agents = config.load(config.INCLUDED / "full.yaml")["agents"]
+    agents = config.load(config.included() / "full.yaml")["agents"]
     setting = {name: agents[f"tiapkin-{name}"]["set"] for name in tiapkin.ALGORITHMS}
     S, A, H, K = 100, 4, 50, tiapkin.EPISODES
     L = np.log(5 * S * A * K * H / 0.05)
@@ -241,7 +241,7 @@ def test_on_the_density_of_li_et_al_one_action_is_optimal_everywhere():
 
 
 def test_sources_whose_curves_show_nothing_have_no_figure():
-    study = config.load(config.INCLUDED / "config.yaml")
+    study = config.load(config.included() / "config.yaml")
     named = {name for name, (kind, _) in study.figures.items() if kind == "published"}
     assert named == {f"published_{source}" for source in CURVES if source != "cho"}
 
@@ -249,7 +249,7 @@ def test_sources_whose_curves_show_nothing_have_no_figure():
 @pytest.mark.parametrize("name", ["config.yaml", "full.yaml"])
 def test_studies_run_the_published_settings(name):
     """The study has the authors' length where a number of theirs is read, and the full study everywhere."""
-    study = config.load(config.INCLUDED / name)
+    study = config.load(config.included() / name)
     experiments = {name: set(published.registry.module(name).EXPERIMENTS) for name in published.registry.names()}
     assert {source: set(each) for source, each in study["published"].items()} == experiments
     # At least as many runs as the authors have, by their text or their code.

@@ -135,3 +135,38 @@ def test_trajectories_are_those_of_the_runs(mdp):
     )
     smooth = befrl.run("lds", "greedy", episodes=2, seeds=2).trajectories()
     assert smooth["states"].dtype == float and smooth["states"].shape[:2] == (2, 2)
+
+
+def test_runs_that_ended_when_certified_are_played_again_but_not_extended():
+    """The agent is told the planned number of episodes, not the one at which the run ended."""
+    mdp = befrl.instance("riverswim", states=3, horizon=3)
+    befrl.run(mdp, "orlc", episodes=3000, seeds=4, until_certified=2.5).save("orlc.npz")
+    runs = befrl.read("orlc.npz")["orlc"]
+    found, plain = runs.trajectories(), befrl.run(mdp, "orlc", episodes=runs.meta["episodes"], seeds="4-5")
+    assert found["states"].shape[:2] == runs.regret.shape and runs.regret.shape[1] < 3000
+    assert same(runs[:], runs) and runs[:].meta == runs.meta
+    other = "might have ended later with others: play them anew with befrl.run"
+    left_out = "'orlc' cannot be played again here: they ended when other seeds were certified, too"
+    for call, message in {
+        lambda: runs.extend(seeds=6): other,
+        lambda: runs.extend(episodes=3000): other,
+        lambda: runs[:2].merge(runs[2:]): other,
+        lambda: plain.merge(runs): other,
+        runs[:2].trajectories: left_out,
+    }.items():
+        with pytest.raises(befrl.InputError, match=message):
+            call()
+
+
+def test_a_file_names_the_code_that_played_the_runs(mdp, monkeypatch):
+    """And not the code that saves them; runs of two versions of the code have none in common."""
+    runs = befrl.run(mdp, "psrl", episodes=4, seeds=2)
+    monkeypatch.setattr("befrl.study.provenance.code_hash", lambda *modules: "later")
+    runs.save("runs.npz")
+    bare = {key: value for key, value in runs.meta.items() if key not in ("code", "versions")}
+    befrl.Runs(runs.log, bare).save("bare.npz")
+    read = [befrl.read(f"{name}.npz")["psrl"].meta for name in ("runs", "bare")]
+    assert len(read[0]["code"]) == 16 and read[0]["versions"] == runs.meta["versions"]
+    assert not read[1].keys() & {"code", "versions"}
+    extended = runs.extend(seeds=3)
+    assert len(extended) == 3 and "code" not in extended.meta and runs.extend(episodes=5).meta["code"] == "later"

@@ -1,7 +1,9 @@
 """Tuning from Python and the command line: the study's choices, to the bit, and tuned settings in comparisons."""
 
 import json
+import shutil
 
+import pandas as pd
 import pytest
 
 import befrl
@@ -60,6 +62,15 @@ def test_tuned_settings_of_a_study_play_as_in_the_study(mdp):
     again = befrl.compare(mdp, {"a": found["bef-rlsvi"], "b": ("bef-rlsvi@tuned", {"x": 5})}, **options)
     assert again.runs["a"].regret.tobytes() == compared.runs["bef-rlsvi@tuned"].regret.tobytes()
     assert again.runs["b"].meta["settings"][0]["x"] == 5 and again.runs["b"].meta["settings"][0]["eta"] == 0.464
+
+
+def test_a_tuned_setting_can_be_that_of_the_defaults(mdp, tmp_path):
+    """Its cell in the table is empty, and so is that of the parameters at an edge."""
+    results = shutil.copytree(SMOKE, tmp_path / "results")
+    path = results / "regret" / "chain-3_U" / "summary.csv"
+    pd.read_csv(path).assign(setting="", at_edge="").to_csv(path, index=False)
+    found = befrl.tuned(mdp, results=results)["bef-rlsvi"]
+    assert (found.values, found.at_edge) == ({}, "") and repr(found).startswith("Tuned 'bef-rlsvi': the defaults, the")
 
 
 def test_befrl_has_tuned_settings_of_its_own_study():

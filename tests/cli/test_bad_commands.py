@@ -97,6 +97,8 @@ BAD = {
     "aggregate --runs runs --agents greedy --batches 0-2 --out good.npz --timings new.csv": "good.npz is not a folder",
     "aggregate --runs runs --agents greedy --batches 0-2 --out new --timings folder": "folder",
     "claim C999 --out new.json": "unknown claim 'C999': choose one of C01",
+    "claim C31 --out new.txt": "--out new.txt: the name of the file must end in .json",
+    "bench --out new.txt": "--out new.txt: the name of the file must end in .csv",
     "claim": "name a claim, such as C39, or a file with --contest",
     "claim --contest none.py": "--contest none.py: No such file or directory",
     "claim C31 C37 --trials 5 --out new.json": "one claim at a time",

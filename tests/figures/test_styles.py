@@ -64,7 +64,7 @@ def test_known_names_have_styles_of_their_own():
 @pytest.mark.parametrize("name", ["config", "full", "smoke"])
 def test_agents_of_a_case_look_different(name):
     """In the studies that come with the project, whichever of them are in colour."""
-    study = config.load(config.INCLUDED / f"{name}.yaml")
+    study = config.load(config.included() / f"{name}.yaml")
     for case in study.compared_cases():
         agents = study.case(*case)["agents"]
         style.start(study.algorithms())

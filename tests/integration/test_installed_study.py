@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import befrl
 from befrl.common import storage
 from helpers import PROJECT
 
@@ -24,7 +25,7 @@ SMALLEST = {
     "claims": {"ids": ["C31"]},
     "statistics": {"coverage": 1},
 }
-SOURCES = ("pyproject.toml", "LICENSE", "Snakefile", "workflow", "config", "src")
+SOURCES = ("pyproject.toml", "LICENSE", "Snakefile", "workflow", "config", "results/reference", "src")
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
@@ -69,13 +70,28 @@ def test_the_wheel_runs_a_study_in_any_folder(python, tmp_path, target):
     assert again.returncode == 0 and "Nothing to be done" in again.stdout + again.stderr
 
 
+def test_the_wheel_has_the_tuned_settings_of_the_study(python, tmp_path):
+    """Those of every case with tuned agents, and no other tables."""
+    settings = "{agent: tuned.values for agent, tuned in befrl.tuned('jao', 'K').items()}"
+    command = [python, "-P", "-c", f"import befrl, json; print(json.dumps({settings}))"]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout) == {agent: tuned.values for agent, tuned in befrl.tuned("jao", "K").items()}
+    (home,) = python.parents[1].rglob("share/befrl/results/reference")
+    reference = PROJECT / "results" / "reference"
+    cases = [path.parent for path in reference.glob("regret/*/tuning.csv") if len(path.read_text().splitlines()) > 1]
+    wanted = {case.relative_to(reference) / name for case in cases for name in ("summary.csv", "tuning.csv")}
+    installed = {path.relative_to(home) for path in home.rglob("*.csv")}
+    assert installed == wanted | {Path("instances.csv")}
+
+
 MODULE = """
 configfile: "my.yaml"
 
 module befrl:
     snakefile: "{home}/Snakefile"
     config: config
-    prefix: "sub"
+    prefix: "our study's"
 
 use rule * from befrl as befrl_*
 """
@@ -85,7 +101,7 @@ def test_the_workflow_is_a_module_of_another_one(python, tmp_path):
     (home,) = python.parents[1].rglob("share/befrl")
     (tmp_path / "my.yaml").write_text(json.dumps(SMALLEST))
     (tmp_path / "Snakefile").write_text(MODULE.format(home=home))
-    target = "sub/results/regret/tiny_U/summary.csv"
+    target = "our study's/results/regret/tiny_U/summary.csv"
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
     command = [python, "-P", "-m", "snakemake", "--cores", "1", target]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"PATH": path}

@@ -226,7 +226,7 @@ def test_a_toy_run_says_so_above_everything_else():
     assert "its numbers mean nothing" in banner["text"]
     assert made.elements.index(banner) < made.elements.index(made.one("h1"))
     assert not page(config={"toy": False}).all(class_="toy") and not page(config={}).all(class_="toy")
-    toys = {path.stem for path in config.INCLUDED.glob("*.yaml") if (config.read_yaml(path) or {}).get("toy")}
+    toys = {path.stem for path in config.included().glob("*.yaml") if (config.read_yaml(path) or {}).get("toy")}
     assert toys == {"smoke"}
 
 

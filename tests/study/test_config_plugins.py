@@ -25,7 +25,7 @@ def home(tmp_path, tmp_path_factory, monkeypatch):
     (tmp_path / "parts" / "my_agent.py").write_text(AGENT)
     (tmp_path / "broken.py").write_text("class Agent\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    monkeypatch.setattr(config, "INCLUDED", tmp_path)
+    monkeypatch.setattr(config, "included", lambda: tmp_path)
     return tmp_path
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import platform
+import subprocess
 import sys
 from importlib import metadata
 
@@ -193,3 +194,32 @@ def test_versions_are_those_that_run():
     versions = provenance.versions()
     assert (versions["python"], versions["numpy"]) == (platform.python_version(), np.__version__)
     assert set(versions) == {"python", *provenance.PACKAGES}
+
+
+def test_a_commit_is_named_in_the_repository_of_befrl_alone(tmp_path, monkeypatch):
+    """And not that of a project in which befrl is installed; changes of the code are mentioned."""
+
+    def git(*words):
+        command = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    checkout = tmp_path / "checkout"
+    (checkout / "src").mkdir(parents=True)
+    (checkout / "src" / "code.py").touch()
+    monkeypatch.setattr(provenance, "CHECKOUT", checkout)
+    monkeypatch.setattr(provenance, "in_checkout", lambda: True)
+    for name in ("GIT_DIR", "GIT_WORK_TREE"):
+        monkeypatch.delenv(name, raising=False)
+    none = "unknown, befrl is not in a git repository of its own"
+    assert provenance.commit() == none
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message=first")
+    assert provenance.commit() == none
+    tmp_path = (tmp_path / ".git").rename(checkout / ".git").parent
+    assert provenance.commit().endswith(" + changes")
+    git("add", ".")
+    git("commit", "--quiet", "--message=second")
+    assert provenance.commit() == git("log", "-1", "--format=%h of %cs")
+    monkeypatch.setattr(provenance, "in_checkout", lambda: False)
+    assert provenance.commit() == none

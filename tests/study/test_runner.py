@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from befrl import cli
 from befrl.common.errors import InputError
 from befrl.study import runner
 
@@ -86,13 +87,17 @@ def test_only_leftovers_of_a_killed_run_are_removed(words):
 def test_bad_config_is_an_error_message_before_anything_else(capsys, text):
     if text:
         Path("bad.yaml").write_text(text)
-    with pytest.raises(SystemExit) as end:
+    with pytest.raises(InputError) as error:
         runner.main("smoke", "--configfile", "bad.yaml")
+    assert cli.main(["study", "bad.yaml"]) == 2
     printed = capsys.readouterr().err
-    assert end.value.code == 2 and printed.count("\n") == 1
+    assert printed == f"befrl: {error.value}\n" and printed.count("\n") == 1
     mapping = text in ("output", "# empty")
     assert printed.startswith(f"befrl: config bad.yaml {'must be a mapping' if mapping else 'cannot be read: '}")
     assert not Path(".snakemake").exists()
+    command = [sys.executable, "-m", "befrl.study.runner", "smoke", "--configfile", "bad.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, printed)
 
 
 def test_caches_are_here_if_there_is_no_home(folder, monkeypatch):

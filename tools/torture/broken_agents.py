@@ -41,6 +41,7 @@ WRITES = r"it writes into an array .*\.py, line \d+"
 # A run ends at once.
 IN_A_RUN = {
     "no plan": (PLAN + "return plan.policy\n", "returns a ndarray, it must return a Plan"),
+    "a list": (planned("policy=plan.policy.tolist()"), "a plan's policy must be a numpy array, it is a list"),
     "shape": (planned("policy=plan.policy[:, 0]"), r"a policy has shape .*, not"),
     "values' shape": (planned("values=plan.values[0]"), "a plan's values have shape"),
     "rewards' shape": (planned("rewards=plan.values"), "a plan's rewards must be None, or have shape"),

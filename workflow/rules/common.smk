@@ -1,4 +1,5 @@
 # The study, checked before anything runs, and what the rules share.
+import shlex
 import sys
 
 from befrl import figures, jobs
@@ -30,7 +31,7 @@ PREFIX = workflow.modifier.path_modifier.prefix or ""
 # The checked study. No rule has it as an input: jobs depend on the part of it that is in their version.
 STUDY_FILE = PREFIX + LAYOUT.study()
 # Not a variable in the shell commands, because those of a module do not see the variables of this file.
-JOB = f"python -P -m befrl job --study {STUDY_FILE}"
+JOB = f"python -P -m befrl job --study {shlex.quote(STUDY_FILE)}"
 
 
 def write_study():

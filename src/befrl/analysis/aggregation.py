@@ -35,9 +35,11 @@ def variants_of(runs, first):
     """Yield label, (meta, log) of each variant in `runs`, (log, meta) of one agent; `first` is a meta of the case."""
     logs, metas = zip(*sorted(runs, key=lambda run: run[1]["seeds"][0]), strict=True)
     meta = metas[0]
-    for each in metas:
+    for log, each in zip(logs, metas, strict=True):
         check_case(each, first)
         check_agent(each, meta)
+        if (least := run_file.negative(log["regret"], meta["horizon"], meta["optimal_value"])) is not None:
+            raise InputError(f"runs of '{meta['labels'][0]}' have the regret {least:g}, and none can be negative")
     seeds = np.concatenate([each["seeds"] for each in metas])
     if len(np.unique(seeds)) < len(seeds):
         raise InputError(f"runs of '{meta['labels'][0]}' share seeds: name each batch once, and none that overlap")
@@ -109,7 +111,7 @@ def tables(variants, outcomes, level):
         if seeds is not None and not np.array_equal(log["seeds"], seeds):
             raise InputError(f"runs of '{label}' are of other evaluation seeds than the rest: run the missing batches")
         seeds, metas[label] = log["seeds"], meta
-        cumulative = log["regret"].cumsum(1)
+        cumulative = statistics.without_rounding(log["regret"].cumsum(1))
         finals[label] = cumulative[:, -1].copy()  # a view would keep all episodes in memory
         names = {"instance": meta["instance"], "track": meta["track"], "variant": label}
         names |= _role(label, meta, outcome, level)

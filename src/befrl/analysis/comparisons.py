@@ -5,7 +5,7 @@ from string import ascii_letters
 import numpy as np
 
 from befrl.analysis.intervals import p_value
-from befrl.analysis.statistics import NO_REGRET
+from befrl.analysis.statistics import without_rounding
 
 
 def adjusted_p_values(regrets):
@@ -29,7 +29,7 @@ def adjusted_against(regret, rivals):
 
 
 def _p_values(differences):
-    return p_value(np.where(np.abs(differences) <= NO_REGRET, 0.0, differences))
+    return p_value(without_rounding(differences))
 
 
 def holm(p_values):

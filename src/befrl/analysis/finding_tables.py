@@ -101,13 +101,15 @@ def certified(layout) -> str:
 
 def untuned(layout, cases, rivals) -> str:
     """BEF-SEED with theoretical constants against tuned rivals, and whether the differences are significant."""
-    rows = []
+    rows, tuned = [], [f"{rival}@tuned" for rival in rivals]
     for case in cases:
         summary = regret_tables.read(layout, "summary", *case).set_index("variant")
+        if lost := [name for name in ("bef-seed", *tuned) if name not in summary.index]:
+            raise InputError(f"the case '{'_'.join(case)}' does not have the variant '{lost[0]}'")
         paired = regret_tables.read(layout, "paired", *case)
         cells = [f"{case_name(*case)}; K = {summary['episodes'].iloc[0]}, {summary['seeds'].iloc[0]} seeds"]
         cells.append(regret_text(summary.loc["bef-seed"]))
-        for rival in (f"{rival}@tuned" for rival in rivals):
+        for rival in tuned:
             less, more = (significant(paired, "bef-seed", rival, sign) for sign in (-1, 1))
             cells.append(f"{regret_text(summary.loc[rival])} {'>' if less else '<' if more else '='}")
         rows.append(cells)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from befrl.analysis.intervals import mean_interval
+from befrl.analysis.statistics import without_rounding
 from befrl.experiment import certificates
 
 SHOWN = ("instance", "instance_parameters", "track", "ties", "algorithm", "episodes", "seeds", "optimal_value")
@@ -11,7 +12,7 @@ QUANTILES = (0.1, 0.5, 0.9)
 
 def summary(log, meta, level) -> dict:
     """For every setting the mean over seeds of the final regret, its interval, its quantiles, and its certificates."""
-    finals, variants = log["regret"].sum(2), []
+    finals, variants = without_rounding(log["regret"].sum(2)), []
     for i, label in enumerate(meta["labels"]):
         interval = [float(end) for end in mean_interval(finals[i], level, least=0.0)]
         variants.append(

@@ -6,6 +6,11 @@ NO_REGRET = 1e-6  # a cumulative regret up to this is rounding
 EVERYWHERE = 0.99  # an agent ties everywhere if more than this share of its plans' entries do
 
 
+def without_rounding(regret):
+    """Cumulative regret, or differences of it, with zeros where there is nothing but rounding errors."""
+    return np.where(np.abs(regret) <= NO_REGRET, 0.0, regret)
+
+
 def slope(curve):
     """Least-squares slope of log cumulative regret against log k, over the second half of the episodes; NaN if none."""
     K = len(curve)

@@ -5,8 +5,10 @@ from threadpoolctl import threadpool_limits
 
 from befrl import instances
 from befrl.analysis import aggregation
+from befrl.api.playing import made_by
 from befrl.api.runs import Runs
-from befrl.api.validation import MOST_EPISODES, AnySeeds, read_seeds, read_whole
+from befrl.api.validation import AnySeeds, read_seeds, read_whole
+from befrl.common.defaults import MOST_EPISODES
 from befrl.common.errors import InputError
 from befrl.common.progress import progress
 from befrl.experiment import loop, run_file
@@ -25,16 +27,18 @@ def extend(runs: Runs, seeds: AnySeeds | None, episodes: int | None, cores: int,
     longer = K if episodes is None else read_whole("episodes", episodes, K, MOST_EPISODES)
     if wanted == own and longer == K:
         return runs
+    _check_end(runs)
     played = sorted(wanted) if longer > K else [runs.seeds[0], *sorted(wanted - own)]
     width, processes = read_whole("lockstep", lockstep), read_whole("cores", cores)
     with threadpool_limits(limits=1):  # more threads change the last bits
         spec, meta = _again(runs, tuple(played), longer)
+        meta |= made_by(spec)
         with progress(spec.steps, show) as tick:
             ((log, seconds),) = experiment.run_all([spec], width, processes, tick)
     speed = {"seconds": seconds, "steps_per_second": spec.steps / seconds}
     more = Runs(run_file.rounded(log), meta | speed, spec.instance)
     _check_bits(runs, more, _why(runs, longer))
-    return more if longer > K else merge([runs, more])
+    return more if longer > K else _joined(runs, more)
 
 
 def merge(parts: list[Runs]) -> Runs:
@@ -43,6 +47,8 @@ def merge(parts: list[Runs]) -> Runs:
         raise InputError("runs is not allowed: merge takes Runs, such as befrl.run makes")
     whole = parts[0]
     for part in parts[1:]:
+        for each in (whole, part):
+            _check_end(each)
         aggregation.check_case(part.meta, whole.meta)
         aggregation.check_agent(part.meta, whole.meta)
         if len({each.meta["code"] for each in (whole, part) if "code" in each.meta}) > 1:
@@ -50,6 +56,13 @@ def merge(parts: list[Runs]) -> Runs:
         _check_bits(whole, part, "one of them was made by other code, or on another processor")
         whole = _joined(whole, part)
     return whole
+
+
+def _check_end(runs: Runs) -> None:
+    """Raise for runs with `until_certified`, whose end depends on their seeds."""
+    if "until_certified" in runs.meta:
+        why = "ended when all their seeds were certified, and might have ended later with others"
+        raise InputError(f"runs of '{runs.label}' {why}: play them anew with befrl.run")
 
 
 def _joined(first: Runs, second: Runs) -> Runs:
@@ -90,6 +103,10 @@ def _again(runs: Runs, seeds: tuple[int, ...], episodes: int) -> tuple[RunSpec, 
         mdp = runs.mdp or instances.build(meta["family"], meta["instance_parameters"]).known_as(name=meta["instance"])
         options = {key: meta[key] for key in ("track", "root_seed", "ties")}
         settings = meta["settings"][0]
+        if about := meta.get("until_certified"):
+            options["until_certified"], episodes = about["within"], about["planned_episodes"]
+            if "first_episodes" not in about:
+                raise InputError("they ended when other seeds were certified, too, which were left out")
         spec = RunSpec.of(mdp, meta["instance"], meta["algorithm"], settings, episodes, seeds, **options)
         about = experiment.describe(spec, meta["labels"], 1.0)
         aggregation.check_case(about | {"episodes": meta["episodes"]}, meta)

@@ -6,16 +6,18 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from befrl import agents
+from befrl import agents, instances
 from befrl.analysis import aggregation
 from befrl.api import validation
 from befrl.api.runs import Runs
 from befrl.api.validation import AnyAgent, AnyInstance, AnySeeds, Player
-from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
+from befrl.common.defaults import EPISODES, LOCKSTEP, MOST_EPISODES, ROOT_SEED, TIES
+from befrl.common.errors import InputError
 from befrl.common.progress import progress
 from befrl.experiment import certificates, run_file, settings
 from befrl.experiment import runs as experiment
 from befrl.experiment.spec import RunSpec
+from befrl.study import provenance
 
 
 def run(
@@ -69,10 +71,10 @@ def play(
 ) -> list[Runs]:
     """The runs of several agents with the same options of `RunSpec.of`; all input is checked before the first run.
 
-    Runs that they are compared with, `beside`, must be of the same case.
+    Runs that they are compared with, `beside`, must be of the same case and seeds.
     """
     options["seeds"] = validation.read_seeds(options["seeds"])
-    options["episodes"] = validation.read_whole("episodes", options["episodes"], most=validation.MOST_EPISODES)
+    options["episodes"] = validation.read_whole("episodes", options["episodes"], most=MOST_EPISODES)
     options["root_seed"] = validation.read_whole("root_seed", options["root_seed"], 0)
     width, processes = validation.read_whole("lockstep", lockstep), validation.read_whole("cores", cores)
     with threadpool_limits(limits=1):  # more threads change the last bits
@@ -82,17 +84,32 @@ def play(
             specs[label or name] = RunSpec.of(None, "", name, dict(values), **options)
         instance = validation.read_instance(mdp)
         specs = {label: replace(spec, instance=instance, name=instance.name) for label, spec in specs.items()}
-        for label, spec in specs.items():
+        for spec in specs.values():
             agents.specification(instance.model, spec.algorithm, spec.settings[0])
-            for each in beside:
-                aggregation.check_case(each.meta, experiment.describe_case(spec, [label], 1.0))
+        cases = [experiment.describe_case(spec, [label], 1.0) for label, spec in specs.items()]
+        for each in beside:
+            if cases:  # no agent is played if all are runs
+                aggregation.check_case(each.meta, cases[0])
+            if tuple(each.seeds) != options["seeds"]:
+                raise InputError(f"seeds: the runs of '{each.label}' have other seeds: name the same, or extend them")
+        made = [made_by(spec) for spec in specs.values()]
         with progress(sum(spec.steps for spec in specs.values()), show) as tick:
             logs = experiment.run_all(list(specs.values()), width, processes, tick)
         return [
             Runs(
                 run_file.rounded(log),
-                experiment.describe(spec, [label], seconds) | certificates.stopping(spec, log, seconds),
+                experiment.describe(spec, [label], seconds) | certificates.stopping(spec, log, seconds) | versions,
                 instance,
             )
-            for (label, spec), (log, seconds) in zip(specs.items(), logs, strict=True)
+            for (label, spec), versions, (log, seconds) in zip(specs.items(), made, logs, strict=True)
         ]
+
+
+def made_by(spec: RunSpec) -> dict[str, Any]:
+    """The versions and the hash of the code that plays a run; code that is not in files has no hash."""
+    try:
+        modules = instances.modules(spec.instance.family_name, spec.instance.parameters)
+        modules += agents.modules(spec.algorithm, spec.settings[0])
+    except InputError:
+        return {"versions": provenance.versions()}
+    return provenance.made_by("befrl.experiment.runs", *modules)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from befrl import agents, instances
 from befrl.analysis import regret_columns
 from befrl.api import validation
 from befrl.api.validation import AnySeeds
@@ -15,7 +14,6 @@ from befrl.common.defaults import LOCKSTEP
 from befrl.common.errors import InputError
 from befrl.experiment import run_file
 from befrl.model.instance import Instance
-from befrl.study.provenance import code_hash, versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +34,9 @@ MEANINGS = {
 class Runs:
     """The runs of one agent in one setting; `regret` and `cumulative` have the shape (seeds, episodes).
 
-    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs. `mdp` is the
-    instance, or None if the runs come from a file. `runs[:10]` are the runs of the first ten seeds.
+    `log` has all arrays of `befrl.experiment.run_file`, and `meta` everything needed to repeat the runs, and what made
+    them: versions and a hash of the code. `mdp` is the instance, or None if the runs come from a file. `runs[:10]` are
+    the runs of the first ten seeds.
     """
 
     def __init__(self, log: Mapping[str, np.ndarray], meta: Mapping[str, Any], mdp: Instance | None = None):
@@ -70,8 +69,10 @@ class Runs:
             raise InputError(f"no seeds are chosen: there are {len(self)}, and a run needs at least one")
         log = {key: value if key in run_file.COST else value[:, chosen] for key, value in self.log.items()}
         part = {"seeds": [self.seeds[i] for i in chosen], "seconds": self.seconds * len(chosen) / len(self)}
-        meta = {key: value for key, value in self.meta.items() if key != "until_certified"}
-        return Runs(log, meta | part, self.mdp)
+        if "until_certified" in self.meta and len(chosen) < len(self):  # the rest is about all seeds
+            whole = self.meta["until_certified"]
+            part["until_certified"] = {key: whole[key] for key in ("within", "planned_episodes")}
+        return Runs(log, self.meta | part, self.mdp)
 
     def frame(self) -> "DataFrame":
         """One row for each seed and episode; `frame.attrs["meanings"]` has the meanings of the columns."""
@@ -141,15 +142,7 @@ class Runs:
         """Write a run file, which `befrl.read` and `befrl aggregate` read; its name ends in .npz."""
         if not fspath(path).endswith(".npz"):
             raise InputError(f"path = {validation.shown(path)} is not allowed: the name of a run file ends in .npz")
-        made_by: dict[str, Any] = {"versions": versions()}
-        try:
-            modules = instances.modules(self.meta["family"], self.meta["instance_parameters"])
-            parameters = agents.parameters(self.meta["algorithm"], self.meta["settings"][0])
-            modules += agents.modules(self.meta["algorithm"], parameters)
-            made_by["code"] = code_hash("befrl.experiment.runs", *modules)
-        except InputError:
-            pass  # code that is not in files has no hash
-        run_file.save(path, self.log, made_by | self.meta)
+        run_file.save(path, self.log, self.meta)
 
     def __repr__(self) -> str:
         n, K = self.regret.shape

@@ -1,7 +1,7 @@
 """Tuned settings: of one's own agent by the study's procedure, and those of a study from its tables."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from befrl import agents
 from befrl.analysis import aggregation, instance_table, regret_columns, regret_tables
-from befrl.api.validation import MOST_EPISODES, AnyAgent, AnyInstance, algorithm, read_instance, read_whole
+from befrl.api.validation import AnyAgent, AnyInstance, algorithm, read_instance, read_whole
 from befrl.common import tidy
-from befrl.common.defaults import EPISODES, LOCKSTEP, ROOT_SEED, TIES
+from befrl.common.defaults import EPISODES, LOCKSTEP, MOST_EPISODES, ROOT_SEED, TIES
 from befrl.common.errors import InputError, unknown
 from befrl.common.layout import Layout
 from befrl.common.progress import progress
@@ -47,7 +47,7 @@ class Tuned:
         return self.agent if isinstance(self.agent, str) else self.agent.__name__
 
     def __repr__(self) -> str:
-        values = " ".join(f"{key}={value}" for key, value in self.values.items())
+        values = " ".join(f"{key}={value}" for key, value in self.values.items()) or "the defaults"
         edge = f" (at an end of its range: {self.at_edge})" if self.at_edge else ""
         return f"Tuned '{self.label}': {values}{edge}, the best of {len(self.table)} configurations"
 
@@ -83,9 +83,9 @@ def tune(
         options = {"track": track, "ties": ties, "root_seed": read_whole("root_seed", root_seed, 0)}
         played = read_whole("episodes", episodes, most=MOST_EPISODES)
         width, processes = read_whole("lockstep", lockstep), read_whole("cores", cores)
-        RunSpec.of(None, "", name, parameters, played, (0,), **options)
+        spec = RunSpec.of(None, "", name, parameters, played, (0,), **options)
         instance = read_instance(mdp)
-        spec = RunSpec.of(instance, instance.name, name, parameters, played, (0,), **options)
+        spec = replace(spec, instance=instance, name=instance.name)
         agents.specification(instance.model, name, spec.settings[0])
         if not any(isinstance(span, list) for span in tuning.active(name, spans, track).values()):
             raise InputError(f"{where}: none of them has an effect in track {track}")
@@ -123,17 +123,17 @@ def _halving(given: Mapping[str, Any]) -> tuning.Halving:
 def tuned(mdp: AnyInstance, track: str = "U", *, results: str | PathLike[str] | None = None) -> dict[str, Tuned]:
     """The tuned settings of all agents of a study on an instance, by agent.
 
-    `results` is the folder of a study's results; by default those that are committed with befrl, `results/reference`.
+    `results` is the folder of a study's results; by default those of the study that comes with befrl.
     """
     layout, instance = Layout(results=folder(results)), read_instance(mdp)
     name = _case(instance, track, layout)
-    summary = regret_tables.read(layout, "summary", name, track)
+    summary = regret_tables.read(layout, "summary", name, track).astype(object).fillna("")  # no setting: the defaults
     tried = regret_tables.read(layout, "tuning", name, track)
     found = {}
     for row in summary[summary["role"] == "tuned"].itertuples():
         table = tried[tried["agent"] == row.agent].reset_index(drop=True)
         values = {key: _value(text) for key, _, text in (each.partition("=") for each in row.setting.split())}
-        found[row.agent] = Tuned(row.algorithm, values, table, "" if pd.isna(row.at_edge) else row.at_edge)
+        found[row.agent] = Tuned(row.algorithm, values, table, row.at_edge)
     return found
 
 

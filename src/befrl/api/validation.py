@@ -4,19 +4,17 @@ import inspect
 import operator
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from befrl import agents, instances
-from befrl.agents.base import BaseAgent
+from befrl.agents.base import BaseAgent, NoParameters
 from befrl.common.errors import InputError
 from befrl.experiment import seeds as seed_ranges
 from befrl.model.instance import Instance
-
-MOST_EPISODES = 10_000_000  # as in a config
 
 AnyInstance = str | Instance
 AnyAgent = str | type[BaseAgent]
@@ -45,11 +43,6 @@ def read_instance(given: AnyInstance) -> Instance:
     with threadpool_limits(limits=1):
         fresh = replace(given)
         return fresh if fresh.constants else instances.with_constants(fresh, f"instance '{fresh.name}'")
-
-
-@dataclass(frozen=True)
-class NoParameters:
-    """The parameters of an agent that has none."""
 
 
 def check_label(label: Any) -> None:

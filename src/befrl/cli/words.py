@@ -4,7 +4,7 @@ import argparse
 import json
 from functools import partial
 
-from befrl.common.defaults import EPISODES, ROOT_SEED, TIES, TRACKS
+from befrl.common.defaults import EPISODES, MOST_EPISODES, ROOT_SEED, TIES, TRACKS
 from befrl.common.errors import InputError, quoted
 
 FORMAT = 1  # of the output of --json
@@ -35,7 +35,7 @@ def whole(text, least=1, most=1_000_000_000):
 
 
 natural = partial(whole, least=0, most=2**64 - 1)  # root seeds
-episodes = partial(whole, most=10_000_000)
+episodes = partial(whole, most=MOST_EPISODES)
 trials = partial(whole, most=1_000_000)
 processes = partial(whole, most=1024)
 

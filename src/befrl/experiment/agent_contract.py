@@ -35,15 +35,17 @@ class Case:
 
 
 class Recorder(Recording):
-    """An environment that keeps its episodes; from episode `until` on, the noise is that of another root seed."""
+    """A recording that also copies policies; from episode `until` on, the noise is that of another root seed."""
 
     def __init__(self, spec, until=None):
         super().__init__(spec)
+        self.kept = []
         self.other, self.until = replace(spec, root_seed=spec.root_seed + 1).stream(ENVIRONMENT), until
 
     def rollout(self, agent, policy):
         if len(self.policies) == self.until:
             self.stream = self.other
+        self.kept.append(policy.copy())
         return super().rollout(agent, policy)
 
 

@@ -24,6 +24,10 @@ class PlanCheck:
 
     def __call__(self, plan):
         require(isinstance(plan, Plan), f"plan() returns a {type(plan).__name__}, it must return a Plan")
+        for key in ("policy", "values", "rewards", "certificate"):
+            given = getattr(plan, key)
+            whole = given is None or isinstance(given, np.ndarray)
+            require(whole, f"a plan's {key} must be a numpy array, it is a {type(given).__name__}")
         shape = np.shape(plan.values)
         require(shape == self.anchors, f"a plan's values have shape {shape}, not (n, anchors) = {self.anchors}")
         right = plan.rewards is None or np.shape(plan.rewards) == self.rewards

@@ -6,16 +6,15 @@ from befrl.experiment.environment import Environment
 
 
 class Recording(Environment):
-    """An environment that keeps the policies, as they are and as copies, and the trajectories of its episodes."""
+    """An environment that keeps the policies, which are read-only, and the trajectories of its episodes."""
 
     def __init__(self, spec):
         super().__init__(spec.instance, spec.root_seed, spec.name, spec.row_seeds)
-        self.policies, self.kept, self.trajectories = [], [], []
+        self.policies, self.trajectories = [], []
 
     def rollout(self, agent, policy):
         """Play one episode of every seed."""
         self.policies.append(policy)
-        self.kept.append(policy.copy())
         self.trajectories.append(super().rollout(agent, policy))
         return self.trajectories[-1]
 
@@ -24,7 +23,7 @@ class Recording(Environment):
 
         If some policy is random, all policies are probabilities, (n, K, H, cells, actions).
         """
-        names, policies = ("states", "actions", "rewards"), self.kept
+        names, policies = ("states", "actions", "rewards"), self.policies
         found = {name: np.stack([getattr(each, name) for each in self.trajectories], axis=1) for name in names}
         if len({policy.ndim for policy in policies}) > 1:
             unit = np.eye(self.instance.model.n_actions)

@@ -51,9 +51,9 @@ def negative(regret, horizon, optimal_value):
 def rounded(log) -> dict:
     """A log as it is stored: regret in double precision, the rest in single; certificates, upper bounds, rounded up."""
     found = {key: value if key == "regret" else value.astype(np.float32) for key, value in log.items()}
-    for key in {"certificate"} & set(log):
-        smaller = found[key] < log[key]
-        found[key] = np.where(smaller, np.nextafter(found[key], np.float32(np.inf)), found[key])
+    if "certificate" in log:
+        near = found["certificate"]
+        found["certificate"] = np.where(near < log["certificate"], np.nextafter(near, np.float32(np.inf)), near)
     return found
 
 

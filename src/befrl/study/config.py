@@ -21,8 +21,12 @@ from befrl.study.schema import Config, Included
 from befrl.study.study import Study
 from befrl.study.yaml_file import read_yaml
 
-INCLUDED = home() / "config"  # files that a config may include
 OWN = ("config", "docs", "figures", "results", "src", "tests", "tools", "workflow")  # no study may write here
+
+
+def included() -> Path:
+    """The folder of the files that a config may include."""
+    return home() / "config"
 
 
 def load(path) -> Study:
@@ -48,7 +52,7 @@ def check(config, home=".", configfiles=()) -> Study:
     """
     if not isinstance(config, dict):
         raise InputError(f"the config must be a mapping with the keys {', '.join(Config.model_fields)}")
-    config = schema_text.validated(_with_included(_plain(config), INCLUDED))
+    config = schema_text.validated(_with_included(_plain(config)))
     _check_output(config["output"])
     _load_plugins(config.pop("plugins"), home)
     config = _with_groups(config)
@@ -104,10 +108,11 @@ def within(where, known=None):
         raise type(error)(str(error) if known and str(error).startswith(known) else f"{where}{error}") from None
 
 
-def _with_included(config, folder):
+def _with_included(config):
     """Load the plug-ins of the included files, and add their agents and groups; the config's own take precedence."""
     files = config.get("include", [])
     for name in files if isinstance(files, list) else []:
+        folder = included()
         if Path(str(name)).name != name:
             raise InputError(f"include = {name!r} is not allowed: name a file of the folder {folder.name}/")
         with within(f"include: {name}: "):

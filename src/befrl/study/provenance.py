@@ -16,14 +16,18 @@ import platform
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from befrl.study.home import CHECKOUT, in_checkout
+
 PACKAGES = ("numpy", "scipy", "matplotlib", "seaborn", "joblib", "pandas", "snakemake")
 OWN = __name__.split(".")[0]
 LOCAL_CPU = Path("/proc/cpuinfo")
-LOCK = Path(__file__).parents[3] / "requirements.lock"
+LOCK = CHECKOUT / "requirements.lock"
+SOURCES = ("Snakefile", "config", "requirements.lock", "src", "workflow")  # what results are made from
 DISTRIBUTIONS = {"yaml": "pyyaml"}  # {name of the import: other name in the lock file}
 # Data files with texts for many results; the settings of a job hold the entries that it uses.
 SHARED_TEXTS = ("captions.yaml", "columns.csv")
@@ -48,21 +52,30 @@ def machine() -> dict[str, str]:
     """Where and when: commit, date, system, processor, cores and BLAS of this process."""
     import numpy  # most callers need it not
 
-    git = ["git", "-C", str(LOCK.parent), "log", "-1", "--format=%h of %cs"]
-    try:
-        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        commit = "unknown, not a git repository"
     cpu = re.search(r"model name\s*: (.*)", LOCAL_CPU.read_text()) if LOCAL_CPU.exists() else None
     blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return {
-        "commit": commit,
+        "commit": commit(),
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         "system": platform.platform(),
         "processor": cpu[1] if cpu else platform.processor(),
         "cores": str(os.cpu_count()),
         "BLAS": f"{blas['name']} {blas['version']}",
     }
+
+
+def commit() -> str:
+    """The last commit of the checkout, and whether code or configs differ from it; for the eye only."""
+    with suppress(OSError, subprocess.CalledProcessError):
+        if in_checkout() and Path(_git("rev-parse", "--show-toplevel")) == CHECKOUT.resolve():
+            changed = _git("status", "--porcelain", "--", *SOURCES)
+            return _git("log", "-1", "--format=%h of %cs") + (" + changes" if changed else "")
+    return "unknown, befrl is not in a git repository of its own"
+
+
+def _git(*words) -> str:
+    command = ["git", "--no-optional-locks", "-C", CHECKOUT, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def made_by(*modules: str) -> dict:

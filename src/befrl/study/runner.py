@@ -98,11 +98,8 @@ def prepare(words):
 
 
 def main(name, *words):
-    try:
-        prepare(words)
-    except InputError as error:
-        print(f"befrl: {error}", file=sys.stderr)
-        sys.exit(2)
+    """Replace this process by Snakemake; raise if no run can start."""
+    prepare(words)
     # Without a home that can be written to, as in a container, Snakemake and matplotlib keep their caches here.
     if not os.access(os.path.expanduser("~"), os.W_OK):
         os.environ.setdefault("XDG_CACHE_HOME", str(Path.cwd() / STATE / "cache"))
@@ -115,4 +112,8 @@ def main(name, *words):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except InputError as error:
+        print(f"befrl: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -114,7 +114,7 @@ class Agent(Section):
 class Case(Section):
     tracks: distinct(Literal[tuple(defaults.TRACKS)], 1) = ["U"]
     """`U`: the reward is unknown to every agent. `K`: every agent is given the true mean reward."""
-    episodes: whole(2, 10_000_000)
+    episodes: whole(2, defaults.MOST_EPISODES)
     """Number of episodes K of a run."""
     seeds: whole(2, 1_000_000) | None = None
     """Number of evaluation seeds on this instance, instead of the study's."""

@@ -21,7 +21,7 @@ def call(args):
     if args.page:
         print(benchmark.page(tidy.read(args.page, benchmark.COLUMNS)), end="")
         return
-    out = target(args.out)
+    out = target(args.out, ".csv")
     rows = benchmark.measure(args.quick, args.repeats, report=_progress)
     print(benchmark.text(rows))
     if out:

@@ -32,7 +32,7 @@ def arguments(parser):
     parser.add_argument("--seed", type=natural, default=ROOT_SEED, help="seed of the search")
     parser.add_argument("--out", help="json file to write, for one claim")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--explain", action="store_true", help="print statement, derivation, attack and verdict")
+    parser.add_argument("--explain", action="store_true", help="print statement, derivation, test and verdict")
 
 
 def call(args):
@@ -47,7 +47,7 @@ def call(args):
     described = [claims.describe(name) for name in args.id]
     if args.out and len(args.id) > 1:
         raise InputError("--out takes one claim at a time")
-    out = target(args.out)
+    out = target(args.out, ".json")
     records = [claims.evaluate(name, args.trials, args.seed) for name in args.id]
     if out:
         storage.write_json(out, records[0] | made_by(*claims.modules(described[0].section)))

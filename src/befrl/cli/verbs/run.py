@@ -1,5 +1,7 @@
 """Run an agent on an instance, many seeds and settings in lock step."""
 
+from dataclasses import replace
+
 from befrl.cli.words import add_run_arguments, add_seeds, pairs, print_json, read_instance, show, target, whole
 from befrl.common.defaults import LEVEL, LOCKSTEP
 from befrl.common.errors import InputError
@@ -65,9 +67,9 @@ def read_spec(args):
     options = {"track": args.track, "root_seed": args.root_seed, "ties": args.ties}
     options["until_certified"] = args.until_certified
     # Everything else is checked before the instance is built, which takes longer.
-    RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
+    spec = RunSpec.of(None, "", args.agent, several, args.episodes, chosen, **options)
     name, instance = read_instance(args.instance, args.instance_set, "--instance-set")
-    return list(variants), RunSpec.of(instance, name, args.agent, several, args.episodes, chosen, **options)
+    return list(variants), replace(spec, instance=instance, name=name)
 
 
 def lines(found) -> list[tuple]:
