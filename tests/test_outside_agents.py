@@ -99,6 +99,7 @@ def test_play_uses_the_streams_of_the_seeds():
     """The same actions give the same gaps as in an environment of one's own, seed by seed."""
     env = gym.BefEnv("riverswim", name="mine", root_seed=5, states=3, horizon=4)
     found = gym.play(uniform, env, 3, [7, 2], "uniform")
+    assert np.array_equal(gym.play(uniform, env, 3, [7, 2], "uniform", cores=2), found)
     for regrets, seed in zip(found, [7, 2], strict=True):
         rng = np.random.default_rng(seed)
         for k in range(3):

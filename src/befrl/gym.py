@@ -16,6 +16,7 @@ import cloudpickle
 import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
+from joblib import Parallel, delayed
 
 from befrl import instances
 from befrl.api.validation import check_label
@@ -163,31 +164,35 @@ class OneSeed(gymnasium.Wrapper):
         return observation, reward, terminated, truncated, info
 
 
-def play(learn, env, episodes, seeds, label, out=None):
+def play(learn, env, episodes, seeds, label, out=None, cores=1):
     """Run an agent from outside in a `BefEnv`, write a run file to `out`, and return its estimated regret (seeds, K).
 
     `learn(env, episodes, seed)` makes an agent, whose own random numbers use the seed, and plays K episodes in env.
+    `cores` processes play one seed at a time each.
     """
     seeds = [int(seed) for seed in seeds]
     check_label(label)
     if out is not None:
         storage.check_target(out)
-    regret, seconds = np.empty((2, len(seeds), episodes))
     began = time.perf_counter()
-    for i, seed in enumerate(seeds):
-        one, start = OneSeed(env, seed), time.process_time()
-        learn(one, episodes, seed)
-        if len(one.regrets) < episodes:
-            raise InputError(
-                f"agent '{label}' has played {len(one.regrets)} of {episodes} episodes of seed {seed} in the "
-                "environment that it was given: play them all, and not in a copy"
-            )
-        regret[i] = one.regrets[:episodes]
-        seconds[i] = np.diff([start, *one.ends[:episodes]])
+    played = Parallel(n_jobs=cores)(delayed(_play_seed)(learn, env, episodes, seed, label) for seed in seeds)
+    regret, seconds = np.array(played).swapaxes(0, 1)
     if out is not None:
         case = {"instance": env.instance, "name": env.name, "root_seed": env.root_seed}
         outside.save(out, label, seeds, regret, seconds.mean(0), time.perf_counter() - began, **case)
     return regret
+
+
+def _play_seed(learn, env, episodes, seed, label):
+    """The regrets of the episodes of a seed, and the processor seconds that each took."""
+    one, start = OneSeed(env, seed), time.process_time()
+    learn(one, episodes, seed)
+    if len(one.regrets) < episodes:
+        raise InputError(
+            f"agent '{label}' has played {len(one.regrets)} of {episodes} episodes of seed {seed} in the "
+            "environment that it was given: play them all, and not in a copy"
+        )
+    return one.regrets[:episodes], np.diff([start, *one.ends[:episodes]])
 
 
 for _name in (*instances.registry.names(), *instances.PRESETS):
