@@ -261,7 +261,9 @@ def _length(v):
 
 def _ranks(family, shape):
     """The dimension of the differences of psi on the support of each (anchor, action), (N, A)."""
-    found = np.empty(family.log_base.shape[:2])
+    found = np.zeros(family.log_base.shape[:2])
     for place in np.ndindex(found.shape):
-        found[place] = np.linalg.matrix_rank(np.diff(family.support(*place), axis=0))
+        support = family.support(*place)
+        if len(support) > 1:  # numpy before 2.2 has no rank of an empty matrix
+            found[place] = np.linalg.matrix_rank(np.diff(support, axis=0))
     return np.broadcast_to(found, shape)
