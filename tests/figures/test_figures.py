@@ -563,16 +563,18 @@ def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference
 
 
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
-    """Instances in the order of the first K; the noise scale in that of the study."""
+    """Instances in the order of the first K, with marks where there is one; the noise scale in that of the study."""
     figure, (*tables, last) = drawing("bound")
     facts = {table["facts"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()]
-    ours, *firsts = (list(line.get_xdata()) for line in axes.get_lines())
+    ours, *firsts = (list(zip(*line.get_data(), strict=True)) for line in axes.get_lines())
     for theorem, shown in zip(("trivial", "bef-seed, Theorem 1", "bef-seed, Theorem 2"), firsts, strict=True):
-        assert shown == [facts[name][f"first K, {theorem}"] for name in names]
-    assert firsts[0] == sorted(firsts[0])
-    assert ours == [last["table"].set_index("name")["longest"][name] for name in names] and len(ours) == len(tables)
+        expected = [(facts[name][f"first K, {theorem}"], i) for i, name in enumerate(names)]
+        assert shown == [(K, i) for K, i in expected if K == K]
+    assert [len(shown) for shown in firsts] == [2, 2, 1] and firsts[0] == sorted(firsts[0])
+    longest = last["table"].set_index("name")["longest"]
+    assert ours == [(longest[name], i) for i, name in enumerate(names)] and len(ours) == len(tables)
     (axes,) = drawing("noise-forms")[0].axes
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
     forms = ("theorem", "sketch", "lemma")

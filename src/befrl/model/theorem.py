@@ -95,7 +95,12 @@ def terms(z):
 
 
 def first_below(bound, slope):
-    """The smallest whole K with bound(K) < slope K, by bisection; bound(K)/K must decrease in K, towards 0."""
+    """The smallest whole K with bound(K) < slope K, by bisection; bound(K)/K must decrease in K, towards 0.
+
+    NaN if the bound is NaN.
+    """
+    if math.isnan(bound(1.0)):
+        return math.nan
     high = 1
     while bound(float(high)) >= slope * high:
         high *= 2
