@@ -28,7 +28,8 @@ from befrl.common.printed import PRINTED
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
 from befrl.study import provenance
-from helpers import PROJECT
+from cases import Entry, play_all, write_tables
+from helpers import PROJECT, light
 
 KINDS = figures.registry.names()
 REFERENCE = PROJECT / "tests" / "reference" / "smoke"
@@ -560,6 +561,17 @@ def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference
             assert (to_hex(point.get_markerfacecolor()) == "#ffffff") == (row.role == "theory")
             assert (point.get_alpha() < 1) == (row.difference_low <= 0 <= row.difference_high)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["chain-3", "circle-4"]
+
+
+def test_without_promises_the_figure_of_certificates_says_so(tmp_path):
+    """On smooth instances nothing is promised."""
+    layout = Layout(tmp_path)
+    case = write_tables(layout, play_all(light("lds", horizon=3), {"bef-seed": Entry("bef-seed")}, seeds=2, episodes=3))
+    sources = figures.sources(layout, "certificate", [case])
+    assert set(tidy.read(*sources[0]["certificates"])["delta"]) == {1.0}
+    render.render("certificate", sources, tmp_path / "a", agents={"bef-seed": "bef-seed"})
+    about = storage.read_json(tmp_path / "a.json")
+    assert about["caption"] == render.CAPTIONS["certificate"]["empty"] and not about["plotted"]["axes"][0]["artists"]
 
 
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
