@@ -2,10 +2,11 @@
 
 import pytest
 
-from befrl.analysis import findings, regret_columns
+from befrl.analysis import finding_tables, findings, regret_columns
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
+from helpers import PROJECT
 
 MEANS = {"bef-rlsvi": 900.0, "bef-rlsvi@tuned": 20.0, "greedy": 400.0, "greedy@tuned": 300.0, "ucbvi": 800.0}
 MEANS |= {"ucbvi@tuned": 15.04, "random": 1000.0}
@@ -63,3 +64,14 @@ def test_findings_name_winners_failures_and_the_need_of_tuning(tmp_path):
         storage.write_text(path, storage.read_text(path).replace("greedy@tuned", "greedy@turned"))
         findings.markdown(layout, [("chain-8", "K")])
     assert "| greedy 1.10, bef-rlsvi 5.00, ucbvi 39.9 | ucbvi 39.9, bef-rlsvi 5.00, greedy 1.10 |" in second
+
+
+def test_paired_differences_from_bef_seed_are_counted_by_rival():
+    layout = Layout(results=PROJECT / "tests" / "reference" / "smoke")
+    rows = []
+    for instance in ("chain-3", "circle-4"):
+        table = tidy.read(layout.component("certified", "regrets", instance))
+        rows += [row for row in table.itertuples() if (row.agent, row.role) == ("exp-psrl", "tuned")]
+    less, more = sum(row.difference_low > 0 for row in rows), sum(row.difference_high < 0 for row in rows)
+    line = next(line for line in finding_tables.certified(layout).splitlines() if "tuned exp-psrl" in line)
+    assert f"less regret in {less} of 4 cases, significantly more in {more}, and neither in {4 - less - more} " in line
