@@ -1,8 +1,9 @@
 """Choose one multiple of the radius of bef-seed on instances outside the study: tools/seed_multiple.py --out FILE
 
-All MULTIPLES play the same 60 seeds on each of CASES, in both tracks (seven minutes; tables are kept in --data). The
-loss of a multiple on a case is its mean regret over that of the best one there, with half a per cent of the regret of
-random play added to both. The choice has the smallest geometric mean of the losses; of equal ones it is the larger.
+All MULTIPLES play the same 60 seeds on each of CASES, in both tracks (seven minutes). Runs are kept in --data, in files
+named for the case, its settings and the code. The loss of a multiple on a case is its mean regret over that of the best
+one there, with half a per cent of the regret of random play added to both. The choice has the smallest geometric mean
+of the losses; of equal ones it is the larger.
 """
 
 import argparse
@@ -10,13 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from befrl import instances
+from befrl import agents, instances
 from befrl.common import storage, tidy
 from befrl.common.defaults import LOCKSTEP
 from befrl.experiment import certificates, runs
 from befrl.experiment.spec import RunSpec
+from befrl.study import provenance
 
-MULTIPLES, SEEDS = (1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.003), 60
+AGENT, MULTIPLES = "bef-seed", (1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.003)
+SEEDS, ROOT = 60, 777
 RIVERSWIM = {"kernel": "cho", "states": 5, "horizon": 15, "small": 0.12}
 CASES = {  # family, parameters and episodes
     "chain-6": ("chain", {"bins": 6, "horizon": 30}, 300),
@@ -38,11 +41,14 @@ COLUMNS = ("instance", "track", "multiple", "episodes", "random", "regret", "los
 
 def played(folder, name, track):
     """Regret, sum of certificates and whether one is broken, (multiples, seeds) each, and the regret of random play."""
-    path, (family, values, episodes) = Path(folder) / f"{name}_{track}.npz", CASES[name]
+    family, values, episodes = CASES[name]
+    modules = (runs.__name__, *agents.modules(AGENT, agents.parameters(AGENT, {})), *instances.modules(family, values))
+    key = provenance.short_hash([CASES[name], MULTIPLES, SEEDS, ROOT, provenance.code_hash(*modules)])
+    path = Path(folder) / f"{name}_{track}_{key}.npz"
     if not path.exists():
         built = instances.build(family, values)
         settings = [{"scale": multiple} for multiple in MULTIPLES]
-        spec = RunSpec.of(built, name, "bef-seed", settings, episodes, range(SEEDS), track=track, root_seed=777)
+        spec = RunSpec.of(built, name, AGENT, settings, episodes, range(SEEDS), track=track, root_seed=ROOT)
         log, _ = runs.run_rows(spec, LOCKSTEP)
         broken, random = certificates.broken(log, built.horizon).any(2), built.optimal_value - built.uniform_value
         certified = log["certificate"].sum(2) / (built.horizon * episodes)

@@ -1,5 +1,7 @@
 """BEF-SEED against a transcription of docs/repair-proof.md, and its promises on all instances."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -10,6 +12,8 @@ from befrl.experiment import loop
 from befrl.experiment.environment import Environment
 from befrl.learning import likelihood, likelihood_sets
 from befrl.learning.likelihood_sets import components
+from befrl.model.families.base import Family
+from befrl.model.families.truncated_normal import TruncatedNormal
 from befrl.model.rewards import gaussian
 from befrl.numerics import bellman, linalg
 from befrl.numerics.newton import DECREMENT
@@ -346,3 +350,17 @@ def test_nothing_is_promised_with_small_sets_or_interpolation_and_unbounded_fami
         loop.make_agent(spec("bef-seed", light("factored")))
     with pytest.raises(Refused, match="width = interval needs p = 1"):
         loop.make_agent(spec("bef-seed", light("dense"), width="interval"))
+
+
+def test_nothing_is_promised_for_a_family_of_users_that_does_not_state_the_diameter_of_psi():
+    class Own(TruncatedNormal):
+        covariance_bound, self_concordance = Family.covariance_bound, Family.self_concordance
+
+    problem = light("chain")
+    family = Own(problem.model.space, problem.model.family.sigma)
+    problem = replace(problem, model=replace(problem.model, family=family))
+    facts = loop.make_agent(spec("bef-seed", problem)).facts()
+    assert facts["certificate_delta"] == pytest.approx(1.0) and facts["self_concordance"] < 1 / family.sigma
+    family.diameter, family.diameter_stated = 1 / family.sigma, True
+    facts = loop.make_agent(spec("bef-seed", problem)).facts()
+    assert facts["certificate_delta"] == pytest.approx(DELTA) and facts["self_concordance"] == 1 / family.sigma

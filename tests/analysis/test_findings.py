@@ -71,3 +71,14 @@ def test_an_unknown_rival_is_named():
     assert finding_tables.untuned(layout, [case], ["psrl"]).count("\n") == 3
     with pytest.raises(InputError, match="the case 'jao_K' does not have the variant 'prsl@tuned'"):
         finding_tables.untuned(layout, [case], ["psrl", "prsl"])
+
+
+def test_paired_differences_from_bef_seed_are_counted_by_rival():
+    layout = Layout(results=PROJECT / "tests" / "reference" / "smoke")
+    rows = []
+    for instance in ("chain-3", "circle-4"):
+        table = tidy.read(layout.component("certified", "regrets", instance))
+        rows += [row for row in table.itertuples() if (row.agent, row.role) == ("exp-psrl", "tuned")]
+    less, more = sum(row.difference_low > 0 for row in rows), sum(row.difference_high < 0 for row in rows)
+    line = next(line for line in finding_tables.certified(layout).splitlines() if "tuned exp-psrl" in line)
+    assert f"less regret in {less} of 4 cases, significantly more in {more}, and neither in {4 - less - more} " in line

@@ -84,6 +84,11 @@ def test_the_contract_accepts_the_smallest_certificate(toy):
     agent_contract.certificates_hold(Case("toy", PROBLEM))
 
 
+def test_the_contract_does_not_check_certificates_that_promise_nothing(toy):
+    toy(lambda plan, k: regrets(plan) / 2, {"certificate_delta": 1.0})
+    agent_contract.certificates_hold(Case("toy", PROBLEM))
+
+
 def prescribed(toy, table):
     """Certificates (n, K) that do not depend on the first state."""
     toy(lambda plan, k: np.repeat(table[:, k : k + 1], plan.values.shape[1], axis=1))

@@ -28,7 +28,8 @@ from befrl.common.printed import PRINTED
 from befrl.figures.support import render, style
 from befrl.figures.support.contents import contents
 from befrl.study import provenance
-from helpers import PROJECT
+from cases import Entry, play_all, write_tables
+from helpers import PROJECT, light
 
 KINDS = figures.registry.names()
 REFERENCE = PROJECT / "tests" / "reference" / "smoke"
@@ -562,17 +563,30 @@ def test_ratios_to_bef_seed_are_those_of_the_table_and_pale_where_the_difference
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["chain-3", "circle-4"]
 
 
+def test_without_promises_the_figure_of_certificates_says_so(tmp_path):
+    """On smooth instances nothing is promised."""
+    layout = Layout(tmp_path)
+    case = write_tables(layout, play_all(light("lds", horizon=3), {"bef-seed": Entry("bef-seed")}, seeds=2, episodes=3))
+    sources = figures.sources(layout, "certificate", [case])
+    assert set(tidy.read(*sources[0]["certificates"])["delta"]) == {1.0}
+    render.render("certificate", sources, tmp_path / "a", agents={"bef-seed": "bef-seed"})
+    about = storage.read_json(tmp_path / "a.json")
+    assert about["caption"] == render.CAPTIONS["certificate"]["empty"] and not about["plotted"]["axes"][0]["artists"]
+
+
 def test_the_bound_and_the_noise_scale_of_theorem_1_are_those_of_the_tables(drawing):
-    """Instances in the order of the first K; the noise scale in that of the study."""
+    """Instances in the order of the first K, with marks where there is one; the noise scale in that of the study."""
     figure, (*tables, last) = drawing("bound")
     facts = {table["facts"]["instance"].iloc[0]: table["facts"].set_index("quantity")["value"] for table in tables}
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()]
-    ours, *firsts = (list(line.get_xdata()) for line in axes.get_lines())
+    ours, *firsts = (list(zip(*line.get_data(), strict=True)) for line in axes.get_lines())
     for theorem, shown in zip(("trivial", "bef-seed, Theorem 1", "bef-seed, Theorem 2"), firsts, strict=True):
-        assert shown == [facts[name][f"first K, {theorem}"] for name in names]
-    assert firsts[0] == sorted(firsts[0])
-    assert ours == [last["table"].set_index("name")["longest"][name] for name in names] and len(ours) == len(tables)
+        expected = [(facts[name][f"first K, {theorem}"], i) for i, name in enumerate(names)]
+        assert shown == [(K, i) for K, i in expected if K == K]
+    assert [len(shown) for shown in firsts] == [2, 2, 1] and firsts[0] == sorted(firsts[0])
+    longest = last["table"].set_index("name")["longest"]
+    assert ours == [(longest[name], i) for i, name in enumerate(names)] and len(ours) == len(tables)
     (axes,) = drawing("noise-forms")[0].axes
     shown = {line.get_label(): list(line.get_xdata()) for line in lines_of(axes)}
     forms = ("theorem", "sketch", "lemma")

@@ -14,11 +14,12 @@ rewards. Shapes: sets (n, N, A); V~, U, O and L together (n, N, 4); Q (n, H, cel
 
 The agent is told psi, the base measures, the features, the law of rewards, a bound B on |theta*|_A and bounds S* on the
 natural parameters of next states and of rewards. B and S* are the exact norms of theta*. The bound beta on covariances
-and the self-concordance M are computed from psi; for other continuous families than the package's own they take the
-diameter of psi on the nodes, unless its user states it.
+and the self-concordance M are the family's, or follow from the diameter of psi.
 
 **Deviations** from docs/repair-proof.md:
-- Where features vary within cells nothing is promised (`certificate_delta` is 1). Interpolation errors are in no bound,
+- A family of continuous states for which neither beta and M nor the diameter of psi are stated has the diameter of psi
+  on the nodes in place of the larger one of all states: nothing is promised (`certificate_delta` is 1).
+- Where features vary within cells nothing is promised either. Interpolation errors are in no bound,
   visits count with weights of either sign, so that b and Hbar are approximations, and the total variation of
   `width: interval` is replaced by Pinsker's bound. U_1 - O_1 includes the loss of policies that are constant on cells.
 - Mean rewards need not lie in [0, 1]: r- and r+ are bounded by |c| <= S*, not by 0 and 1 (Section 8).
@@ -43,6 +44,7 @@ from befrl.learning.reward_learner import RewardLearner
 from befrl.numerics import bellman
 from befrl.planning import robust
 
+FUNCTIONS = 4  # V~, U, O and L, which are planned with at once
 GROUP = 1 << 18  # numbers in the tables of a group of rows where features vary within cells: two megabytes
 
 
@@ -85,13 +87,12 @@ class Agent(BaseAgent):
         if not known:
             self.rewards = sets_of(Rewards(model, problem.constants), *options)
             self.learner.reward = RewardLearner(problem, self.rewards.eta * self.rewards.source.unit)
-        # Plans are made on the coarse model. `keep` are its anchors among all, and `anchor` and `cell` map back.
+        # Plans are made on the coarse model; `first_anchors` are its anchors among all, `anchor` and `cell` map back.
         self.coarse, self.anchor = model.coarse if model.smooth else (model, np.arange(model.n_anchors))
-        self.keep = np.unique(self.anchor, return_index=True)[1]
+        self.first_anchors = np.unique(self.anchor, return_index=True)[1]
         self.cell = self.anchor[:: model.space.per_cell] // model.space.per_cell
         self.reach = robust.Reach(self.coarse.family)
-        auto = "interval" if robust.ordered(self.coarse.family) else "bernstein"
-        self.width = auto if parameters.width == "auto" else parameters.width
+        self.width = default_width(self.coarse.family) if parameters.width == "auto" else parameters.width
 
     def plan(self, k):
         problem, model = self.problem, self.coarse
@@ -102,22 +103,24 @@ class Agent(BaseAgent):
         n, shape = problem.n, (problem.n, model.n_cells, model.n_actions)
         share = np.stack([zeta, np.ones_like(zeta), np.ones_like(zeta), -np.ones_like(zeta)]).transpose(1, 2, 3, 0)
         planned = ((1.0 - zeta) * means + zeta * high, high, high, low)
-        planned = np.moveaxis(np.stack([bellman.ordered(part[:, self.keep]) for part in planned]), 0, -1)
-        near = [None if part is None else part[:, self.keep] for part in (v, sets.D, sets.low, sets.high)]
-        soft, bold = (bellman.tables(problem.horizon, shape)[0] for _ in range(2))
-        values = np.empty((n, model.n_anchors, 4))
+        planned = np.moveaxis(np.stack([bellman.ordered(part[:, self.first_anchors]) for part in planned]), 0, -1)
+        parts = (v, sets.D, sets.low, sets.high)
+        sets_of_states = [None if part is None else part[:, self.first_anchors] for part in parts]
+        soft, optimistic = (bellman.tables(problem.horizon, shape)[0] for _ in range(2))
+        values = np.empty((n, model.n_anchors, FUNCTIONS))
         for rows in self._groups():
-            tables = (planned[rows], share[rows], soft[rows], bold[rows])
-            values[rows] = backward(model.space, self._set(near, rows), *tables)
+            tables = (planned[rows], share[rows], soft[rows], optimistic[rows])
+            values[rows] = backward(model.space, self._set(sets_of_states, rows), *tables)
         U, O, L = np.moveaxis(values[..., 1:], -1, 0)
-        refused = np.flatnonzero((U - O > self.parameters.gate[:, None] * (O - L)).any(1))
-        optimistic, policy = self.greedy(bold), self.greedy(soft)
-        if len(refused):
-            policy[refused] = optimistic[refused]
-            L[refused] = pessimistic(model.space, self._set(near, refused), planned[refused][..., -1], bold[refused])
+        rejected = np.flatnonzero((U - O > self.parameters.gate[:, None] * (O - L)).any(1))
+        fallback, policy = self.greedy(optimistic), self.greedy(soft)
+        if len(rejected):
+            policy[rejected] = fallback[rejected]
+            laws, rewards = self._set(sets_of_states, rejected), planned[rejected][..., -1]
+            L[rejected] = pessimistic(model.space, laws, rewards, optimistic[rejected])
         if len(self.cell) > model.n_cells:
             policy = policy.take(self.cell, axis=-1)
-        return Plan(policy, U[:, self.anchor], high, 4, (U - L)[:, self.anchor])
+        return Plan(policy, U[:, self.anchor], high, FUNCTIONS, (U - L)[:, self.anchor])
 
     def _groups(self):
         """The rows in groups whose tables fit into the processor's cache, where features vary within cells."""
@@ -143,9 +146,9 @@ class Agent(BaseAgent):
             return self.problem.uniforms.take(1)[:, 0]
         return np.minimum(1.0, 0.5 * np.abs(self.problem.normals.take(1)[:, 0]))
 
-    def _set(self, near, rows):
-        """The sets of next-state laws of some rows, from their v^, D, v- and v+."""
-        v, D, low, high = (None if part is None else part[rows] for part in near)
+    def _set(self, sets_of_states, rows):
+        """The sets of next-state laws of some rows, from v^, D, v- and v+ of all rows."""
+        v, D, low, high = (None if part is None else part[rows] for part in sets_of_states)
         family, smooth = self.coarse.family, self.coarse.smooth
         if self.width != "interval":
             expectations = family.expectations(v) if smooth else bellman.expectations(family.kernel(v))
@@ -155,22 +158,30 @@ class Agent(BaseAgent):
         return robust.between_smooth(family, low[..., None], high[..., None], self.reach)
 
     def facts(self):
-        # Smaller sets promise nothing, and neither does interpolation.
-        sound = (self.parameters.scale >= 1) & (not self.problem.model.smooth)
-        found = {"certificate_delta": np.where(sound, self.parameters.delta, 1.0), "eta_p": self.states.eta}
+        promised = (self.parameters.scale >= 1) & promises(self.problem.model)  # smaller sets promise nothing
+        found = {"certificate_delta": np.where(promised, self.parameters.delta, 1.0), "eta_p": self.states.eta}
         return found | {"beta": self.states.source.beta, "self_concordance": self.states.source.M}
 
 
-def backward(space, sets, rewards, share, soft, bold):
+def promises(model) -> bool:
+    """Whether the theory covers a model: it contains no interpolation errors, and needs beta and M for all states."""
+    return not model.smooth and model.family.bounds_hold
+
+
+def default_width(family) -> str:
+    return "interval" if robust.ordered(family) else "bernstein"
+
+
+def backward(space, sets, rewards, share, soft, optimistic):
     """V~, U, O and L of some rows at step 1, (n, N, 4); writes Q of T_zeta and of T_1 on cells, (n, H, cells, A) each.
 
     rewards (n, N, A, 4) are the means that the four plan with; `share` as in `robust.py`.
     """
-    V = bellman.functions(*rewards.shape[:2], 4)
+    V = bellman.functions(*rewards.shape[:2], FUNCTIONS)
     for h in reversed(range(soft.shape[1])):
         Q = sets.bounds(V, share)
         Q += rewards
-        soft[:, h], bold[:, h] = space.cell_means(Q[..., 0]), space.cell_means(Q[..., 1])
+        soft[:, h], optimistic[:, h] = space.cell_means(Q[..., 0]), space.cell_means(Q[..., 1])
         V[..., :2] = bellman.largest(Q[..., :2].swapaxes(-1, -2))
         played = playable(space, soft[:, h])
         V[..., 2] = bellman.largest(np.where(played, Q[..., 2], -np.inf))
@@ -178,12 +189,12 @@ def backward(space, sets, rewards, share, soft, bold):
     return V
 
 
-def pessimistic(space, sets, low, bold):
+def pessimistic(space, sets, low, optimistic):
     """L_1 (n, N) of the greedy policy of T_1, from its Q on cells and the mean rewards r-."""
     V = bellman.functions(*low.shape[:2], 1)
-    for h in reversed(range(bold.shape[1])):
+    for h in reversed(range(optimistic.shape[1])):
         Q = low + sets.bounds(V, -np.ones((len(V), 1, 1, 1)))[..., 0]
-        V[..., 0] = -bellman.largest(np.where(playable(space, bold[:, h]), -Q, -np.inf))
+        V[..., 0] = -bellman.largest(np.where(playable(space, optimistic[:, h]), -Q, -np.inf))
     return V[..., 0]
 
 

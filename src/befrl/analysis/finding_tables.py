@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from befrl.analysis import columns, regret_tables
+from befrl.analysis.components.certified import MULTIPLES
 from befrl.analysis.findings import case_name, of_component, regret_text, share_text, significant, span_text
 from befrl.common import tidy
 from befrl.common.errors import InputError
@@ -81,11 +82,13 @@ def certified(layout) -> str:
     """BEF-SEED beside its rivals on every instance, and how often its certificates were broken."""
     regrets = {name: table for name, table in of_component(layout, "certified", "regrets")}
     checks = pd.concat([table for _, table in of_component(layout, "certified", "certificates")])
+    theory, reduced = MULTIPLES
     said = []
     for multiple, part in checks.groupby("multiple", sort=False):
         count, broken = (part["seeds"] * part["episodes"]).sum(), part["broken_episodes"].sum()
         said.append(f"- Radii times {multiple:g}: {broken:,} of {count:,} certificates are below the regret.\n")
-    rows, own = [], checks[checks["multiple"] == 1].set_index(["instance", "track"])
+    said += _paired(pd.concat(regrets.values()))
+    rows, own = [], checks[checks["multiple"] == theory].set_index(["instance", "track"])
     for (name, track), part in pd.concat(regrets.values()).groupby(["instance", "track"], sort=True):
         check = own.loc[(name, track)]
         first = "-" if pd.isna(check["first_k"]) else f"{check['first_k']:.0f}"
@@ -94,9 +97,20 @@ def certified(layout) -> str:
         rows.append((about, *means, f"{check['certified_share']:.2f}", first))
     shown = next(iter(regrets.values()))
     kinds = [f"{row.agent}, {row.role}" for row in shown[shown["track"] == shown["track"].iloc[0]].itertuples()]
-    kinds = [kind.replace(", set", ", radii x 0.1") for kind in kinds]
+    kinds = [kind.replace(", set", f", radii x {reduced:g}") for kind in kinds]
     head = ("case", "random", *kinds, "certificates / HK", "below HK/2 from k =")
     return "\n".join(("".join(said), _table(head, rows)))
+
+
+def _paired(regrets):
+    """In how many cases BEF-SEED with theoretical constants has less or more regret than each tuned rival."""
+    for rival, part in regrets[regrets["role"] == "tuned"].groupby("agent", sort=False):
+        less, more = (part["difference_low"] > 0).sum(), (part["difference_high"] < 0).sum()
+        yield (
+            f"- Against tuned {rival}, bef-seed with theoretical constants has significantly less regret in {less} of "
+            f"{len(part)} cases, significantly more in {more}, and neither in {len(part) - less - more} (paired "
+            "intervals, not corrected for multiplicity).\n"
+        )
 
 
 def untuned(layout, cases, rivals) -> str:

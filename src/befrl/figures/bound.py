@@ -1,5 +1,7 @@
 """From how many episodes on the bounds of the theorems are below the trivial one, on every instance, beside our K."""
 
+import numpy as np
+
 from befrl.figures.support import style
 
 SCOPE = "component"
@@ -38,14 +40,16 @@ def rows(tables) -> dict[str, dict]:
 
 def draw(tables):
     found = rows(tables)
-    lines = range(len(found))
+    lines = np.arange(len(found))
     columns = {key: [row[key] for row in found.values()] for key in ("ours", *FIRSTS)}
     figure, axis = style.subplots(figsize=(style.WIDTH, 0.9 + 0.125 * len(found)))
     axis.hlines(lines, columns["ours"], columns[PAPER], color="0.8", linewidth=0.8)
     axis.plot(columns["ours"], lines, color="black", marker="|", markersize=6, linestyle="none", label="our K")
     for key, (label, agent, marker) in FIRSTS.items():
         look = {"color": style.colour(agent), "marker": marker, "markersize": 3.5, "linestyle": "none"}
-        axis.plot(columns[key], lines, label=label, **look)
+        first = np.array(columns[key])
+        known = np.isfinite(first)
+        axis.plot(first[known], lines[known], label=label, **look)
     axis.set_yticks(lines, list(found))
     axis.set(xscale="log", xlabel="first K with a bound below H K", ylim=(len(found) - 0.5, -0.5), xlim=(1, None))
     axis.tick_params(axis="y", length=0)
@@ -62,6 +66,9 @@ def describe(tables):
     values |= {"random": min(fact(table, "first K, random") for table in facts)}
     played = [row for row in found.values() if row["ours"] == row["ours"]]
     values |= {"short": min((row[PAPER] / row["ours"] for row in played), default=float("nan"))}
-    seeds = [min(row[key] for key in FIRSTS if key != PAPER) for row in found.values()]
-    values |= {"seed_least": min(seeds), "seed_most": max(seeds)}
+    ours = {name: [row[key] for key in FIRSTS if key != PAPER and row[key] == row[key]] for name, row in found.items()}
+    best = [min(firsts) for firsts in ours.values() if firsts] or [float("nan")]
+    values |= {"seed_least": min(best), "seed_most": max(best)}
+    for key, number in (("without", 0), ("first_only", 1)):
+        values[key] = ", ".join(name for name, firsts in ours.items() if len(firsts) == number) or "none"
     return values | {"eta": fact(facts[0], "eta"), "delta": fact(facts[0], "delta")}

@@ -49,6 +49,8 @@ def draw(tables):
 
 def describe(tables):
     summary, rows = tables[0]["summary"], shown(tables[0]["certificates"])
+    if rows.empty:
+        return style.case(summary) | {"empty": True}
     best = rows.iloc[0]
     values = {"best": best["agent"], "share": best["certified_share"], "broken": int((rows["broken"] > 0).sum())}
     return style.case(summary[summary["variant"].isin(rows["variant"])]) | values

@@ -14,16 +14,20 @@ TABLES = {
 }
 RANGE = (0.02, 50.0)  # ratios beyond are drawn at its ends
 DOTS = {"linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.8}
-LABELS = {"set": "radii x 0.1"}
+
+
+def reduced(tables) -> float:
+    """The smaller multiple of the radii of BEF-SEED."""
+    return min(table["certificates"]["multiple"].min() for table in tables)
 
 
 def draw(tables):
-    tables = [table["regrets"] for table in tables]
+    roles, tables = {"set": f"radii x {reduced(tables):g}"}, [table["regrets"] for table in tables]
     size = (style.WIDTH, 1.4 + 0.26 * max(3, len(tables)))
     figure, axes = style.subplots(1, len(TRACKS), figsize=size, sharey=True)
     for axis, track in zip(axes, TRACKS, strict=True):
         for line, table in enumerate(tables):
-            _ratios(axis, line, table[table["track"] == track].iloc[1:])
+            _ratios(axis, line, table[table["track"] == track].iloc[1:], roles)
         axis.axvline(1.0, color=style.GREY, linewidth=0.8, zorder=0)
         axis.set(xscale="log", xlim=(RANGE[0] / 1.4, RANGE[1] * 1.4), title=TRACKS[track])
     axes[0].set_yticks(range(len(tables)), [table["instance"].iloc[0] for table in tables])
@@ -37,7 +41,7 @@ def draw(tables):
     return figure
 
 
-def _ratios(axis, line, rows):
+def _ratios(axis, line, rows, roles):
     """The rows of an instance and track, without that of BEF-SEED itself; those of an agent on the same height."""
     agents = list(dict.fromkeys(rows["agent"]))
     for row in rows.itertuples():
@@ -47,7 +51,7 @@ def _ratios(axis, line, rows):
         alike = row.difference_low <= 0 <= row.difference_high
         look = {"color": colour, "marker": marker or "o", "markerfacecolor": face, "alpha": 0.35 if alike else 1.0}
         axis.plot(min(max(row.ratio, RANGE[0]), RANGE[1]), at, **look, **DOTS)
-        label = f"{row.agent}, {LABELS.get(row.role, row.role)}"
+        label = f"{row.agent}, {roles.get(row.role, row.role)}"
         axis.plot([], [], label=label, **look | {"alpha": 1.0}, **DOTS)
 
 
@@ -59,7 +63,8 @@ def describe(tables):
         values[f"{role}_pairs"] = len(rows)
         values[f"{role}_better"] = sum(row.difference_low > 0 for row in rows)
         values[f"{role}_worse"] = sum(row.difference_high < 0 for row in rows)
-    for name, multiple in (("theory", 1.0), ("tenth", 0.1)):
+    values["multiple"] = reduced(tables)
+    for name, multiple in (("theory", 1.0), ("reduced", values["multiple"])):
         rows = [table[table["multiple"] == multiple] for table in checked]
         values[f"{name}_episodes"] = sum(int((part["seeds"] * part["episodes"]).sum()) for part in rows)
         values[f"{name}_broken"] = sum(int(part["broken_episodes"].sum()) for part in rows)

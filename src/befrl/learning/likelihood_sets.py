@@ -39,7 +39,10 @@ TINY, NEAR = 1e-300, 1e-3
 
 @dataclass(frozen=True)
 class Sets:
-    """D (rows, N, A), and for p = 1 the ends v- and v+ of an interval, (rows, N, A) each, otherwise None."""
+    """Bounds of the divergence of each law from its estimate and, for p = 1, intervals of its natural parameter.
+
+    Divergences D (rows, N, A); ends v- and v+ of the intervals, (rows, N, A) each, or None for p > 1.
+    """
 
     D: np.ndarray
     low: np.ndarray | None

@@ -50,57 +50,58 @@ def information(source, steps):
 
 def theorem_1(states, rewards, H, K, delta, c, omega, span=1.0):
     """The bound of Theorem 1; `rewards` is None if they are known, and omega is 2 for `width: interval`, else 1."""
-    sets = _sets(states, rewards)
-    Y = H * _sum(states, 2 * omega**2, 1, H, K, sets, delta)
-    total = Y + _rewards(rewards, H, K, sets, delta, span) + H * (H + 1) / 2 * math.log(1 / delta)
+    sets = _number_of_sets(states, rewards)
+    Y = H * _sum_of_roots(states, 2 * omega**2, 1, H, K, sets, delta)
+    total = Y + _sum_for_rewards(rewards, H, K, sets, delta, span) + H * (H + 1) / 2 * math.log(1 / delta)
     return span * TAIL * (1 + 2 * c) * total
 
 
 def theorem_2(states, rewards, H, K, delta, c, span=1.0):
     """The bound of Theorem 2."""
-    sets, late = _sets(states, rewards), math.log(1 / delta)
+    sets, log_delta = _number_of_sets(states, rewards), math.log(1 / delta)
     b, gamma, least = radius(states, H * K, sets, delta), information(states, H * K), np.inf
-    for factor, lost in _widths(states, H, b, gamma):
+    for factor, excluded in _bounds_on_divergence(states, H, b, gamma):
         if states.one_hot:
-            once = b * states.pairs
-            total = 2 * once * np.log(H * K)
+            per_episode = b * states.pairs
+            total = 2 * per_episode * np.log(H * K)
         else:
-            once = 3 * np.maximum(1.0, factor * b)
-            total = once / 3 * 2 * gamma / math.log(2)
-        Gamma = TAIL * (total + np.minimum(H, once) * late)
-        rest = TAIL * (H * lost + _rewards(rewards, H, K, sets, delta, span) + H * (H + 1) / 2 * late)
+            per_episode = 3 * np.maximum(1.0, factor * b)
+            total = per_episode / 3 * 2 * gamma / math.log(2)
+        Gamma = TAIL * (total + np.minimum(H, per_episode) * log_delta)
+        Y_r = _sum_for_rewards(rewards, H, K, sets, delta, span)
+        rest = TAIL * (H * excluded + Y_r + H * (H + 1) / 2 * log_delta)
         a = ROOT * np.sqrt(2 * H * Gamma)
         A = ROOT / 2 * H * np.sqrt(Gamma * K) + LINEAR * H * Gamma + rest
         least = np.minimum(least, (1 + 2 * c) * np.square(a / 2 + np.sqrt(np.square(a) / 4 + A)))
     return span * least
 
 
-def _sets(states, rewards):
+def _number_of_sets(states, rewards):
     """N, the number of confidence sets."""
     return states.sets + (rewards.sets if rewards else 0)
 
 
-def _rewards(source, H, K, sets, delta, span):
+def _sum_for_rewards(source, H, K, sets, delta, span):
     """Y_r; the bad visits of one-hot features are counted in Y."""
     if source is None:
         return 0.0
-    return _sum(source, 8 * source.beta / span**2, 0 if source.one_hot else 1, H, K, sets, delta)
+    return _sum_of_roots(source, 8 * source.beta / span**2, 0 if source.one_hot else 1, H, K, sets, delta)
 
 
-def _sum(source, weight, lose, H, K, sets, delta):
-    """The sum over HK visits of min{1, sqrt(weight D)}, or of `lose` where Lemma D gives no bound on D."""
+def _sum_of_roots(source, weight, cost, H, K, sets, delta):
+    """The sum over HK visits of min{1, sqrt(weight D)}, or of `cost` where Lemma D gives no bound on D."""
     b, gamma, least = radius(source, H * K, sets, delta), information(source, H * K), np.inf
-    for factor, lost in _widths(source, H, b, gamma):
+    for factor, excluded in _bounds_on_divergence(source, H, b, gamma):
         if source.one_hot:
             squared = 8 * weight * b * source.pairs
         else:
             squared = np.maximum(1.0, weight * factor * b) * 2 * gamma / math.log(2)
-        least = np.minimum(least, lose * lost + np.sqrt(squared * H * K))
+        least = np.minimum(least, cost * excluded + np.sqrt(squared * H * K))
     return least
 
 
-def _widths(source, H, b, gamma):
-    """Lemma D: pairs of a factor f with D <= f b x (one-hot: b/n), and a number of visits at which this may fail."""
+def _bounds_on_divergence(source, H, b, gamma):
+    """Lemma D: pairs of a factor f with D <= f b x (one-hot: b/n), and the number of visits at which this may fail."""
     if source.one_hot:
         return [(1.0, H * source.pairs)]
     bad = H * gamma / math.log(2)
@@ -108,8 +109,8 @@ def _widths(source, H, b, gamma):
         return [(1.0, bad)]
     rho = 1 + source.M * source.S
     found = [(source.beta * rho / source.alpha, bad)]
-    for e in EPSILONS:
-        q = (math.expm1(e) - e) / (math.expm1(-e) + e) * math.exp(2 * e)
-        early = np.maximum(1.0, 2 * rho * b * (source.M / e) ** 2 / source.alpha)
-        found.append((q, bad + (H + 2 * early) * gamma / math.log(2)))
+    for epsilon in EPSILONS:
+        q = (math.expm1(epsilon) - epsilon) / (math.expm1(-epsilon) + epsilon) * math.exp(2 * epsilon)
+        unsettled = H + 2 * np.maximum(1.0, 2 * rho * b * (source.M / epsilon) ** 2 / source.alpha)
+        found.append((q, bad + unsettled * gamma / math.log(2)))
     return found

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
+PHI = float(ndtr(-1.0))  # the chance of optimism that the proof needs
 TERMS = ("transition", "deviation", "reward", "noise", "learning", "bad rounds, estimation", "bad rounds, learning")
 
 
@@ -55,7 +56,7 @@ def terms(z):
     error, noise = np.sqrt(radius["r"] / (2 * z["alpha_r"])), z["c"] * np.sqrt(x * d * np.log(d * K / delta))
     late = np.sqrt(1 - 2 * np.log(delta))  # sqrt(log(e/delta^2))
     twice = np.sqrt(-2 * np.log(delta))  # sqrt(log(1/delta^2))
-    learning = z["beta_r"] * np.sqrt(x) * (1 + np.sqrt(np.log(d / delta))) / ndtr(-1.0)
+    learning = z["beta_r"] * np.sqrt(x) * (1 + np.sqrt(np.log(d / delta))) / PHI
     steps, norms, short = np.sqrt(K * H), np.sqrt(gamma["r"]), np.sqrt(d * np.log1p(growth))
     transition = 2 * H * np.sqrt(2 * z["beta_p"] / z["alpha_p"] * radius["p"] * gamma["p"])
     theorem = {
@@ -95,7 +96,12 @@ def terms(z):
 
 
 def first_below(bound, slope):
-    """The smallest whole K with bound(K) < slope K, by bisection; bound(K)/K must decrease in K, towards 0."""
+    """The smallest whole K with bound(K) < slope K, by bisection; bound(K)/K must decrease in K, towards 0.
+
+    NaN if the bound is NaN.
+    """
+    if math.isnan(bound(1.0)):
+        return math.nan
     high = 1
     while bound(float(high)) >= slope * high:
         high *= 2

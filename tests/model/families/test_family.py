@@ -264,3 +264,16 @@ def test_a_family_restricted_to_one_pair_has_its_law(rng):
 def test_a_continuous_family_without_psi_is_rejected():
     with pytest.raises(InputError, match="has no psi: give `statistic`"):
         ContinuousFamily(SmoothBox([np.linspace(0, 1, 3)], 4))
+
+
+def test_bounds_hold_if_psi_is_known_on_all_states_or_its_diameter_is_stated(rng):
+    """Nodes are inside the cells, so that the diameter there is too small; it is found without a table of all pairs."""
+    psi = rng.standard_normal((600, 2))
+    finite = FiniteFamily(FiniteSpace(600), psi, np.zeros(600))
+    longest = max(np.linalg.norm(psi - x, axis=1).max() for x in psi)
+    assert finite.diameter == pytest.approx(longest, rel=1e-14) and finite.bounds_hold
+    unstated = exponential()
+    assert 0.98 * 2 < unstated.diameter == np.ptp(unstated.psi) < 2 and not unstated.bounds_hold
+    stated = ContinuousFamily(unstated.space, unstated.statistic, diameter=2.0)
+    assert stated.bounds_hold and (stated.covariance_bound, stated.self_concordance) == (1.0, 2.0)
+    assert not quadratic().bounds_hold and all(family().bounds_hold for family in (masked, normal, circle, line))

@@ -1,9 +1,9 @@
 """BEF-SEED beside three rivals, and how often its certificates are broken, with unknown and with known rewards.
 
-BEF-SEED plays with its theoretical constants, and with a tenth of its radii, for which nothing is promised. Each rival
-plays with theoretical constants and with tuned ones, which `tuning.halve` chooses on tuning seeds, with fewer
-configurations than in the cases of a study. All agents meet the same random numbers, so that differences are paired.
-The certificates of BEF-SEED with theoretical constants are checked on more seeds than the rivals play.
+BEF-SEED plays with its theoretical constants, and with smaller radii, for which nothing is promised. Each rival plays
+with theoretical constants and with tuned ones, which `tuning.halve` chooses on tuning seeds, with fewer configurations
+than in the cases of a study. All agents meet the same random numbers, so that differences are paired. The certificates
+of BEF-SEED with theoretical constants are checked on more seeds than the rivals play.
 """
 
 import math
@@ -18,7 +18,7 @@ from befrl.experiment.settings import setting_text
 from befrl.experiment.spec import RunSpec
 
 OURS = "bef-seed"
-MULTIPLES = (1.0, 0.1)  # of the radii of BEF-SEED
+MULTIPLES = (1.0, 0.1)  # of the radii of BEF-SEED: those of its theory, and smaller ones
 ETA = [0.01, 100]
 RIVALS = {  # ranges of tuning
     "bef-rlsvi": {"x": [0.01, 10000], "eta": ETA},

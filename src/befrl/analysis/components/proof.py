@@ -21,11 +21,11 @@ from befrl.experiment.episodes import play
 from befrl.experiment.loop import Lookup
 from befrl.experiment.spec import RunSpec
 from befrl.learning.confidence import log_determinant
+from befrl.model.theorem import PHI
 from befrl.numerics import linalg
 
 ALGORITHM = "bef-rlsvi"
 DELTA = 0.05
-OPTIMISTIC = 0.5 * math.erfc(1 / math.sqrt(2))  # Phi(-1)
 MULTIPLES, BAD_MULTIPLES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8), (1.0, 1e-6)  # of x_k, for optimism and for bad rounds
 SMALL, DEFAULT, LARGE = 0.1, 1.0, 10.0  # eta; SMALL is a share of the eta above which no round is bad
 MARKS = 14  # episodes of the tables, evenly spaced on a logarithmic axis
@@ -174,6 +174,5 @@ def _optimism(log, marks):
     for k in marks:
         shares = (log["gap"][:, first - 1 : k] >= 0.0).mean(1)
         numbers = share_with_interval(shares, LEVEL, ("share", "low", "high"))
-        numbers["high"] = min(1.0, numbers["high"])
-        yield {"x": log["x"][0, 0], "first": first, "k": k, **numbers, "promised": OPTIMISTIC}
+        yield {"x": log["x"][0, 0], "first": first, "k": k, **numbers, "promised": PHI}
         first = k + 1

@@ -1,6 +1,6 @@
 """Theorem 1 in numbers: its bound against the trivial one, its noise scale, and its Assumption 1, on an instance.
 
-Beside it stand Theorems 1 and 2 of bef-seed, at its defaults and with unknown rewards.
+Beside it stand Theorems 1 and 2 of bef-seed, at its defaults and with unknown rewards; NaN where they do not hold.
 
 The bound is vacuous until it is below the trivial one, H K times the span of the true mean rewards. It is also compared
 with the regret of uniformly random play, K (V* - V^uniform). Constants are the instance's, on the compact set of
@@ -13,10 +13,10 @@ import math
 import numpy as np
 
 from befrl import agents
+from befrl.agents import bef_seed
 from befrl.learning import likelihood_sets
 from befrl.model import constants, seed_theorem
 from befrl.model.theorem import TERMS, confidence, first_below, noise_scales, terms
-from befrl.planning import robust
 
 C = math.sqrt(2)  # the theorem's universal constant c; the smallest that its lemma on the noise allows (claim C30)
 WIDER = 10.0
@@ -82,16 +82,20 @@ def settings(instance):
 
 
 def seed_bounds(instance):
-    """The bounds of bef-seed as functions of K."""
+    """The bounds of bef-seed as functions of K; NaN if nothing is promised, that of Theorem 2 also for `interval`."""
     given, H = agents.parameters("bef-seed", {}), instance.horizon
     states, rewards = likelihoods(instance)
-    omega = 2 if robust.ordered(instance.model.family) else 1  # by the default, `width: auto`
+    promised, interval = bef_seed.promises(instance.model), bef_seed.default_width(instance.model.family) == "interval"
     span = float(np.ptp(instance.model.reward.mean(np.array([-rewards.S, rewards.S]))))  # of r- and r+
 
     def first(K):
-        return seed_theorem.theorem_1(states, rewards, H, K, given.delta, given.gate, omega, span)
+        if not promised:
+            return math.nan
+        return seed_theorem.theorem_1(states, rewards, H, K, given.delta, given.gate, 2 if interval else 1, span)
 
     def second(K):
+        if not promised or interval:
+            return math.nan
         return seed_theorem.theorem_2(states, rewards, H, K, given.delta, given.gate, span)
 
     return {"bef-seed, Theorem 1": first, "bef-seed, Theorem 2": second}

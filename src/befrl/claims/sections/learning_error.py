@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import ndtri
 
-from befrl.claims.toolbox.chances import PHI
 from befrl.claims.toolbox.exact import root
 from befrl.claims.toolbox.search import search
-from befrl.model.theorem import noise_scales, theorem_x
+from befrl.model.theorem import PHI, noise_scales, theorem_x
 
 ONE = Fraction(1)
 SQUARED = {"between": ("theorem", "lemma squared")}  # a reading of C52 that others build on

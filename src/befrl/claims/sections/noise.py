@@ -5,11 +5,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import gammaincc, log_ndtr, ndtr
+from scipy.special import gammaincc, log_ndtr
 
 from befrl.claims.toolbox.chances import LEVEL, upper_limit
 from befrl.claims.toolbox.evidence import Evidence
 from befrl.claims.toolbox.search import search
+from befrl.model.theorem import PHI
 
 DRAWS = 400  # simulated noises per trial
 ONE = Fraction(1)
@@ -49,7 +50,7 @@ def _scaled(rng, case, step):
 
 def gaussian_anti_concentration(rng, trials, length=1.0, factor=1.0, order=2):
     """C31: P(u'xi >= 1) >= Phi(-1)."""
-    bound = factor * ndtr(-1.0)
+    bound = factor * PHI
     directions = [_direction(rng, int(rng.choice((1, 2, 3, 5, 10, 30)))) for _ in range(trials)]
     directions = [length * u / np.linalg.norm(u, order) for u in directions]
     draws = DRAWS * max(1, 100 // trials)

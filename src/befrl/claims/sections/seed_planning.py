@@ -7,9 +7,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from befrl.claims.toolbox.curvature import exp_rest
 from befrl.claims.toolbox.search import search
-
-SPREAD = 30.0  # largest range of an exponent, beyond which rounding decides
-UNTRIED = -1.0  # the score of what is not tried
+from befrl.claims.toolbox.seed import SKIPPED, SPREAD, backward, bernstein
 
 
 def kl_ball(rng, trials, two=2, edge="sup", linear=True, reachable=True, pinsker=False):
@@ -84,7 +82,7 @@ def ordered(rng, trials, absolute=True, ordering=True, alone=False, ties=False, 
             np.multiply.outer([low, low + width, low + width * np.clip(case["share"], 0, 1)], psi) + case["base"]
         )
         if np.ptp(exponents, 1).max() > SPREAD:
-            return UNTRIED
+            return SKIPPED
         minus, plus, law = softmax(exponents, axis=1)
         apart = np.abs(plus - minus).sum() / 2
         order = np.argsort(psi, kind="stable") if ordering else np.arange(len(psi))
@@ -142,16 +140,14 @@ class Sets:
 
     def width(self, V):
         """upper(V) - P^V, (S, A)."""
-        mean, span = self.estimate @ V, np.ptp(V)
+        mean = self.estimate @ V
         if self.mean:
             return 0 * mean
         if self.intervals:
             tv = np.append(0.0, np.abs(np.diff(V)).cumsum())
             change = self.plus - self.minus
-            return np.minimum(V.max() - mean, np.minimum(change @ tv / 2, span * np.abs(change).sum(-1) / 2))
-        variance = (self.estimate * (V - mean[..., None]) ** 2).sum(-1)
-        bernstein = np.sqrt(2 * variance * self.D) + (V.max() - mean) * self.D
-        return np.minimum(np.minimum(bernstein, span * np.sqrt(self.D / 2)), V.max() - mean)
+            return np.minimum(V.max() - mean, np.minimum(change @ tv / 2, np.ptp(V) * np.abs(change).sum(-1) / 2))
+        return bernstein(mean, (self.estimate * (V - mean[..., None]) ** 2).sum(-1), V, self.D)
 
     def true(self, V):
         """T* V."""
@@ -170,14 +166,8 @@ class Sets:
         return [self.recursion(T, policy)[0][0] for T in (self.true, self.above, self.below)]
 
     def recursion(self, T, policy=None):
-        """Values (H + 1, S) and actions (H, S) of the backward recursion with T, greedy or along a policy (H, S)."""
-        S = len(self.r)
-        V, actions = np.zeros((self.H + 1, S)), np.zeros((self.H, S), int)
-        for h in reversed(range(self.H)):
-            Q = T(V[h + 1])
-            actions[h] = Q.argmax(1) if policy is None else policy[h]
-            V[h] = Q[np.arange(S), actions[h]]
-        return V, actions
+        """Values and actions of the backward recursion with one of the operators T."""
+        return backward(T, self.H, len(self.r), policy)
 
 
 def domination(rng, trials, mean=False, estimated=False, mirrored=False):
@@ -191,7 +181,7 @@ def domination(rng, trials, mean=False, estimated=False, mirrored=False):
     def violation(case):
         sets, V = Sets(case, mean, estimated, mirrored), np.asarray(case["V"])
         if not sets.tame:
-            return UNTRIED
+            return SKIPPED
         best, U = (sets.recursion(T)[0][0] for T in (sets.true, sets.above))
         value, O, L = sets.values(np.argmax(case["scores"], -1)[: sets.H])
         operators = np.maximum(sets.true(V) - sets.above(V), sets.below(V) - sets.true(V)) / max(np.ptp(V), 1.0)
@@ -232,7 +222,7 @@ def gate(rng, trials, closed=True, certificate="U", bound="O", recomputed=True):
     def violation(case):
         sets, zeta, c = Sets(case), np.clip(case["zeta"], 0, 1), abs(case["c"])
         if not sets.tame:
-            return UNTRIED
+            return SKIPPED
 
         def between(V):
             return (1 - zeta) * (sets.hat + sets.estimate @ V) + zeta * sets.above(V)

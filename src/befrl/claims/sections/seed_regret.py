@@ -7,8 +7,9 @@ from scipy.special import log_softmax
 
 from befrl.claims.toolbox.chances import LEVEL, lower_limit
 from befrl.claims.toolbox.search import search
+from befrl.claims.toolbox.seed import SKIPPED, backward, bernstein, uncovered
+from befrl.model.seed_theorem import TAIL
 
-TAIL = 1.582
 BETA_R = 1.0  # Gaussian rewards of variance 1
 RUNS, EPISODES, FAILURE = 300, 7_000, 0.02
 MEANS, C = np.array([0.1, 0.9]), 0.05
@@ -27,13 +28,13 @@ def regret_bound(rng, trials, lead=4, rewards=8, first_visits=True, gate="both",
         if case["kind"] == "widths":
             cells = case["cells"] if "cells" in case else np.zeros(case["shape"], int)
             Y = _bound(case["X"], *cells.shape, lead, rewards, first_visits, case)
-            return _uncovered(_sum_of_widths(cells, case), Y)
+            return uncovered(_sum_of_widths(cells, case), Y)
         if case["kind"] == "episode":
             regret, widths = _episode(case, gate != "no gate")
-            return _uncovered(regret, (1 if gate == "no factor" else 1 + 2 * case["c"]) * widths)
+            return uncovered(regret, (1 if gate == "no factor" else 1 + 2 * case["c"]) * widths)
         if case["kind"] == "rare state":
             return _rare_state(case, cut)
-        return _uncovered(lower_limit(_failures(case["seed"], optimism), RUNS, LEVEL), 2 * FAILURE)
+        return uncovered(lower_limit(_failures(case["seed"], optimism), RUNS, LEVEL), 2 * FAILURE)
 
     whole = {"kind": "runs", "seed": int(rng.integers(2**32))}
     edges = [*EDGES, whole]
@@ -67,27 +68,22 @@ def _episode(case, gated):
     H, S = case["policy"].shape
 
     def upper(V):
-        mean, room = hat @ V, V.max() - hat @ V
-        variance = (hat * np.square(V - mean[..., None])).sum(-1)
-        return mean + np.minimum(np.minimum(np.sqrt(2 * variance * D) + room * D, np.ptp(V) * np.sqrt(D / 2)), room)
+        mean = hat @ V
+        return mean + bernstein(mean, (hat * np.square(V - mean[..., None])).sum(-1), V, D)
 
-    def backward(reward, expect, policy=None):
-        V, chosen = np.zeros(S), np.empty((H, S), int)
-        for h in reversed(range(H)):
-            Q = reward + expect(V)
-            chosen[h] = Q.argmax(1) if policy is None else policy[h]
-            V = Q[np.arange(S), chosen[h]]
-        return V[0], chosen
+    def planned(reward, expect, policy=None):
+        V, actions = backward(lambda V: reward + expect(V), H, S, policy)
+        return V[0, 0], actions
 
     def values(policy):
-        return backward(high, upper, policy)[0], backward(low, lambda V: -upper(-V), policy)[0]
+        return planned(high, upper, policy)[0], planned(low, lambda V: -upper(-V), policy)[0]
 
-    U, bold = backward(high, upper)
+    U, bold = planned(high, upper)
     policy = case["policy"]
     O, L = values(policy)
     if gated and U - O > case["c"] * (O - L):
         policy = bold
-    best, value = (backward(r, lambda V: P @ V, each)[0] for each in (None, policy))
+    best, value = (planned(r, lambda V: P @ V, each)[0] for each in (None, policy))
     width = np.minimum(1, np.sqrt(8 * BETA_R / 2) * x)
     total, law = 0.0, np.eye(S)[0]
     for h in range(H):
@@ -115,7 +111,7 @@ def _rare_state(case, cut):
     kept_open = c * p * unseen >= 1 + 4 * np.sqrt(2 * b)  # U - O, after one visit of each action, is at most this
     bound = TAIL * (1 + 2 * c) * (_bound(4, K, 2, 4, 8, True, {"omega": 1, "b": 0.0, "b_r": b}) + 3 * np.log(1 / delta))
     likely = K * np.log1p(-p) > np.log(2 * delta)
-    return _uncovered(K - 2, bound) if kept_open and likely else -1.0
+    return uncovered(K - 2, bound) if kept_open and likely else SKIPPED
 
 
 @functools.lru_cache(4)
@@ -164,11 +160,6 @@ def _draw(rng):
     case = {"r": rng.random((S, A)), "x": 10.0 ** rng.uniform(-2, 0, (S, A)), "off": rng.uniform(-1, 1, (S, A))}
     case |= {"policy": rng.integers(0, A, (H, S)), "c": 10.0 ** rng.uniform(-2, 1), "wider": 10.0 ** rng.uniform(0, 1)}
     return {"kind": "episode", "true": true, "hat": true + step} | case
-
-
-def _uncovered(left, right):
-    """The share of the left side that the right side leaves uncovered; no instance if the left side is rounding."""
-    return float(1 - right / left) if left > 1e-9 else -1.0
 
 
 ONE = {"kind": "widths", "X": 1, "omega": 1}

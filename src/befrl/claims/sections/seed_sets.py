@@ -11,11 +11,10 @@ from befrl.claims.toolbox.curvature import divergence, g
 from befrl.claims.toolbox.evidence import Evidence
 from befrl.claims.toolbox.regions import Case, Runs, simulate
 from befrl.claims.toolbox.search import Worst, listed, search
+from befrl.claims.toolbox.seed import SKIPPED, SPREAD
 
 DELTAS = (0.5, 0.1, 0.01, 1e-4)  # the failure rates that are tested
-SPREAD = 30.0  # largest range of an exponent, beyond which rounding decides
-CONDITION = 1e8  # the same for the largest condition of a matrix
-UNTRIED = -1.0  # the score of what is not tried
+CONDITION = 1e8  # largest condition of a matrix, beyond which rounding decides
 
 
 def coverage(rng, trials, share=1, shared=True, ball=False, coupled=False):
@@ -154,7 +153,7 @@ def self_concordance(rng, trials, M=1, lower=True, upper=True, other=False):
     def violation(case):
         psi, w = case["psi"], case["w"]
         if max(_range(psi, case["base"], v) for v in (case["v"], case["v"] + w)) > SPREAD:
-            return UNTRIED
+            return SKIPPED
         radius = float(M) * _diameter(psi) * np.linalg.norm(w)
         start, end = (_mass(psi, case["base"], v) for v in (case["v"], case["v"] + w))
         along, across = [[_spread(psi, mass, x) for mass in (start, end)] for x in (w, case["x"])]
@@ -219,7 +218,7 @@ def ellipsoid(rng, trials, weighted=True, size=1, features=True, blocks=1, algor
         M, error, prior = _diameter(psi), case["error"], case["eta"] * _positive(case["root"])
         ends = np.concatenate([U @ case["theta"], U @ (case["theta"] + error)])
         if case["eta"] < 1e-6 or n.min() < 0 or max(_range(psi, case["base"], v) for v in ends) > SPREAD:
-            return UNTRIED
+            return SKIPPED
         masses = [_mass(psi, case["base"], u @ case["theta"]) for u in U]
         C = np.array([_covariance(psi, mass) for mass in masses])
         steps = U @ error
@@ -243,7 +242,7 @@ def ellipsoid(rng, trials, weighted=True, size=1, features=True, blocks=1, algor
                 X = np.minimum(X, np.sqrt(2 * b) * length_of(ellipse(X)[1]))
         bar, small = ellipse(X)
         if np.linalg.cond(bar) > CONDITION:
-            return UNTRIED
+            return SKIPPED
         E = b * np.array([np.linalg.eigvals(each).real.max() for each in C @ small])
         D = np.minimum(2 * g(M * X) * E, _diameter(psi) ** 2 / 8 * (X**2 if size else np.inf))
         return float(

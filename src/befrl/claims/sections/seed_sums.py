@@ -4,12 +4,12 @@ import numpy as np
 
 from befrl.claims.toolbox.batches import evidence_of
 from befrl.claims.toolbox.search import Worst, search
-
-TAIL = 1.582
+from befrl.claims.toolbox.seed import uncovered
+from befrl.model.seed_theorem import TAIL
 
 
 def frozen(rng, trials, total=2, once=3, bad=1, cells=1, capped=True, good=True, logarithm=2):
-    """S9: the elliptical lemma for a design V_k that is frozen in each episode.
+    """S09: the elliptical lemma for a design V_k that is frozen in each episode.
 
     total     of gamma/log(logarithm), the bound of the sum of min{1, x} over good visits; not `capped`: of x;
               not `good`: over all visits
@@ -20,14 +20,14 @@ def frozen(rng, trials, total=2, once=3, bad=1, cells=1, capped=True, good=True,
 
     def violation(case):
         if "visits" in case:
-            return _uncovered(_bad_visits(case["visits"]), cells * case["visits"].sum(1).max())
+            return uncovered(_bad_visits(case["visits"]), cells * case["visits"].sum(1).max())
         a = np.reshape(case["potentials"], (1, -1, 1, 1)) ** 0.5 if "potentials" in case else case["a"]
         x, growth, gamma = _potentials(a, case["scale"])
         is_good, H = growth <= np.log(2) + 1e-12, x.shape[1]
         sums = ((np.minimum(x, 1) if capped else x) * (is_good if good else 1)).sum(1)
         sides = [(sums.sum(), total * gamma / np.log(logarithm)), (sums.max(), once)]
         sides += [((~is_good).sum(), bad * H * gamma / np.log(2))]
-        return max(_uncovered(left, float(right)) for left, right in sides)
+        return max(uncovered(left, float(right)) for left, right in sides)
 
     shown = ([1, 1], [1] * 100, [1.001] + [1e-6] * 99)  # d = 1 and V_1 = 1
     edges = [{"visits": np.array([[40]])}, {"scale": 0.01, "potentials": [1]}]
@@ -79,7 +79,7 @@ def variances(rng, trials, total=0.25, factor=2):
         P, r, e = CHAINS[case["chain"]](case["H"]) if "chain" in case else _errors(case)
         gained, of_Delta = _along(P, e)
         H, of_values = len(P), _along(P, r)[1]
-        return max(_uncovered(of_values, float(total) * H**2), _uncovered(of_Delta, float(factor) * H * gained))
+        return max(uncovered(of_values, float(total) * H**2), uncovered(of_Delta, float(factor) * H * gained))
 
     edges = [{"chain": chain, "H": H} for chain, H in (("coin", 100), ("rare entry", 100), ("rare entry", 2000))]
     return search(rng, trials, _draw_chain, violation, edges=edges, move=_moved_chain)
@@ -180,8 +180,3 @@ def _crossing(q, factor, late, episodes):
         crossed += alive[out].sum()
         alive[out] = 0.0
     return float(crossed)
-
-
-def _uncovered(left, right):
-    """The share of the left side that the right side leaves uncovered; no instance if the left side is 0."""
-    return float(1 - right / left) if left > 1e-12 else -1.0

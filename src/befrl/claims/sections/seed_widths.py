@@ -5,13 +5,14 @@ from scipy.special import log_softmax
 
 from befrl.claims.toolbox.laws import REWARDS
 from befrl.claims.toolbox.search import moved_at_random, search
+from befrl.claims.toolbox.seed import bernstein, uncovered
 
 LEAST = 0.01  # of the distances of natural parameters, so that rounding does not decide
 SMALL, RARE = 2e-3, 1e-4  # of the edge cases: the distance of two laws, in the limit D -> 0, and a probability
 
 
 def widths(rng, trials, omega=1, root=3.147, linear=2.967, rewards=8, interval=2):
-    """S8: upper(V) - P*V for KL(P^, P*) = D, differences of mean rewards, and the width of an interval of laws.
+    """S08: upper(V) - P*V for KL(P^, P*) = D, differences of mean rewards, and the width of an interval of laws.
 
     omega     of S sqrt(2D), the bound of upper(V) - P*V
     root      of sqrt(Var_*(V) D), and `linear` of S D, the other bound
@@ -22,13 +23,13 @@ def widths(rng, trials, omega=1, root=3.147, linear=2.967, rewards=8, interval=2
     def violation(case):
         if case["kind"] == "interval":
             wide, distance, S, D = _interval(case)
-            return max(_uncovered(wide, 2 * S * distance), _uncovered(wide, float(interval) * S * np.sqrt(2 * D)))
+            return max(uncovered(wide, 2 * S * distance), uncovered(wide, float(interval) * S * np.sqrt(2 * D)))
         if case["kind"] in REWARDS:
             apart, beta, D = _means(case)
-            return _uncovered(apart, np.sqrt(float(rewards) * beta * D))
+            return uncovered(apart, np.sqrt(float(rewards) * beta * D))
         left, S, variance, D = _ball(case)
         by_variance = float(root) * np.sqrt(variance * D) + float(linear) * S * D
-        return max(_uncovered(left, float(omega) * S * np.sqrt(2 * D)), _uncovered(left, by_variance))
+        return max(uncovered(left, float(omega) * S * np.sqrt(2 * D)), uncovered(left, by_variance))
 
     return search(rng, trials, _draw, violation, edges=EDGES, move=_moved)
 
@@ -42,7 +43,7 @@ def tangent(rng, trials, curvature=1):
         centred = V - before @ V
         linear = before @ ((psi - before @ psi) @ w * centred)
         right = abs(linear) + float(curvature) * np.ptp(V) * _divergence(log_before, log_after)
-        return _uncovered(abs((after - before) @ centred), right)
+        return uncovered(abs((after - before) @ centred), right)
 
     def draw(rng):
         p, n = int(rng.integers(1, 4)), int(rng.integers(2, 7))
@@ -71,11 +72,6 @@ def _divergence(logs, other):
     return (P * ratio - gained).sum()
 
 
-def _uncovered(left, right):
-    """The share of the left side that the right side leaves uncovered; no instance if the left side is rounding."""
-    return 1 - right / left if left > 1e-9 else -1.0
-
-
 def _function(rng, n):
     """A function on n states: smooth values, or an indicator."""
     return rng.standard_normal(n) if rng.random() < 0.5 else (rng.random(n) < 0.5) + 0.0
@@ -84,10 +80,9 @@ def _function(rng, n):
 def _ball(case):
     """upper(V) - P*V of the bound `bernstein`, span V, Var_*(V) and D = KL(P^, P*)."""
     V, (hat, log_hat), (true, log_true) = case["V"], _law(case["hat"]), _law(case["true"])
-    D, mean, S = _divergence(log_hat, log_true), hat @ V, np.ptp(V)
-    most = V.max() - mean
-    width = min(np.sqrt(2 * hat @ (V - mean) ** 2 * D) + most * D, S * np.sqrt(D / 2), most)
-    return width + (hat - true) @ V, S, true @ (V - true @ V) ** 2, D
+    D, mean = _divergence(log_hat, log_true), hat @ V
+    width = bernstein(mean, hat @ (V - mean) ** 2, V, D)
+    return width + (hat - true) @ V, np.ptp(V), true @ (V - true @ V) ** 2, D
 
 
 def _means(case):

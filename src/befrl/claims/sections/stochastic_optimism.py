@@ -8,10 +8,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, logsumexp, ndtr, ndtri, rel_entr
 
-from befrl.claims.toolbox.chances import PHI
 from befrl.claims.toolbox.optimistic_runs import evidence, shares, table, uses
 from befrl.claims.toolbox.search import moved_at_random, search
-from befrl.model.theorem import confidence, theorem_x
+from befrl.model.theorem import PHI, confidence, theorem_x
 
 QUARTER = Fraction(1, 4)
 WORST_CONDITION = 3e4  # instances beyond it are not judged: they would be refuted by rounding

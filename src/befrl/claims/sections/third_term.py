@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr
 
-from befrl.claims.toolbox.chances import PHI
 from befrl.claims.toolbox.search import moved_at_random, search
 from befrl.model import rewards
+from befrl.model.theorem import PHI
 
 ROUNDED = 3e-5  # of features that cancel to this share too little is left to be judged
 # C50. All chances are exact, or upper bounds, so that Phi(-1) minus them is at most the violation: nothing is counted.

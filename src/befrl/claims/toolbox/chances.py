@@ -1,8 +1,7 @@
-"""The chance of optimism that the paper proves, and exact binomial limits: what counts say about a probability."""
+"""Exact binomial limits: what counts say about a probability."""
 
-from scipy.special import betaincinv, ndtr
+from scipy.special import betaincinv
 
-PHI = float(ndtr(-1.0))
 LEVEL = 1e-6  # joint error rate of the tests of one claim
 
 

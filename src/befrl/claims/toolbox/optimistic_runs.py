@@ -5,13 +5,14 @@ import functools
 import numpy as np
 
 from befrl import agents, instances
-from befrl.claims.toolbox.chances import LEVEL, PHI, upper_limit
+from befrl.claims.toolbox.chances import LEVEL, upper_limit
 from befrl.claims.toolbox.episodes import CASES
 from befrl.claims.toolbox.evidence import Evidence
 from befrl.claims.toolbox.search import Worst
 from befrl.experiment.episodes import play
 from befrl.experiment.loop import Lookup
 from befrl.experiment.spec import RunSpec
+from befrl.model.theorem import PHI
 
 SCALES = ("theory", 1e-2, 1e-6)  # multiples of x_k
 EPISODES = 6

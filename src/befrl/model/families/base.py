@@ -15,6 +15,7 @@ from befrl.model.families.panels import invert_panel
 from befrl.model.families.tilts import TERMS, Tilts
 from befrl.numerics import bellman
 
+ROWS = 256  # of a table of distances, which would not fit into memory as a whole
 STEP = 2e-3  # step of the finite differences for d psi/ds'; their error is of order 1e-9 for O(1) functions
 
 
@@ -25,6 +26,7 @@ class Family:
     constant_covariance = False  # Cov psi is the same under every law, so that maximum likelihood is least squares
     tails_included = False  # the outermost nodes of a box that stands for R^m include the mass beyond it
     exact_cells = False  # the masses of cells of any width are exact, so that cells can be merged by `on(space)`
+    diameter_stated = False  # `diameter` is that of all values of psi, and not only of those on the nodes
 
     def __init__(self, space, psi, log_base):
         self.space = space
@@ -34,10 +36,12 @@ class Family:
 
     @cached_property
     def diameter(self):
-        """The largest distance of two values of psi."""
-        from scipy.spatial.distance import pdist  # only agents with certificates need it
+        """The largest distance of two values of psi on the nodes, which lie inside the cells of a box."""
+        if self.p == 1:
+            return float(np.ptp(self.psi))
+        from scipy.spatial.distance import cdist  # only agents with certificates need it
 
-        return float(pdist(self.psi).max())
+        return max(float(cdist(self.psi[i : i + ROWS], self.psi).max()) for i in range(0, len(self.psi), ROWS))
 
     @property
     def covariance_bound(self):
@@ -48,6 +52,13 @@ class Family:
     def self_concordance(self):
         """M with |Z'''(v)[x, x, w]| <= M |w| Z''(v)[x, x] for all v, x and w in R^p."""
         return self.diameter
+
+    @property
+    def bounds_hold(self):
+        """Whether these two bounds hold for all states: they are the class's own, or follow from a true diameter."""
+        bounds = ("covariance_bound", "self_concordance")
+        own = all(getattr(type(self), name) is not getattr(Family, name) for name in bounds)
+        return self.space.discrete or self.diameter_stated or own
 
     def statistic(self, s):
         """psi of visited states, (...,) -> (..., p)."""
@@ -141,13 +152,14 @@ class FiniteFamily(Family):
 class ContinuousFamily(Family):
     """A family of states, numbers or vectors (..., dim), given by functions `statistic` and `log_base_at` of s'.
 
-    `diameter` is that of the values of psi; by default of its values on the nodes.
+    `diameter` is that of all values of psi. Without it bef-seed takes that of its values on the nodes, which is too
+    small, and promises nothing.
     """
 
     def __init__(self, space, statistic=None, log_base_at=None, diameter=None):
         self.space = space
         if diameter is not None:
-            self.diameter = diameter
+            self.diameter, self.diameter_stated = diameter, True
         if statistic is not None:
             self.statistic = statistic
         if log_base_at is not None:
