@@ -4,6 +4,7 @@ from befrl.figures.support import style
 
 SCOPE = "component"
 SECTION = "theorem"
+LEAD = 2
 SUBJECT = "theorem"
 TABLES = {"facts": ("instance", "quantity", "value")}
 BESIDE = ("table", "instances", {"table": ("name", "longest")})
@@ -44,8 +45,8 @@ def draw(tables):
     axis.hlines(lines, columns["ours"], columns[PAPER], color="0.8", linewidth=0.8)
     axis.plot(columns["ours"], lines, color="black", marker="|", markersize=6, linestyle="none", label="our K")
     for key, (label, agent, marker) in FIRSTS.items():
-        look = {"color": style.colour(agent), "marker": marker, "markersize": 3.5, "linestyle": "none"}
-        axis.plot(columns[key], lines, label=label, **look)
+        dots = {"color": style.colour(agent), "marker": marker, "markersize": 3.5, "linestyle": "none"}
+        axis.plot(columns[key], lines, label=label, **dots)
     axis.set_yticks(lines, list(found))
     axis.set(xscale="log", xlabel="first K with a bound below H K", ylim=(len(found) - 0.5, -0.5), xlim=(1, None))
     axis.tick_params(axis="y", length=0)
@@ -58,10 +59,19 @@ def describe(tables):
     found = rows(tables)
     low, *_, high = found
     share = min(fact(table, "share, noise") + fact(table, "share, learning") for table in facts)
-    values = {"low": low, "high": high, "least": found[low][PAPER], "most": found[high][PAPER], "share": share}
-    values |= {"random": min(fact(table, "first K, random") for table in facts)}
     played = [row for row in found.values() if row["ours"] == row["ours"]]
-    values |= {"short": min((row[PAPER] / row["ours"] for row in played), default=float("nan"))}
     seeds = [min(row[key] for key in FIRSTS if key != PAPER) for row in found.values()]
-    values |= {"seed_least": min(seeds), "seed_most": max(seeds)}
+    values = {
+        "least": found[low][PAPER],
+        "most": found[high][PAPER],
+        "random": min(fact(table, "first K, random") for table in facts),
+        "seed_least": min(seeds),
+        "seed_most": max(seeds),
+    }
+    values = {name: style.power(value, 2) for name, value in values.items()} | {
+        "low": low,
+        "high": high,
+        "share": share,
+    }
+    values |= {"short": style.power(min((row[PAPER] / row["ours"] for row in played), default=float("nan")))}
     return values | {"eta": fact(facts[0], "eta"), "delta": fact(facts[0], "delta")}
