@@ -73,12 +73,15 @@ test("tables sort and filter, and the address remembers it", async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test("a table is saved with all its rows", async () => {
+test("a table is saved with all its rows, as CSV and JSON", async () => {
   const page = await open();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#winners .filters button:text('CSV')")]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#winners .data .filters button:text('CSV')")]);
   const lines = readFileSync(await download.path(), "utf8").trim().split("\n");
   assert.equal(lines.length, 1 + (await page.$$eval("#winners .data tbody tr", (rows) => rows.length)));
   assert.match(lines[0], /^agent,constants,/);
+  const [other] = await Promise.all([page.waitForEvent("download"), page.click("#winners .data .filters button:text('JSON')")]);
+  const rows = JSON.parse(readFileSync(await other.path(), "utf8"));
+  assert.deepEqual([rows.length, ...Object.keys(rows[0])], [lines.length - 1, ...lines[0].split(",")]);
 });
 
 test("an agent's address shows its rows of all cases", async () => {
@@ -109,28 +112,96 @@ test("statements are found by class and by text, by address too, and a link open
   assert.equal((await page.$$(".claim details:not([open])")).length, 0);
 });
 
-test("a curve shows its name under the pointer, and its button switches it off and on", async () => {
+test("a curve shows its name and values near the pointer, and its button switches it off and on", async () => {
   const page = await open();
-  await page.evaluate(() => { for (const each of document.querySelectorAll("details.case, .curves")) each.open = true; });
-  const line = page.locator(".case .drawing g[data-curve] > path").first();
-  await line.scrollIntoViewIfNeeded();
-  await line.dispatchEvent("pointermove", { bubbles: true });
-  const name = await line.evaluate((path) => path.closest("[data-curve]").dataset.curve);
-  assert.equal(await page.textContent(".tip:not([hidden])"), name);
-  const off = () => line.evaluate((path) => path.closest("[data-curve]").classList.contains("off"));
-  const button = page.locator(".case .curves button", { hasText: new RegExp(`^${name}$`) }).first();
-  await button.click();
+  await page.evaluate(() => { for (const each of document.querySelectorAll("details.case")) each.open = true; });
+  await page.waitForSelector(".case [data-name^='regret_'] .drawing > svg");
+  await page.evaluate(() => { for (const each of document.querySelectorAll(".curves")) each.open = true; });
+  // The end of the curve that is highest there, as nothing lies on it.
+  const [name, x, y] = await page.evaluate(() => {
+    const figure = document.querySelector(".case [data-name^='regret_']");
+    figure.scrollIntoView({ block: "center" });
+    const ends = [...figure.querySelectorAll("[data-axes] g[data-curve] > path")].map((path) => {
+      const { x, y } = path.getPointAtLength(path.getTotalLength() * 0.97).matrixTransform(path.getScreenCTM());
+      return [path.closest("[data-curve]").dataset.curve, x, y];
+    });
+    return ends.sort((a, b) => a[2] - b[2])[0];
+  });
+  await page.mouse.move(x, y);
+  const said = await page.textContent(".tip:not([hidden])");
+  assert.match(said, /, episode k = [\d.]+( · 10[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?, cumulative regret = [\d.]+/);
+  assert.equal(said.split(", episode k")[0], name);
+  // The values are those of the curve: the axis of episodes ends at the last one, and 0.97 of the way is near it.
+  const last = await page.evaluate(() => {
+    const plotted = JSON.parse(document.getElementById("plotted").content.textContent);
+    return Number(plotted[document.querySelector(".case [data-name^='regret_']").dataset.name].axes[0].x.limits.split(" ")[1]);
+  });
+  const episode = Number(said.match(/episode k = ([\d.]+)/)[1]);
+  assert.ok(episode > 0.5 * last && episode <= last, `${episode} of ${last}`);
+  const off = () => page.evaluate((name) => [...document.querySelectorAll(".case [data-name^='regret_'] [data-curve]")]
+    .find((each) => each.dataset.curve === name).classList.contains("off"), name);
+  await page.mouse.click(x, y);
   assert.ok(await off());
+  const button = page.locator(".case .curves button").getByText(name, { exact: true }).first();
+  assert.equal(await button.getAttribute("aria-pressed"), "false");
   await button.click();
   assert.ok(!(await off()));
+  assert.deepEqual(page.wrong, []);
 });
 
-test("drawings are saved as SVG that stands alone", async () => {
+test("a figure becomes text that can be found when it is opened", async () => {
   const page = await open();
-  const saved = page.locator("figcaption > button:text('SVG')").first();
-  const [download] = await Promise.all([page.waitForEvent("download"), saved.click()]);
-  const text = readFileSync(await download.path(), "utf8");
-  assert.match(text, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+  const counted = () => page.evaluate(() => ["img", "svg"].map((tag) => document.querySelectorAll(`.drawing > ${tag}`).length));
+  const [images, drawings] = await counted();
+  assert.ok(images > 0);
+  const section = await page.evaluate(() => document.querySelector("details.more:has(img)").closest("section").id);
+  const closed = page.locator(`#${section} > details.more`);
+  const inside = await closed.locator(".drawing").count();
+  await closed.locator("> summary").click();
+  await page.waitForFunction((n) => document.querySelectorAll(".drawing > svg").length >= n, drawings + inside);
+  assert.deepEqual(await counted(), [images - inside, drawings + inside]);
+  const svg = closed.locator(".drawing > svg").first();
+  assert.ok((await svg.getAttribute("aria-label")).length > 0);
+  const texts = await svg.locator("text:not(:has(tspan))").allTextContents();
+  const text = texts.sort((a, b) => b.length - a.length)[0];
+  assert.ok(await page.evaluate((text) => { getSelection().removeAllRanges(); return find(text); }, text), text);
+  const ids = await page.$$eval("[id]", (all) => all.map((each) => each.id));
+  assert.equal(new Set(ids).size, ids.length);
+  assert.deepEqual(page.wrong, []);
+});
+
+test("drawings are saved as SVG that stands alone, as PNG and with what they plot", async () => {
+  const page = await open();
+  const ids = await page.evaluate(() => ["svg", "img"].map((tag) => document.querySelector(`figure:has(.drawing > ${tag})`).id));
+  for (const id of ids) {
+    const figure = page.locator(`#${id}`);
+    await figure.evaluate((each) => { for (let up = each; up; up = up.parentElement) if (up.matches("details")) up.open = true; });
+    const saved = async (kind) => {
+      const pressed = figure.locator(`figcaption button:text-is('${kind}')`);
+      const [download] = await Promise.all([page.waitForEvent("download"), pressed.click()]);
+      return readFileSync(await download.path());
+    };
+    assert.match((await saved("SVG")).toString(), /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    const bitmap = await saved("PNG");
+    assert.equal(bitmap.subarray(1, 4).toString(), "PNG");
+    assert.ok(bitmap.readUInt32BE(16) > 900, `${bitmap.readUInt32BE(16)} pixels wide`);
+    const plotted = JSON.parse(await saved("JSON"));
+    assert.equal(plotted.name, await figure.getAttribute("data-name"));
+    assert.ok(plotted.axes.length > 0);
+  }
+  assert.deepEqual(page.wrong, []);
+});
+
+test("a figure and a statement that it shows lead to each other, and a figure to its table", async () => {
+  const page = await open();
+  const link = page.locator(".claim .sources a").first();
+  const target = await link.getAttribute("href");
+  await link.evaluate((each) => each.click());
+  await page.waitForFunction((id) => document.querySelector(id).getBoundingClientRect().top < innerHeight, target);
+  assert.ok(await page.locator(target).isVisible());
+  const hrefs = await page.$$eval("figure .sources a", (all) => all.map((each) => each.getAttribute("href")));
+  assert.ok(hrefs.length > 0);
+  for (const href of hrefs) assert.ok(await page.$(`${href}.data`), href);
 });
 
 test("the first stop of the keyboard skips to the content, which comes within 60 stops", async () => {
@@ -145,10 +216,33 @@ test("the first stop of the keyboard skips to the content, which comes within 60
   assert.ok(stops <= 60);
 });
 
-test("axe finds no violation", async () => {
+for (const [width, scheme] of [[1280, "light"], [1280, "dark"], [390, "light"], [390, "dark"]])
+  test(`axe finds no violation in a window of ${width} pixels, ${scheme}`, async () => {
+    const page = await open("", { viewport: { width, height: 900 }, colorScheme: scheme });
+    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    // One of each kind of what is closed is open; a pressed button has other colours.
+    await page.evaluate(() => {
+      for (const kind of [".claim details", "details.more", "details.case", "details.case > .data", "details.curves"])
+        document.querySelector(kind)?.setAttribute("open", "");
+      document.querySelector("[data-filter='verdict']")?.click();
+    });
+    await page.waitForTimeout(300);
+    await page.evaluate(axe);  // by the debugger: the page's policy runs its own script alone
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 100)).join(" | ")}`), []);
+  });
+
+test("on paper the evidence and the figures are open, and closed again on the screen", async () => {
   const page = await open();
-  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  await page.evaluate(axe);  // by the debugger: the page's policy runs its own script alone
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 100)}`), []);
+  const opened = () => page.evaluate(() => [".claim details:not([open])", "details.more:not([open])", ".more .drawing > img"]
+    .map((each) => document.querySelectorAll(each).length));
+  const before = await opened();
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  assert.deepEqual(await opened(), [0, 0, 0]);
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.deepEqual((await opened()).slice(0, 2), before.slice(0, 2));
+  const paper = await page.pdf({ format: "A4" });
+  const pages = (paper.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
+  console.log({ pages });
+  assert.ok(pages > 3, `${pages} pages`);
 });

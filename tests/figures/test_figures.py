@@ -177,7 +177,7 @@ def test_the_json_describes_the_figure(sources, drawing, tmp_path):
     assert about.pop("plotted")["texts"] == [words.pop("heading")] != [""]
     assert not words.pop("empty")
     given = {"name": "a", "command": "make reproduce"}
-    assert about == words | given | {"section": "", "measured": False}
+    assert about == words | given | {"section": "cases", "lead": 0, "measured": False}
 
 
 def test_only_figures_of_timings_show_seconds():
@@ -188,6 +188,27 @@ def test_only_figures_of_timings_show_seconds():
         assert figures.measured(kind) == ("timings" in tables)
         columns = {column for columns in tables.values() for column in columns}
         assert figures.measured(kind) == bool(columns & {"seconds", "seconds_per_episode", "exponent_k"})
+
+
+def test_every_section_is_opened_by_figures_in_a_fixed_order():
+    places = {kind: figures.place(kind) for kind in KINDS}
+    sections = ("answer", "winners", "theorem", "repair", "cases", "components", "cost")
+    assert {place["section"] for place in places.values()} == set(sections)
+    assert {kind for kind in KINDS if places[kind]["section"] == "cost"} == {
+        kind for kind in KINDS if figures.measured(kind)
+    }
+    for section in sections:
+        leads = sorted(place["lead"] for place in places.values() if place["section"] == section and place["lead"])
+        assert leads == list(range(1, len(leads) + 1))
+        assert bool(leads) == (section not in ("components", "cost"))
+
+
+def test_numbers_far_from_one_are_multiples_of_powers_of_ten():
+    for value, digits, text in (
+        (1e-6, 1, "10⁻⁶"), (0.01, 1, "0.01"), (1.0, 2, "1"), (0.0, 1, "0"), (3.24e15, 2, "3.2 · 10¹⁵"),
+        (2e-4, 1, "2 · 10⁻⁴"), (300.0, 2, "300"), (float("nan"), 1, "nan"), (float("inf"), 2, "inf"),
+    ):  # fmt: skip
+        assert style.power(value, digits) == text
 
 
 def test_every_component_study_is_drawn():
@@ -235,8 +256,11 @@ def test_published_figures_say_what_cannot_be_told_and_how_far_the_authors_are(d
     def caption(values):
         return render.describe("published", [tables | {"values": values}])["caption"]
 
-    assert "Not told from uniform play, which lies within their interval: first on riverswim-3. " in caption(values())
-    assert "Stars" not in caption(values()) and "Not told" not in caption(values(told_from_uniform="yes"))
+    assert (
+        "Not significantly different from uniform play, which lies within their interval: first on riverswim-3. "
+        in caption(values())
+    )
+    assert "Stars" not in caption(values()) and "Not significantly" not in caption(values(told_from_uniform="yes"))
     follows = ["code", "code", "text", "text"]
     starred = values(authors=[1.0, 2.0, 3.0, 4.0], deviation=[0.01, -0.04, 0.02, 0.03], follows=follows)
     words = "Stars: the authors' numbers, from which curves deviate by up to 4% as the code and 3% as the text. "
@@ -271,7 +295,7 @@ def test_curves_are_those_of_the_table(drawing):
     """Of each tuned agent but the oracle, to zero: at most six in colour with names at their ends, the others grey."""
     figure, (tables,) = drawing("regret")
     (axes,), module = figure.axes, figures.registry.module("regret")
-    rows = module.shown(tables["summary"], "tuned").set_index("agent")
+    rows = module.shown(tables["summary"]).set_index("agent")
     assert {"bef-rlsvi", "lsvi-ucb-shared", "greedy", "random"} < set(rows.index) and "oracle" not in rows.index
     assert rows.loc["bef-rlsvi", "variant"] == "bef-rlsvi@tuned"
     names = style.names(tables["summary"])
@@ -758,13 +782,16 @@ def test_the_contents_of_a_figure_are_the_numbers_that_it_plots():
         axes.set(xlabel="episode", title="panel", yscale="log", xlim=(1, 9), ylim=(1, 1e4))
         axes.set_yticks([1, 10], ["one", "ten"])
         axes.legend()
+        figure.subplots().set_xscale("symlog", linthresh=0.1, linscale=0.5)
         return contents(figure)
 
     first = made()
-    (axes,) = first["axes"]
+    axes, other = first["axes"]
+    assert (other["x"]["scale"], other["x"]["linear"]) == ("symlog", "0.1 0.5")
     assert (axes["title"], axes["legend"]) == ("panel", ["curve"])
-    assert axes["x"] == {"label": "episode", "scale": "linear", "limits": "1 9", "names": []}
-    assert axes["y"] == {"label": "", "scale": "log", "limits": "1 10000", "names": ["one", "ten"]}
+    assert axes["x"] == {"label": "episode", "scale": "linear", "limits": "1 9", "names": [], "places": ""}
+    named = {"names": ["one", "ten"], "places": "1 10"}
+    assert axes["y"] == {"label": "", "scale": "log", "limits": "1 10000"} | named
     line, band, markers, bar = axes["artists"]
     assert (line["kind"], line["label"], line["points"]) == ("line", "curve", 101)
     assert line["x"] == "0 12 25 38 50 62 75 88 100" and line["y"].endswith("7744 10000")

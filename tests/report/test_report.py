@@ -17,6 +17,7 @@ import pytest
 from markupsafe import escape
 from matplotlib.figure import Figure
 
+from befrl import figures
 from befrl.analysis import instance_table
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.claims import ledger
@@ -24,6 +25,7 @@ from befrl.claims.pages import pages
 from befrl.common import storage, tidy
 from befrl.common.errors import InputError
 from befrl.common.layout import Layout
+from befrl.figures import claims_map
 from befrl.figures.support import names
 from befrl.report import assemble, build, svg, tables, wording
 from befrl.report.wording import mathematics, paragraphs
@@ -106,9 +108,11 @@ DRAWING = drawing()
 
 
 def a_figure(name, **changes):
-    return {
+    kind = name.partition("_")[0]
+    place = figures.place(kind) if kind in figures.registry.names() else {"section": "components", "lead": 0}
+    return place | {
         "name": name, "title": f"Title of {name}", "caption": f"Caption of {name}",
-        "command": f"snakemake {name}", "svg": DRAWING, "seeds": 20,
+        "command": f"snakemake {name}", "svg": DRAWING, "seeds": 20, "plotted": {"axes": []},
     } | changes  # fmt: skip
 
 
@@ -246,12 +250,12 @@ def references(elements):
 
 
 def test_ids_are_unique_and_references_resolve():
-    twins = [a_figure(name, svg=DRAWING) for name in ("regret_chain_K", "regret_chain_K", "regret_chain_K-2", "bound")]
+    twins = [a_figure(name) for name in ("bound", "who-wins", "regret_chain_K", "regret_chain_K", "claims-map")]
     both = page(figures=twins, claims=[a_claim("C01", "holds")] * 2)
     assert len(ids(both)) == len(set(ids(both)))
     assert set(references(both.elements)) <= set(ids(both))
     # each drawing refers to its own parts only
-    for scope in ("f1", "f2", "f4"):
+    for scope in ("f1", "f2", "f5"):
         inner = both.all(within=both.one("div", id=scope))
         used = references(element for element in inner if element["tag"] != "style")
         assert len(used) > 10 and all(id.startswith(f"{scope}__") for id in used)
@@ -262,17 +266,17 @@ def test_drawing_is_renamed_confined_and_harmless():
     drawn = Page(text)
     size = {"font-family": svg.FONTS, "width": "30pt", "height": "15pt", "viewbox": "0 0 40 20"}
     assert drawn.elements[0]["attributes"] == size | {"role": "img", "aria-label": 'A "title"'}
-    dot, paint, clip = "f7__0", "f7__1", "f7__2"  # in the order of the first references
+    dot, paint, clip = "f7__0", "f7__1", "f7__2"  # in the order of their references
     assert sorted(ids(drawn)) == [dot, paint, clip]
     assert set(references(drawn.elements)) == {dot, paint, clip, "f7"}
     assert [use["attributes"]["href"] for use in drawn.all("use")] == [f"#{dot}", f"#{dot}"]
     assert [image["attributes"] for image in drawn.all("image")] == [{"href": "data:image/png;base64,AA=="}, {}]
-    assert drawn.one("g")["attributes"]["style"] == f"fill: url(#{paint})"
+    assert drawn.one("g")["attributes"]["style"] == f"fill:url(#{paint})"
     assert drawn.one("text")["attributes"] == {"xml:space": "preserve"} and drawn.one("text")["text"] == " a < b "
     style = drawn.one("style")["text"].replace("&gt;", ">")
     assert style.splitlines() == [
-        "#f7 * {stroke-linejoin: round}",
-        f"#f7 #{dot}, #f7 .b > path {{fill: url(#{paint}); stroke: none}}",
+        "#f7 * {stroke-linejoin:round}",
+        f"#f7 #{dot}, #f7 .b > path {{fill:url(#{paint});stroke:none}}",
     ]
     for gone in ("<?xml", "DOCTYPE", "far", "alert", "secret", "purl", "xmlns", "old", "xlink", "linked"):
         assert gone not in text
@@ -281,9 +285,9 @@ def test_drawing_is_renamed_confined_and_harmless():
 @pytest.mark.parametrize(
     ("styles", "shared"),
     [
-        (["fill: #123456; stroke: none"] * 2, "fill: #123456; stroke: none"),
-        (["fill: #123456", "fill: #654321"], None),
-        (["opacity: 0.5"] * 2, None),  # overlapping marks would look different
+        (["fill:#123456;stroke:none"] * 2, "fill:#123456;stroke:none"),
+        (["fill:#123456", "fill:#654321"], None),
+        (["opacity:0.5"] * 2, None),  # overlapping marks would look different
     ],
 )
 def test_marks_of_one_style_get_it_from_their_group(styles, shared):
@@ -300,7 +304,7 @@ def test_no_attack_passes_and_the_rest_of_the_drawing_stays():
         text = svg.inline(f"<svg xmlns='http://www.w3.org/2000/svg'>{attack}<path d='M 0 0'/></svg>", "t", "f1", "n")
         for bad in ("alert", "javascript", "far.away", "svg+xml", "onload"):
             assert bad not in text.lower(), attack
-        assert Page(text).one("path")["attributes"] == {"d": "M 0 0"}
+        assert Page(text).one("path")["attributes"] == {"d": "M0 0"}
 
 
 def test_links_to_pages_of_claims_lead_to_their_entries_on_the_page():
@@ -323,12 +327,12 @@ def test_nothing_of_a_drawing_is_lost_inline_or_as_an_image():
         return [e["tag"] for e in shapes], [float(n) for place in places for n in re.findall(r"-?\d+\.?\d*", place)]
 
     source = re.sub(r"<metadata>.*?</metadata>", "", DRAWING[DRAWING.index("<svg") :], flags=re.DOTALL)
-    inline, image = svg.inline(DRAWING, "t", "f1", "n"), svg.image(DRAWING, "n")
+    inline, image = svg.inline(DRAWING, "t", "f1", "n"), svg.image(DRAWING, "f1", "n")
     assert len(drawn(source)[0]) > 30 and len(inline) < 0.8 * len(source)
     for text in (inline, urllib.parse.unquote(image.removeprefix("data:image/svg+xml,"))):
         assert drawn(text)[0] == drawn(source)[0]
         assert drawn(text)[1] == pytest.approx(drawn(source)[1], abs=0.00501)
-    assert not {'"', "&", "#", "\n"} & set(image)
+    assert not {"'", "&", "#", "\n"} & set(image)
 
 
 def test_curves_have_names_for_the_script():
@@ -336,13 +340,15 @@ def test_curves_have_names_for_the_script():
     axes = figure.subplots()
     for label in ("greedy", "exp-ucrl \u2021", "_not named"):
         axes.plot([0, 1], [0, 1], label=label)
+    axes.errorbar([0, 1], [0, 1], [0.1, 0.1], label="with bars")
     axes.legend()
     names.give(figure)
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     made = Page(svg.inline(text.getvalue(), "t", "f1", "n"))
     named = [e["attributes"]["data-curve"] for e in made.elements if "data-curve" in e["attributes"]]
-    assert sorted(named) == ["exp-ucrl \u2021"] * 3 + ["greedy"] * 3  # line, handle and text of the legend
+    # Line, handle and text of the legend; and the bars.
+    assert sorted(named) == ["exp-ucrl \u2021"] * 3 + ["greedy"] * 3 + ["with bars"] * 4
 
 
 def test_bad_svg_is_rejected_with_the_name_of_the_figure():
@@ -377,7 +383,7 @@ def test_figures_stand_in_their_section_with_caption_and_command():
     for section, listed in places.items():
         found = made.all("figure", within=made.one(id=section))
         assert [figure["attributes"]["data-name"] for figure in found] == listed, section
-    inline = {"noise-scale", "who-wins", "bound", "regret_chain_K", "certificate_a"}
+    inline = {"noise-scale", "who-wins", "bound", "certificate_a"}
     for figure, name in ((f, f["attributes"]["data-name"]) for f in made.all("figure")):
         lead, image = made.all("svg", within=figure), made.all("img", within=figure)
         assert len(lead) + len(image) == 1 and bool(lead) == (name in inline)
@@ -395,6 +401,63 @@ def test_figures_of_other_shapes():
     for size, shown in ((259.2, "drawing"), (518.4, "drawing wide")):
         drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} 100"></svg>'
         assert page(figures=[a_figure("bound", svg=drawing)]).one(id="f1")["attributes"]["class"] == shown
+
+
+def test_figures_name_their_tables_and_lead_to_those_on_the_page():
+    paths = {"regret_chain_K": ["results/regret/chain_K/summary.csv", "results/regret/chain_K/curves.csv"]}
+    cases = [f"results/regret/{case}/summary.csv" for case in ("chain_K", "river_U")]
+    paths |= {"who-wins": [*cases, "results/improvement.csv"], "bound": ["results/instances.csv"]}
+    rows = [a_row("random", "baseline", 50.0), a_row("a", "tuned", 1.0)]
+    both = [pd.DataFrame(rows), pd.DataFrame(rows).assign(instance="river", track="U")]
+    made = page(figures=[a_figure(name, tables=each) for name, each in paths.items()], summaries=both)
+    found = {
+        "regret_chain_K": ["#regret-chain-K"], "bound": ["#table-Instances"],
+        "who-wins": ["#table-Regret-in-every-case-random-play-1"],
+    }  # fmt: skip
+    for figure in made.all("figure"):
+        source = made.one("p", figure, class_="sources")
+        assert [a["attributes"]["href"] for a in made.all("a", source)] == found[figure["attributes"]["data-name"]]
+    assert words(source) == "Drawn from results/regret/chain_K/summary.csv, results/regret/chain_K/curves.csv"
+    assert "Drawn from results/regret/*/summary.csv, results/improvement.csv" in made.text("winners")
+    assert "All columns and digits: results/timings/regret/chain_K.csv" in made.text("cost")
+    assert "All columns and digits: results/published/ayoub/values.csv" in made.text("published")
+
+
+def test_claims_and_the_figures_that_show_them_lead_to_each_other():
+    """A figure shows a claim that its caption or its texts name, or whose page names the figure."""
+    drawn = [
+        a_figure("bad-rounds", caption="The example of C45b."),
+        a_figure("claims-map", plotted={"axes": [{"texts": ["C09\nvariance"]}]}),
+        a_figure("traps"),
+    ]
+    claimed = [a_claim("C09", "fails"), a_claim("C10", "holds", derivation="See [it](../../figures/traps.png).")]
+    made = page(figures=drawn, claims=[*claimed, a_claim("C45b", "holds"), a_claim("C45", "holds")])
+    found = {"C09": "claims-map", "C10": "traps", "C45b": "bad-rounds", "C45": None}
+    for id, figure in found.items():
+        shown = made.all("p", within=made.one(id=f"claim-{id}"), class_="sources")
+        assert [words(each) for each in shown] == ([f"Shown in Title of {figure}"] if figure else [])
+        assert not figure or made.all("a", shown[0], href=f"#figure-{figure}")
+    assert made.all("a", made.one(id="figure-bad-rounds"), href="#claim-C45b")
+
+
+def test_the_page_has_what_every_figure_plots():
+    made = page(figures=[a_figure("x", plotted={"axes": [{"title": "a < b & c"}]})])
+    assert json.loads(made.one("template", id="plotted")["text"]) == {"x": {"axes": [{"title": "a < b & c"}]}}
+
+
+def test_verdicts_have_the_colours_of_the_map_of_claims_and_can_be_read():
+    def light(colour):
+        values = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        return sum(
+            w * (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4)
+            for w, v in zip((0.2126, 0.7152, 0.0722), values, strict=True)
+        )
+
+    style = page().all("style")[0]["text"]
+    for verdict, (colour, ink) in claims_map.STYLES.items():
+        assert f".verdict-{verdict.split()[-1]} {{ background: {colour}; color: {ink}; }}" in style
+        bright, dark = sorted((light(colour), {"white": 1.0, "black": 0.0}[ink]), reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5, verdict
 
 
 def test_the_answer_comes_first_with_links_to_claims_that_are_there():
@@ -628,7 +691,7 @@ def test_cost_is_in_milliseconds_with_the_cheapest_agent_first_and_seconds_are_a
 def test_measured_times_are_shown_in_the_section_on_cost_alone():
     measured = {
         "costs": [pd.DataFrame([a_cost("exp-psrl", 0.0654), a_cost("bef-rlsvi", 0.0888)])],
-        "figures": [a_figure("regret"), a_figure("speed", measured=True)],
+        "figures": [a_figure("regret"), a_figure("speed", measured=True, section="cost")],
         "published": [an_experiment() | {"timings": an_experiment()["timings"].assign(ours=7777.0)}],
         "claims": [a_claim("C01", "holds", seconds=88888.0)],
         "stages": [{"stage": "runs", "jobs": 3, "seconds": 99999.0}],
@@ -645,7 +708,7 @@ def test_measured_times_are_shown_in_the_section_on_cost_alone():
 
 def test_damaged_files_are_rejected_with_their_path(tmp_path):
     layout = Layout(tmp_path)
-    about = {key: a_figure("f").get(key, "") for key in assemble.FIGURE} | {"measured": False}
+    about = {key: a_figure("f").get(key) for key in assemble.FIGURE} | {"measured": False}
     cases = {
         "": (about, b"<svg/>"),
         r"f\.json: not the description of a figure": ([], b"<svg/>"),
@@ -744,8 +807,16 @@ def test_hostile_text_stays_text():
             "instances": [an_instance(evil, **place)],
             "summaries": [pd.DataFrame([row])],
             "costs": [pd.DataFrame([a_cost(evil, 1.0, instance=evil, track=evil)])],
-            "figures": [a_figure("bound", title=evil, caption=evil, command=evil)],
-            "published": [{"about": f"{evil}\n\n{evil}", "citation": evil, "values": published, "timings": published}],
+            "figures": [a_figure("bound", title=evil, caption=evil, command=evil, plotted={evil: evil}, tables=[evil])],
+            "published": [
+                {
+                    "source": evil,
+                    "about": f"{evil}\n\n{evil}",
+                    "citation": evil,
+                    "values": published,
+                    "timings": published,
+                }
+            ],
             "claims": [claim, a_claim("C02", "holds", instance=deep, details=deep)],
             "stages": [{"stage": evil, "jobs": 1, "seconds": 1.0}],
         }
@@ -754,7 +825,8 @@ def test_hostile_text_stays_text():
     assert len(made.all("script")) == 1
     assert all(image["attributes"]["src"].startswith("data:image/svg+xml,") for image in made.all("img"))
     assert not [e for e in made.elements if any(name.startswith("on") for name in e["attributes"])]
-    assert made.all("figcaption")[0]["text"].count(evil) == 3
+    assert made.all("figcaption")[0]["text"].count(evil) == 4
+    assert json.loads(made.one(id="plotted")["text"])["bound"] == {evil: evil}
     assert made.one("svg")["attributes"]["aria-label"] == evil
     for section in ("answer", "claims", "cases", "components", "cost", "provenance"):
         assert evil in made.one(id=section)["text"], section
@@ -771,11 +843,3 @@ def test_numbers_and_durations_have_three_digits():
         assert wording.number(value) == text
     for seconds, text in ((0.5, "0.500 s"), (119, "119 s"), (120, "2.00 min"), (7200, "2.00 h")):
         assert wording.duration(seconds) == text
-
-
-def test_record_is_json_with_arrays_on_one_line():
-    value = {"theta": list(range(80)), "by": [{"name": "x" * 60, "more": ["y" * 60, None]}], "empty": {}, "µ": 1.5}
-    text = wording.record(value)
-    assert json.loads(text) == value and json.dumps(value["theta"]) in text
-    assert max(len(line) for line in text.splitlines() if "theta" not in line) <= 100
-    assert wording.record({"a": [1, 2]}) == '{"a": [1, 2]}'

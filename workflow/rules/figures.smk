@@ -1,6 +1,5 @@
 # Figures: drawn from tables, three files per figure.
 
-ENDINGS = ("svg", "png", "json")
 CASE_FIGURES = [
     kind for kind in figures.registry.names() if figures.scope(kind) == "case"
 ]
@@ -8,7 +7,7 @@ CASE_FIGURES = [
 
 def figure_files(name):
     """The files of a figure, of which `snakemake --report` shows the first."""
-    first, *others = [LAYOUT.figure(ending, name) for ending in ENDINGS]
+    first, *others = [LAYOUT.figure(ending, name) for ending in figures.ENDINGS]
     about = {"caption": "../report/figure.rst", "category": "Figures"}
     return [report(first, labels={"figure": name}, **about), *others]
 

@@ -2,7 +2,8 @@
 
     SCOPE     what one figure shows, see below
     SUBJECT   name of the component study or of the table, in the scopes `component` and `table`
-    SECTION   "theorem" if the report shows the figure in its section on Theorem 1; others stand together
+    SECTION   the section of the report that shows the figure; by default, the one on components
+    LEAD      its place among the figures that open the section; by default, it is in the list of further figures
     TABLES    {name of a table: columns that it must have}; "timings" are measured seconds
     BESIDE    (scope, subject, tables): in the scopes `study` and `component`, a second subject and its tables; optional
     draw(tables) -> Figure
@@ -23,15 +24,18 @@ A new module here is a new figure in the workflow and in the report.
 from befrl.common.registry import Registry
 
 registry = Registry("figure", __name__, __path__)
+ENDINGS = ("svg", "png", "json")  # of the files of a figure
 
 
 def scope(kind: str) -> str:
     return registry.module(kind).SCOPE
 
 
-def section(kind: str) -> str:
-    """The section of the report that shows a figure; empty for the one of all figures."""
-    return getattr(registry.module(kind), "SECTION", "")
+def place(kind: str) -> dict:
+    """Where the report shows a figure: its section, and its place among those that open it, or 0."""
+    module = registry.module(kind)
+    section = "cost" if measured(kind) else getattr(module, "SECTION", "components")
+    return {"section": section, "lead": getattr(module, "LEAD", 0)}
 
 
 def measured(kind: str) -> bool:

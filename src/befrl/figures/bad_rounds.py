@@ -26,16 +26,16 @@ def last(tables) -> list:
 def draw(tables):
     example, runs = tables[0]["example"], last(tables)
     figure, (left, right) = style.subplots(1, 2, figsize=(style.WIDTH, 2.3))
-    for column, (label, look) in CURVES.items():
-        left.plot(example["K"], example[column], label=label, linewidth=0.9, clip_on=False, **look)
-    left.set(xscale="log", xlabel="episodes K", ylabel="expected bad rounds", title="example of C45c (no seeds)")
+    for column, (label, options) in CURVES.items():
+        left.plot(example["K"], example[column], label=label, linewidth=0.9, clip_on=False, **options)
+    left.set(xscale="log", xlabel="episodes K", ylabel="expected bad rounds", title="example of C45c,\nno seeds")
     left.set(xlim=example["K"].iloc[[0, -1]])
     style.with_zero(left, "y", np.array([0.1]))
     left.set_ylim(0, 2 * example["imagined"].max())
     colour = style.colour("bef-rlsvi")
     labels = []
     for row in (row for rows in runs for row in rows.itertuples()):
-        labels += [name for name in [f"{row.instance}, {row.multiple:g} x"] if name not in labels]
+        labels += [name for name in [f"{row.instance}, {style.power(row.multiple)} x"] if name not in labels]
         at = len(labels) - 1 + APART[row.rounds]
         face = "white" if row.rounds == "imagined" else colour
         right.plot([row.low, row.high], [at, at], color=colour, linewidth=1)
@@ -43,8 +43,8 @@ def draw(tables):
         right.plot(row.printed, len(labels) - 1, color="black", marker="|", markersize=6, linestyle="none")
     right.set_yticks(range(len(labels)), labels)
     sizes = style.sizes(runs)
-    right.set(xscale="log", xlabel="bad rounds of BEF-RLSVI", xlim=(1, None), ylim=(len(labels) - 0.5, -0.5))
-    right.set_title(f"K = {sizes['episodes']}, {style.span(runs, 'seeds')} seeds")
+    right.set(xscale="log", xlabel="bad rounds", xlim=(1, None), ylim=(len(labels) - 0.5, -0.5))
+    right.set_title(f"BEF-RLSVI,\nK = {sizes['episodes']}, {style.span(runs, 'seeds')} seeds")
     style.legend(figure, [left], 4, **style.TIGHT)
     return figure
 

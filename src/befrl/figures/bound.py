@@ -6,6 +6,7 @@ from befrl.figures.support import style
 
 SCOPE = "component"
 SECTION = "theorem"
+LEAD = 2
 SUBJECT = "theorem"
 TABLES = {"facts": ("instance", "quantity", "value")}
 BESIDE = ("table", "instances", {"table": ("name", "longest")})
@@ -46,10 +47,10 @@ def draw(tables):
     axis.hlines(lines, columns["ours"], columns[PAPER], color="0.8", linewidth=0.8)
     axis.plot(columns["ours"], lines, color="black", marker="|", markersize=6, linestyle="none", label="our K")
     for key, (label, agent, marker) in FIRSTS.items():
-        look = {"color": style.colour(agent), "marker": marker, "markersize": 3.5, "linestyle": "none"}
         first = np.array(columns[key])
         known = np.isfinite(first)
-        axis.plot(first[known], lines[known], label=label, **look)
+        dots = {"color": style.colour(agent), "marker": marker, "markersize": 3.5, "linestyle": "none"}
+        axis.plot(first[known], lines[known], label=label, **dots)
     axis.set_yticks(lines, list(found))
     axis.set(xscale="log", xlabel="first K with a bound below H K", ylim=(len(found) - 0.5, -0.5), xlim=(1, None))
     axis.tick_params(axis="y", length=0)
@@ -62,13 +63,22 @@ def describe(tables):
     found = rows(tables)
     low, *_, high = found
     share = min(fact(table, "share, noise") + fact(table, "share, learning") for table in facts)
-    values = {"low": low, "high": high, "least": found[low][PAPER], "most": found[high][PAPER], "share": share}
-    values |= {"random": min(fact(table, "first K, random") for table in facts)}
     played = [row for row in found.values() if row["ours"] == row["ours"]]
-    values |= {"short": min((row[PAPER] / row["ours"] for row in played), default=float("nan"))}
     ours = {name: [row[key] for key in FIRSTS if key != PAPER and row[key] == row[key]] for name, row in found.items()}
     best = [min(firsts) for firsts in ours.values() if firsts] or [float("nan")]
-    values |= {"seed_least": min(best), "seed_most": max(best)}
+    values = {
+        "least": found[low][PAPER],
+        "most": found[high][PAPER],
+        "random": min(fact(table, "first K, random") for table in facts),
+        "seed_least": min(best),
+        "seed_most": max(best),
+    }
+    values = {name: style.power(value, 2) for name, value in values.items()} | {
+        "low": low,
+        "high": high,
+        "share": share,
+    }
     for key, number in (("without", 0), ("first_only", 1)):
         values[key] = ", ".join(name for name, firsts in ours.items() if len(firsts) == number) or "none"
+    values |= {"short": style.power(min((row[PAPER] / row["ours"] for row in played), default=float("nan")))}
     return values | {"eta": fact(facts[0], "eta"), "delta": fact(facts[0], "delta")}

@@ -4,6 +4,8 @@ from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "certified"
+SECTION = "repair"
+LEAD = 1
 TABLES = {
     "summary": regret_columns.SUMMARY,
     "curves": regret_columns.CURVES,

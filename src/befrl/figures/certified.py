@@ -4,6 +4,8 @@ from befrl.common.defaults import TRACKS
 from befrl.figures.support import style
 
 SCOPE = "component"
+SECTION = "repair"
+LEAD = 2
 SUBJECT = "certified"
 TABLES = {
     "regrets": (
@@ -49,10 +51,10 @@ def _ratios(axis, line, rows, roles):
         colour, marker = style.of(row.agent)
         face = "white" if row.role == "theory" else colour
         alike = row.difference_low <= 0 <= row.difference_high
-        look = {"color": colour, "marker": marker or "o", "markerfacecolor": face, "alpha": 0.35 if alike else 1.0}
-        axis.plot(min(max(row.ratio, RANGE[0]), RANGE[1]), at, **look, **DOTS)
+        dot = {"color": colour, "marker": marker or "o", "markerfacecolor": face, "alpha": 0.35 if alike else 1.0}
         label = f"{row.agent}, {roles.get(row.role, row.role)}"
-        axis.plot([], [], label=label, **look | {"alpha": 1.0}, **DOTS)
+        axis.plot(min(max(row.ratio, RANGE[0]), RANGE[1]), at, label=label, **dot, **DOTS)
+        axis.plot([], [], label=label, **dot | {"alpha": 1.0}, **DOTS)  # of the legend: never pale
 
 
 def describe(tables):

@@ -8,19 +8,20 @@ from befrl.figures.support import style
 from befrl.figures.support.captions import CAPTIONS
 
 SCOPE = "table"
-SUBJECT = "ledger"
 SECTION = "theorem"
+LEAD = 1
+SUBJECT = "ledger"
 TABLES = {"table": ("id", "kind", "title", "verdict", "uses")}
 YELLOW = "#F0E442"
-STYLES = {  # colour of the box, colour of its text
+STYLES = {  # colour of the box, colour of its text; on the page, too
     "holds": (style.BLUE, "white"),
     "misprint": (style.SKY, "black"),
     "constant": (YELLOW, "black"),
     "hypothesis": (style.ORANGE, "black"),
-    "inherits": ("0.7", "black"),
-    "fails": (style.VERMILION, "white"),
+    "inherits": ("#B3B3B3", "black"),
+    "fails": (style.VERMILION, "black"),
     "open": (style.PURPLE, "black"),
-    "not tried": ("0.88", "black"),
+    "not tried": ("#E0E0E0", "black"),
 }
 BROKEN = ("hypothesis", "inherits", "fails", "open")  # not true with another constant alone
 PAGE = "../docs/claims/{}.md"  # from the folder of figures

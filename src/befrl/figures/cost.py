@@ -41,6 +41,6 @@ def draw(tables):
 def describe(tables):
     rows = shown(tables[0]["timings"])
     first, least, most = rows.iloc[0], rows["seconds"].idxmin(), rows["seconds"].idxmax()
-    extremes = {"cheapest": rows["agent"][least], "dearest": rows["agent"][most]}
+    extremes = {"cheapest": rows["agent"][least], "most_expensive": rows["agent"][most]}
     ratio = rows["seconds"][most] / rows["seconds"][least]
     return {"instance": first["instance"], "reward": style.TRACKS[first["track"]], "ratio": ratio} | extremes

@@ -7,7 +7,7 @@ SECTION = "theorem"
 SUBJECT = "proof"
 COLUMNS = ("instance", "eta", "episodes", "seeds", "parameter", "radius", "k", "covered", "low", "high", "promised")
 TABLES = {"regions": COLUMNS}
-LOOKS = {"printed": (style.VERMILION, "D"), "corrected": (style.BLUE, "o")}
+STYLES = {"printed": (style.VERMILION, "D"), "corrected": (style.BLUE, "o")}
 APART = 0.18  # of the two radii on a line
 
 
@@ -22,7 +22,7 @@ def draw(tables):
     figure, axis = style.subplots(figsize=(style.WIDTH, 0.95 + 0.12 * len(lines)))
     for line, (_, rows) in enumerate(lines):
         for row in rows.itertuples():
-            colour, marker = LOOKS[row.radius]
+            colour, marker = STYLES[row.radius]
             at = line + (APART if row.radius == "corrected" else -APART)
             axis.plot([row.low, row.high], [at, at], color=colour, linewidth=0.8)
             axis.plot(row.covered, at, color=colour, marker=marker, markersize=2.8, linestyle="none", clip_on=False)
@@ -33,7 +33,7 @@ def draw(tables):
     axis.xaxis.set_major_formatter("{x:.0%}")
     axis.tick_params(axis="y", length=0)
     axis.grid(axis="y", linewidth=0.3)
-    for radius, (colour, marker) in LOOKS.items():
+    for radius, (colour, marker) in STYLES.items():
         axis.plot([], [], color=colour, marker=marker, markersize=2.8, label=f"{radius} radius")
     style.legend(figure, [axis], 2)
     return figure
@@ -41,6 +41,6 @@ def draw(tables):
 
 def describe(tables):
     shown = last(tables)
-    least = {radius: 100 * min(rows[rows["radius"] == radius]["covered"].min() for rows in shown) for radius in LOOKS}
+    least = {radius: 100 * min(rows[rows["radius"] == radius]["covered"].min() for rows in shown) for radius in STYLES}
     values = {"promised": 100 * shown[0]["promised"].iloc[0], "range": style.span(shown, "seeds")}
     return style.sizes(shown) | least | values

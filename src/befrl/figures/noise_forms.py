@@ -17,7 +17,7 @@ def draw(tables):
         dots = {"color": colour, "marker": marker, "markersize": 3.2, "linestyle": "none"}
         axis.plot(values, range(len(tables)), label=form, **dots)
     axis.set_yticks(range(len(tables)), [name_of(table) for table in tables])
-    axis.set(xscale="log", xlabel="least $x_k$", ylim=(len(tables) - 0.5, -0.5))
+    axis.set(xscale="log", xlabel="least xₖ", ylim=(len(tables) - 0.5, -0.5))
     axis.grid(axis="y", linewidth=0.3)
     style.legend(figure, [axis], len(FORMS), handletextpad=0.1, columnspacing=1.0)
     return figure
@@ -25,4 +25,5 @@ def draw(tables):
 
 def describe(tables):
     ratios = [fact(table, "x, theorem") / fact(table, "x, lemma") for table in tables]
-    return {"K": int(fact(tables[0], "K of x")), "least": min(ratios), "most": max(ratios)}
+    spans = {"least": style.power(min(ratios), 2), "most": style.power(max(ratios), 2)}
+    return {"K": int(fact(tables[0], "K of x"))} | spans

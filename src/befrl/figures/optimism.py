@@ -3,7 +3,7 @@
 import math
 
 from befrl.analysis import regret_columns
-from befrl.figures.noise_scale import curves, further, reference, scale, sizes, sweeps
+from befrl.figures.noise_scale import curves, reference, scale, sizes, sweeps
 from befrl.figures.support import style
 
 SCOPE = "study"
@@ -16,8 +16,8 @@ def draw(tables):
     figure, axis = style.subplots(figsize=(style.WIDTH, 2.4))
     shown = sweeps(tables)
     curves(axis, shown, lambda points, _: points[["optimistic", "optimistic_low", "optimistic_high"]])
-    reference(axis, PROMISED, "Φ(-1)", "black")
-    scale(axis, [summary for summary, _ in shown])
+    reference(axis, PROMISED, "Φ(−1)", "black", at=1.0)
+    scale(axis, [summary for summary, _ in shown], height=0.2)
     axis.set(ylabel="optimistic episodes", ylim=(0, 1.02))
     style.beside(axis)
     return figure
@@ -26,4 +26,4 @@ def draw(tables):
 def describe(tables):
     shown = sweeps(tables)
     least = min((float(points["optimistic"].iloc[-1]) for _, points in shown), default=0.0)
-    return sizes(tables) | {"promised": PROMISED, "further": further(shown), "least": least}
+    return sizes(tables) | {"promised": PROMISED, "least": least}

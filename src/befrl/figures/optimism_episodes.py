@@ -17,8 +17,8 @@ def draw(tables):
         for (marker, shade), (multiple, part) in zip(CURVES, table.groupby("multiple", sort=False), strict=False):
             axis.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.1 * shade, linewidth=0)
             options = {"color": colour, "alpha": shade, "marker": marker, "markersize": 2.5, "linewidth": 0.9}
-            axis.plot(part["k"], part["share"], **options, label=f"{multiple:g} $x_k$")
-        axis.axhline(table["promised"].iloc[0], color="black", linestyle="dotted", linewidth=0.9, label="Φ(-1)")
+            axis.plot(part["k"], part["share"], **options, label=f"{style.power(multiple)} xₖ")
+        axis.axhline(table["promised"].iloc[0], color="black", linestyle="dotted", linewidth=0.9, label="Φ(−1)")
         axis.set(xscale="log", xlabel="episode k", ylabel="optimistic runs", ylim=(-0.02, 1.02))
         axis.set_title(table["instance"].iloc[0])
     style.legend(figure, axes, 3, **style.TIGHT)
@@ -32,5 +32,5 @@ def describe(tables):
     most, fewest = (
         min(table[table["multiple"] == multiple]["share"].min() for table in tables) for multiple in (largest, smallest)
     )
-    values = {"promised": first["promised"].iloc[0], "largest": largest, "smallest": smallest}
+    values = {"promised": first["promised"].iloc[0], "largest": style.power(largest), "smallest": style.power(smallest)}
     return style.sizes(tables) | values | {"most": most, "fewest": fewest}

@@ -4,6 +4,8 @@ from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "case"
+SECTION = "cases"
+COLUMNS = {"failed": 0.0, "letters": 0.46}  # of text, and where they start
 TABLES = {"summary": regret_columns.SUMMARY, "order": ("family", "agent", "variant", "group")}
 
 
@@ -20,8 +22,8 @@ def draw(tables):
         axis.plot([row.q10, row.q90], [line, line], color=options["color"], linewidth=0.6, alpha=0.6)
         axis.plot([row.low, row.high], [line, line], color=options["color"], linewidth=1.6)
         axis.plot(row.mean, line, linestyle="none", clip_on=False, **options)
-        texts = ((0.0, f"{100 * row.failed:.3g} %" if row.failed > 0 else ""), (0.38, group))
-        for place, text in texts:
+        texts = (f"{100 * row.failed:.3g} %" if row.failed > 0 else "", group)
+        for place, text in zip(COLUMNS.values(), texts, strict=True):
             letters.text(place, line, text, fontsize=style.SMALL, va="center")
     # Asterisk: the tuning range is too narrow; circle: the policy never changes.
     marks = ["*" * row.edge_matters + " °" * (row.changed == 0) for row in rows.itertuples()]
@@ -30,10 +32,10 @@ def draw(tables):
     style.with_zero(axis, "x", rows["mean"])
     axis.set_xlim(0, 1.3 * max(rows["q90"].max(), rows["high"].max(), 1.0))
     axis.grid(axis="y", linewidth=0.3)
-    letters.set(xlim=(0, 1), xticks=[])
-    letters.set_title("failed  letters", loc="left", fontsize=style.SMALL)
+    letters.set_xticks(list(COLUMNS.values()), list(COLUMNS), ha="left")
+    letters.set_xlim(0, 1)
     letters.spines[:].set_visible(False)
-    letters.tick_params(axis="y", length=0)
+    letters.tick_params(length=0, labeltop=True, labelbottom=False)
     return figure
 
 

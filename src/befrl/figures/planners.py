@@ -22,7 +22,7 @@ STYLES = {  # a colour for each kind of planner
     "jacobi-anger": (style.PURPLE, "D"),
     "exact": ("black", "h"),
 }
-ERRORS = {"value_error": "largest error of $V_1$", "regret": "regret of the plan"}
+ERRORS = {"value_error": "largest error of V₁", "regret": "regret of the plan"}
 EXACT, LARGEST = 1e-12, 1e6  # smaller errors are rounding, drawn at zero; larger ones are drawn at LARGEST
 
 
@@ -57,4 +57,4 @@ def describe(tables):
         best = rows[rows["planner"] != "exact"].sort_values(["value_error", "seconds"], kind="stable").iloc[0]
         words.append(f"{best['planner']} on {best['instance']}")
     seeds = min(int(table["medians"]["repetitions"].min()) for table in tables)
-    return {"seeds": seeds, "best": " and ".join(words), "least": EXACT, "largest": LARGEST}
+    return {"seeds": seeds, "best": " and ".join(words), "least": style.power(EXACT), "largest": style.power(LARGEST)}

@@ -18,7 +18,7 @@ def draw(tables):
     instances = list(dict.fromkeys(curves["instance"]))
     quantity = curves["quantity"].iloc[0]
     returns = quantity == published.CURVES["return"]
-    figure, axes = style.panels(len(instances), height=1.9, most=2)
+    figure, axes = style.panels(len(instances), height=1.9)
     for axis, instance in zip(axes, instances, strict=False):
         shown = curves[curves["instance"] == instance]
         for (variant, algorithm, role), curve in shown.groupby(["variant", "algorithm", "role"], sort=False):
@@ -75,7 +75,9 @@ def describe(tables):
     words = {
         "stars": f"Stars: the authors' numbers{_farthest(values)}. " if starred else "",
         "stars_heading": heading if starred else "",
-        "power": f"Not told from uniform play, which lies within their interval: {names}. " if names else "",
+        "power": f"Not significantly different from uniform play, which lies within their interval: {names}. "
+        if names
+        else "",
         "lines": style.line_styles(curves["role"]),
         "surrogates": style.MARKS[style.SURROGATE] if "surrogate" in set(curves["role"]) else "",
     }

@@ -4,11 +4,12 @@ from befrl.figures.support import style
 
 SCOPE = "component"
 SECTION = "theorem"
+LEAD = 3
 SUBJECT = "rates"
 TABLES = {
     "slopes": ("instance", "agent", "setting", "varied", "episodes", "seeds", "slope", "low", "high", "edge", "claimed")
 }
-WORDS = {"x=0": "x=0 (greedy)", "": "theory"}
+GREEDY = "x=0"
 LINES = {"K": (0.5, 1.0), "d": (0.5, 1.0, 1.5), "H": (0.5, 1.0, 1.5)}
 
 
@@ -26,14 +27,14 @@ def draw(tables):
     figure, axes = style.subplots(len(shown), 1, figsize=size, squeeze=False, sharex=True, height_ratios=heights)
     for axis, rows in zip(axes.ravel(), shown, strict=True):
         for line, row in enumerate(rows.itertuples()):
-            colour = style.colour("greedy" if row.setting == "x=0" else row.agent)
+            colour = style.colour("greedy" if row.setting == GREEDY else row.agent)
             axis.plot([row.low, row.high], [line, line], color=colour, linewidth=1)
             face = colour if row.edge == "none" else "white"
             axis.plot(row.slope, line, color=colour, marker="o", markersize=3.5, markerfacecolor=face, linestyle="none")
         first = rows.iloc[0]
         for power in LINES[first["varied"]]:
             axis.axvline(power, color="black", linewidth=0.7, linestyle=style.LINES["baseline"], zorder=1)
-        labels = [f"{row.agent} {WORDS.get(row.setting, row.setting)}" for row in rows.itertuples()]
+        labels = [f"{row.agent}, {_words(row.setting)}" for row in rows.itertuples()]
         axis.set_yticks(range(len(rows)), labels)
         axis.set(ylim=(len(rows) - 0.5, -0.7))
         size = f"K = {first['episodes']}, {first['seeds']} seeds"
@@ -41,6 +42,11 @@ def draw(tables):
         axis.tick_params(axis="y", length=0)
     axes.ravel()[-1].set_xlabel("slope of log regret, with its interval")
     return figure
+
+
+def _words(setting):
+    name, _, value = setting.partition("=")
+    return f"{name} = {style.power(float(value))}{' (greedy)' * (setting == GREEDY)}" if name else "theory"
 
 
 def describe(tables):

@@ -4,15 +4,17 @@ from befrl.analysis import regret_columns
 from befrl.figures.support import style
 
 SCOPE = "case"
+SECTION = "cases"
+LEAD = 1
 TABLES = {"summary": regret_columns.SUMMARY, "curves": regret_columns.CURVES}
 REFERENCES = ("bef-rlsvi", "bef-seed", "greedy", "random")  # always in colour
 MOST, GREY = 6, "#bfbfbf"  # curves in colour, and the colour of the others
 
 
-def shown(summary, family):
-    """The row to draw of each agent that has a group, worst first: its tuned variant (the last), or its first."""
+def shown(summary):
+    """The row to draw of each agent that has a group, worst first: its tuned variant (the last), or its only one."""
     rows = summary[summary["group"].fillna("") != ""]
-    rows = rows.drop_duplicates("agent", keep="last" if family == "tuned" else "first")
+    rows = rows.drop_duplicates("agent", keep="last")
     return rows.sort_values("mean", ascending=False, kind="stable")
 
 
@@ -25,7 +27,7 @@ def coloured(rows) -> list[str]:
 
 def draw(tables):
     summary = tables[0]["summary"]
-    return draw_curves(summary, tables[0]["curves"], shown(summary, "tuned"))
+    return draw_curves(summary, tables[0]["curves"], shown(summary))
 
 
 def draw_curves(summary, curves, rows, axis=None):
@@ -55,7 +57,7 @@ def draw_curves(summary, curves, rows, axis=None):
 
 def describe(tables):
     summary = tables[0]["summary"]
-    rows = shown(summary, "tuned")
+    rows = shown(summary)
     others = [agent for agent in rows["agent"][::-1] if agent not in coloured(rows)]
     best = rows.iloc[-1]
     values = {"others": f" Grey, the best first: {', '.join(others)}." if others else "", "best": best["agent"]}

@@ -3,7 +3,7 @@
 from befrl.figures.support import style
 
 SCOPE = "component"
-SECTION = "theorem"
+SECTION = "repair"
 SUBJECT = "repairs"
 TABLES = {
     "hypotheses": ("instance", "H", "hypothesis", "needed", "holds", "claims", "meaning"),

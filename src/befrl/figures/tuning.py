@@ -5,6 +5,7 @@ from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "case"
+SECTION = "cases"
 TABLES = {"summary": regret_columns.SUMMARY, "tuning": regret_columns.TUNING}
 LEGEND = {
     "chosen": {"marker": "o"},

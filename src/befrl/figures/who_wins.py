@@ -5,13 +5,15 @@ from befrl.analysis.statistics import NO_REGRET
 from befrl.figures.support import style
 
 SCOPE = "study"
+SECTION = "winners"
+LEAD = 1
 TABLES = {"summary": regret_columns.SUMMARY, "order": regret_columns.ORDER}
 BESIDE = ("table", "improvement", {"table": columns.TABLES["improvement"]})
 FAMILIES = {"tuned": "tuned", "theory": "theoretical constants"}
 ALL = "all others"
 LEAST = 1.0  # percent of the regret of random play, at the lower end of the colours
 DARK = 15.0  # percent above which numbers are white
-OURS = "bef-rlsvi"
+PAPER = "bef-rlsvi"  # the algorithm of the paper
 
 
 def compared(tables) -> dict:
@@ -73,8 +75,15 @@ def draw(tables):
     maps[0].set_ylim(len(names), 0)
     maps[0].set_yticks([line + 0.5 for line in range(len(names))], names, fontsize=style.LEAST)
     for label in maps[0].get_yticklabels():
-        label.set_fontweight("bold" if label.get_text() == OURS else "normal")
+        label.set_fontweight("bold" if label.get_text() == PAPER else "normal")
     return figure
+
+
+def in_both(tables) -> list[str]:
+    """The agents with one setting alone, which stands among the tuned and among the others."""
+    orders = [table["order"] for table in compared(tables).values()]
+    found = (order.loc[order.duplicated("variant", keep=False), "agent"] for order in orders)
+    return list(dict.fromkeys(agent for names in found for agent in names))
 
 
 def number(share) -> str:
@@ -92,9 +101,9 @@ def _wins(axis, wins, names):
     """The probabilities of improvement with their intervals, on the lines of the agents."""
     for line, agent in enumerate(names):
         if agent in wins.index:
-            row, look = wins.loc[agent], {"color": style.colour(agent), "markersize": 2.2}
-            axis.plot([row["low"], row["high"]], [line + 0.5] * 2, linewidth=1, color=look["color"])
-            axis.plot(row["probability"], line + 0.5, marker="o", linestyle="none", clip_on=False, **look)
+            row, dot = wins.loc[agent], {"color": style.colour(agent), "markersize": 2.2}
+            axis.plot([row["low"], row["high"]], [line + 0.5] * 2, linewidth=1, color=dot["color"])
+            axis.plot(row["probability"], line + 0.5, marker="o", linestyle="none", clip_on=False, **dot)
     axis.axvline(0.5, color="black", linestyle=style.LINES["baseline"], linewidth=0.7)
     axis.set(xlim=(0, 1), xticks=[0, 1], xlabel="tuned:\nshare\nof wins")
     axis.xaxis.set_major_formatter("{x:g}")
@@ -111,6 +120,7 @@ def describe(tables):
     counts = {agent: leading.count(agent) for agent in agents(tables)}
     most = [agent for agent, count in counts.items() if count == max(counts.values())]
     values = {"least": f"{LEAST:g}", "cases": len(cases), "best": " and ".join(most), "times": max(counts.values())}
-    values |= {"first": wins.index[0], "probability": wins["probability"].iloc[0], "ours": counts.get(OURS, 0)}
+    values |= {"first": wins.index[0], "probability": wins["probability"].iloc[0], "paper": counts.get(PAPER, 0)}
+    values |= {"both": ", ".join(in_both(tables))}
     values |= style.sizes(summaries) | {"range": style.span(summaries, "seeds")}
     return values | {"heading": "Regret in % of random play; K = {episodes}, {range} seeds".format(**values)}

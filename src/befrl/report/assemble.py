@@ -8,7 +8,7 @@ from befrl.common.errors import InputError
 from befrl.study import provenance
 
 FIGURE = dict.fromkeys(("name", "title", "caption", "command"), str)
-FIGURE |= {"measured": bool, "seeds": int | float | None}
+FIGURE |= {"measured": bool, "seeds": int | float | None, "section": str, "lead": int, "plotted": dict}
 
 
 def write(study, out):
@@ -23,7 +23,7 @@ def write(study, out):
         instances=_instances(layout, study["instances"]),
         summaries=list(summaries.values()),
         costs=costs,
-        figures=[_figure(layout, name) for name in study.figures],
+        figures=[_figure(layout, name) | {"tables": _drawn_from(study, name)} for name in study.figures],
         published=[_published(layout, source) for source in study["published"]],
         claims=records,
         versions=provenance.machine() | provenance.versions(),
@@ -69,6 +69,10 @@ def _figure(layout, name):
     if about["name"] != name:
         raise InputError(f"{path}: it describes '{about['name']}', not '{name}': delete it and run again")
     return {**about, "svg": storage.read_text(layout.figure("svg", name))}
+
+
+def _drawn_from(study, name):
+    return figures.tables(study.layout, *study.figure(name))
 
 
 def _stages(costs, records):

@@ -3,25 +3,29 @@
 import base64
 import functools
 import hashlib
+import json
 import re
 from pathlib import Path
 
 import jinja2
 import pandas as pd
 import yaml
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from befrl.analysis.instance_table import ANSWER
 from befrl.analysis.published import COLUMNS
 from befrl.analysis.regret_columns import SUMMARY, TIMINGS
 from befrl.claims.pages import THEOREM
+from befrl.common.layout import Layout
+from befrl.figures.claims_map import STYLES
 from befrl.report import ledger, wording
 from befrl.report.drawings import figures_by_section
 from befrl.report.outcomes import OUTCOME, cases, winners
-from befrl.report.tables import Anchors, case_title, records, split, table
+from befrl.report.tables import Anchors, case_title, pattern, records, split, table
 
 HERE = Path(__file__).parent
 FILTERS = ("count", "duration", "mathematics", "paragraphs", "compact")
+CLAIM = re.compile(r"\b[CS]\d+[a-z]?\b")
 FACTS = (
     "name",
     "family",
@@ -62,34 +66,42 @@ def build(
     Measured seconds are in the section on cost alone: `costs`, `stages`, figures that are `measured`, and `timings` of
     published experiments. `failed` and `optimistic` are shares. Inputs may be empty. Unknown keys are ignored.
     """
-    anchors = Anchors()
+    anchors, layout = Anchors(), Layout(config.get("output", "."))
     drawn = figures_by_section(figures, anchors)
+    shown = [figure for listed in drawn.values() for figure in listed]
     claimed = ledger.prepared(claims, anchors)
+    best = winners(summaries, layout, anchors)
+    played = list(cases(summaries, drawn.pop("cases", []), layout, anchors))
+    placed = instance_tables(instances, layout, anchors)
+    rerun = [prepared_experiment(experiment, layout, anchors) for experiment in published]
+    link_tables(shown, [best, *(case["table"] for case in played), *placed, *(each["values"] for each in rerun)])
+    link_claims(shown, claims, claimed["claims"])
     script = (HERE / "page.js").read_text(encoding="utf-8")
-    minutes = sum(row["seconds"] for row in stages if not wording.missing(row.get("seconds")))
     return template().render(
         script=Markup(script),
         # By this hash a browser runs the page's own script and no other.
         script_hash=Markup("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",
         toy=bool(config.get("toy")),
+        verdicts=STYLES,
+        plotted=harmless({figure["name"]: figure["plotted"] for figure in shown}),
         answers=[answer(line, {claim["id"] for claim in claims}) for line in answers],
         overview=overview(summaries),
         drawn=drawn,
-        winners=winners(summaries, anchors),
-        cases=list(cases(summaries, drawn.pop("cases", []), anchors)),
+        winners=best,
+        cases=played,
         level=f"{config['statistics']['level']:.0%}".replace("%", " %") if "statistics" in config else "95 %",
         meanings={OUTCOME.get(name, name): SUMMARY[name] for name in EXPLAINED},
         cost_meanings={COST[name]: TIMINGS[name] for name in COST if name != "agent"},
-        costs=list(cost_tables(costs, anchors)),
-        published=[prepared_experiment(experiment, anchors) for experiment in published],
+        costs=list(cost_tables(costs, layout, anchors)),
+        published=rerun,
         ledger=claimed,
         theorem=next((claim for claim in claimed["claims"] if claim["id"] == THEOREM), None),
-        instances=instance_tables(instances, anchors),
+        instances=placed,
         stages=table(
             "Stages", [{key: row.get(key) for key in ("stage", "jobs", "seconds")} for row in stages], anchors
         ),
-        total=minutes,
+        total=sum(row["seconds"] for row in stages if not wording.missing(row.get("seconds"))),
         provenance=[
             table("Machine and versions", [{"what": key, "value": value} for key, value in versions.items()], anchors),
             table("Hashes", [{"of": key, "hash": value} for key, value in hashes.items()], anchors),
@@ -118,6 +130,36 @@ def answer(line, claims) -> dict:
     }
 
 
+def link_tables(figures, tables):
+    """Give each figure the files that it is drawn from, with the anchor of the table of the page that shows one."""
+    anchors: dict[str, str] = {}
+    for each in filter(None, tables):
+        anchors.setdefault(each["file"], each["anchor"])
+    for figure in figures:
+        names = dict.fromkeys(path.rpartition("/")[2] for path in figure["tables"])
+        files = [pattern([path for path in figure["tables"] if path.endswith(f"/{name}")]) for name in names]
+        figure["sources"] = [{"file": file, "anchor": anchors.get(file, "")} for file in files]
+
+
+def link_claims(figures, claims, entries):
+    """Give each claim the figures that name it or that its page names, and link the claims that captions name."""
+    texts = {claim["id"]: json.dumps(claim, default=str) for claim in claims}
+    known = {entry["id"]: f'<a href="#{entry["anchor"]}">{entry["id"]}</a>' for entry in entries}
+    for figure in figures:
+        named = set(CLAIM.findall(figure["caption"] + json.dumps(figure["plotted"])))
+        named |= {id for id, text in texts.items() if f"figures/{figure['name']}." in text}
+        for entry in entries:
+            entry["figures"] += [figure] if entry["id"] in named else []
+        caption = CLAIM.sub(lambda found: known.get(found[0], found[0]), str(escape(figure["caption"])))
+        figure["caption"] = Markup(caption)
+
+
+def harmless(value) -> Markup:
+    """JSON for the text of an element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("&", "&amp;").replace("<", "&lt;"))
+
+
 def overview(summaries) -> dict:
     """Numbers of agents, cases, seeds and episodes."""
     rows = pd.concat(summaries) if summaries else pd.DataFrame()
@@ -130,15 +172,15 @@ def overview(summaries) -> dict:
     }
 
 
-def cost_tables(costs, anchors):
+def cost_tables(costs, layout, anchors):
     """One table per instance and track, cheapest episode first, with times in milliseconds."""
     for instance, track, part in split(costs, TIMINGS):
         part = part.assign(**{key: 1000 * part[key] for key in IN_MILLISECONDS})
         rows = records(part.sort_values("seconds_per_episode", kind="stable"), COST)
-        yield table(case_title(instance, track), rows, anchors, "cost")
+        yield table(case_title(instance, track), rows, anchors, "cost", file=layout.regret_timings(instance, track))
 
 
-def instance_tables(instances, anchors) -> list[dict]:
+def instance_tables(instances, layout, anchors) -> list[dict]:
     """Facts of the instances, whether exploration matters there, where it was asked, and constants of the theory."""
     asked = [each for each in instances if not wording.missing((each.get("exploration") or {}).get("greedy"))]
     facts = [{key: each.get(key) for key in FACTS} for each in instances]
@@ -150,7 +192,7 @@ def instance_tables(instances, anchors) -> list[dict]:
     ]
     explored = [{"name": each["name"]} | {key: each["exploration"][key] for key in ANSWER} for each in asked]
     return [
-        table(title, rows, anchors)
+        table(title, rows, anchors, file=layout.instances())
         for title, rows in (
             ("Instances", facts),
             ("Does exploration matter? Greedy against the best of three agents", explored),
@@ -160,12 +202,14 @@ def instance_tables(instances, anchors) -> list[dict]:
     ]
 
 
-def prepared_experiment(experiment, anchors) -> dict:
+def prepared_experiment(experiment, layout, anchors) -> dict:
     """A published experiment: its first sentence as the title, the rest as text, values and timings as tables."""
     title, _, text = experiment["about"].strip().partition("\n")
     prepared = {"title": title.rstrip("."), "text": text.strip(), "citation": experiment["citation"]}
-    for name in ("values", "timings"):
+    source = experiment["source"]
+    files = {"values": layout.published("values", source), "timings": layout.published_timings(source)}
+    for name, file in files.items():
         frame = experiment[name].reindex(columns=list(COLUMNS)).dropna(axis="columns", how="all")
         rows = records(frame, {key: key.replace("_", " ") for key in frame})
-        prepared[name] = table(f"{prepared['title']}, {name}", rows, anchors) if rows else None
+        prepared[name] = table(f"{prepared['title']}, {name}", rows, anchors, file=file) if rows else None
     return prepared

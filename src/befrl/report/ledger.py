@@ -2,7 +2,7 @@
 
 import json
 
-from befrl.claims.ledger import READINGS, adjudicated, headline, ours, rows, standing
+from befrl.claims.ledger import READINGS, headline, ours, rows, standing
 from befrl.claims.pages import UNTRIED, VERDICTS, pages
 from befrl.report import wording
 
@@ -54,7 +54,6 @@ def prepared(claims, anchors) -> dict:
         "sizes": {part["name"]: len(part["claims"]) for part in parts if part["claims"]},
         "mutants": sum(len(entry["mutants"]) for entry in entries),
         "weak": sum(len(entry["weak"]) for entry in entries),
-        "adjudicated": sum(map(adjudicated, ordered)),
     }
 
 
@@ -69,6 +68,7 @@ def _entry(claim, verdicts, anchors):
     asked = [f"--{key} {claim[key]}" for key in ("trials", "seed") if claim.get(key) is not None]
     return {key: claim.get(key) for key in (*KEYS, "part", "steps", "mutants", "weak")} | {
         "anchor": anchors.new("claim", claim["id"]),
+        "figures": [],
         "verdict": verdicts[claim["id"]],
         "shown": {"remark": "remark", "ours": f"ours, {claim['verdict']}"}.get(claim["kind"], claim["verdict"]),
         "rests_on": [{"id": used, "verdict": verdict, "tried": verdict != UNTRIED} for used, verdict in rests.items()],

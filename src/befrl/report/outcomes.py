@@ -3,7 +3,7 @@
 from befrl.analysis import tuning_loss
 from befrl.analysis.regret_columns import SUMMARY
 from befrl.report import wording
-from befrl.report.tables import case_title, records, split, table
+from befrl.report.tables import case_title, pattern, records, split, table
 
 ROLES = ("tuned", "set", "theory", "surrogate", "baseline")  # in this order; the points of a sweep are not shown
 OUTCOME = {  # column of the summary: its heading
@@ -14,19 +14,20 @@ OUTCOME = {  # column of the summary: its heading
 SHARES = ("failed", "failed_low", "failed_high", "optimistic")
 
 
-def winners(summaries, anchors) -> dict:
+def winners(summaries, layout, anchors) -> dict:
     """Regret over that of random play, a row for each agent and kind of constants and a column for each case.
 
     A star marks what is not significantly different from the best: it shares a letter with the first of its family.
     """
     found: dict[tuple[str, str], dict] = {}
-    names = []
+    names, files = [], []
     for instance, track, part in split(summaries, SUMMARY):
         random = part.loc[part["agent"] == "random", "mean"]
         part = part[part["role"].isin(ROLES)].sort_values("mean", kind="stable")
         if random.empty:
             continue
         names.append(f"{instance} {track}")
+        files.append(layout.regret("summary", instance, track))
         for family in (part["role"] == "tuned", part["role"] != "tuned"):
             letters = part.loc[family, "group"].astype(object).fillna("").astype(str)
             best = set(next(filter(None, letters), ""))
@@ -39,7 +40,7 @@ def winners(summaries, anchors) -> dict:
         {"agent": agent, "constants": role} | {name: found[agent, role].get(name, (0, ""))[1] for name in names}
         for agent, role in order
     ]
-    return table("Regret in every case, random play = 1", rows, anchors)
+    return table("Regret in every case, random play = 1", rows, anchors, file=pattern(files))
 
 
 def _typical(values):
@@ -47,7 +48,7 @@ def _typical(values):
     return sorted(share for share, _ in values)[len(values) // 2]
 
 
-def cases(summaries, drawn, anchors):
+def cases(summaries, drawn, layout, anchors):
     """Each instance and track with its table, best mean first and rows without a mean last, and its figures."""
     for instance, track, part in split(summaries, (*SUMMARY, "specification")):
         name = f"{instance}_{track}"
@@ -68,7 +69,7 @@ def cases(summaries, drawn, anchors):
         if len(part) > len(shown):
             notes.append(f"Not shown: {wording.count(len(part) - len(shown), 'point')} of sweeps.")
         rows = records(shown, OUTCOME)
-        file = f"results/regret/{name}/summary.csv"
+        file = layout.regret("summary", instance, track)
         yield {
             "anchor": anchors.new("case", f"{instance} {track}"),
             "title": case_title(instance, track),

@@ -1,4 +1,5 @@
-// Without scripts all text is there; with scripts tables sort and filter, curves have names, and claims can be searched.
+// Without scripts all text is there; with scripts tables sort and filter, curves have names and values, claims can be
+// searched, and everything can be saved.
 "use strict";
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -21,8 +22,8 @@ function remember(id, values) {
   history.replaceState(null, "", `#${id}${query.size ? `?${query}` : ""}`);
 }
 
-function save(name, type, text) {
-  const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type })) });
+function save(name, type, content) {
+  const link = make("a", { download: name, href: URL.createObjectURL(new Blob([content], { type })) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
@@ -41,6 +42,11 @@ const csv = (lines) => lines.map((line) => line.map((cell) => {
   const value = cell === "–" ? "" : plain(cell);
   return /[",]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }).join(",")).join("\n") + "\n";
+const json = (value) => JSON.stringify(value, null, 1) + "\n";
+const objects = ([head, ...rows]) => rows.map((row) => Object.fromEntries(row.map((cell, column) => {
+  const value = Number(plain(cell));
+  return [head[column], ["", "–"].includes(cell) ? null : isNaN(value) ? cell : value];
+})));
 const known = new Set(all(".data pre").flatMap((pre) => {
   const [head, ...rows] = cells(pre.textContent);
   return head[0] === "agent" ? rows.map((row) => row[0]) : [];
@@ -71,7 +77,8 @@ function table(details, lines, own = details.id) {
   }));
   const name = details.id.replace(/^\w+-/, "");
   const tools = make("p", { className: "filters" }, ...(rows.length > 8 ? [search, ...chips] : []),
-    button("CSV", () => save(`${name}.csv`, "text/csv", csv(lines))));
+    button("CSV", () => save(`${name}.csv`, "text/csv", csv(lines))),
+    button("JSON", () => save(`${name}.json`, "application/json", json(objects(lines)))));
   if (navigator.clipboard) {
     const copying = button("copy", () => copy(copying, csv(lines)));
     tools.append(copying);
@@ -164,40 +171,131 @@ if (search) {
   for (const each of [search, expand, ...chips]) each.disabled = false;
 }
 
-// Curves: their names under the pointer, and switched off and on by a click on their names.
+// Drawings. An image becomes a part of the page when it is opened: then its text is found, and its curves have names.
+const source = (image) => decodeURIComponent(image.src.slice(image.src.indexOf(",") + 1));
+function show(within) {
+  for (const image of all(".drawing > img", within).filter((each) => !each.closest("details:not([open])"))) {
+    const drawn = document.adoptNode(new DOMParser().parseFromString(source(image), "image/svg+xml").documentElement);
+    drawn.setAttribute("role", drawn.querySelector("a") ? "group" : "img");
+    drawn.setAttribute("aria-label", image.alt);
+    const drawing = image.parentElement;
+    image.replaceWith(drawn);
+    enliven(drawing);
+  }
+}
+document.addEventListener("toggle", ({ target }) => { if (target.open) show(target); }, true);
+
+// What a figure plots, by its name.
+let figures;
+function plotted({ dataset }) {
+  figures ??= JSON.parse(document.getElementById("plotted").content.textContent);
+  return figures[dataset.name];
+}
+
+// Scales of axes and their inverses, as in matplotlib; `linear` of symlog: the end of the linear part, and its length.
+const scales = {
+  linear: () => [(x) => x, (y) => y],
+  log: () => [Math.log10, (y) => 10 ** y],
+  symlog: ({ linear }) => {
+    const [end, size] = linear.split(" ").map(Number), unit = size / 0.9;
+    return [(x) => (Math.abs(x) <= end ? x * unit : Math.sign(x) * end * (unit + Math.log10(Math.abs(x) / end))),
+      (y) => (Math.abs(y) <= end * unit ? y / unit : Math.sign(y) * end * 10 ** (Math.abs(y) / end - unit))];
+  },
+};
+// Three digits, with a power of ten for what is very large or very small.
+function digits(value) {
+  const [factor, power] = value.toExponential(2).split("e").map(Number);
+  if (power >= -4 && power <= 5) return String(Number(value.toPrecision(3)));
+  return `${factor} · 10${String(power).replace(/./g, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)])}`;
+}
+// What the axis x or y of a panel says at a share of its length: a value, or the nearest name.
+function reading(panels, panel, letter, share) {
+  const axis = panel[letter], [there, back] = scales[axis.scale](axis);
+  const [low, high] = axis.limits.split(" ").map((limit) => there(Number(limit)));
+  const value = back(low + share * (high - low));
+  if (axis.names.some((name) => isNaN(Number(name)))) {
+    const far = axis.places.split(" ").map((place) => Math.abs(place - value));
+    return axis.names[far.indexOf(Math.min(...far))].replaceAll("$", "");
+  }
+  // Panels in a row or column may have one label.
+  const axes = [axis, ...panels.map((each) => each[letter])].filter(({ label }) => label);
+  const { label } = axes.find(({ limits }) => limits === axis.limits) ?? axes[0] ?? { label: letter };
+  const [first, ...more] = label.split("\n");
+  return `${more.join(" ").length < 20 ? [first, ...more].join(" ") : first} = ${digits(value)}`;
+}
+// The values at a point of the window, by the panel that contains it, whose first shape is its white paper.
+function values(figure, x, y) {
+  for (const panel of all("[data-axes]", figure)) {
+    const paper = panel.querySelector("path"), box = paper?.getBoundingClientRect();
+    if (!paper || getComputedStyle(paper).fill !== "rgb(255, 255, 255)") continue;
+    if (x < box.left || x > box.right || y < box.top || y > box.bottom) continue;
+    const panels = plotted(figure)?.axes ?? [], axes = panels[panel.dataset.axes - 1];
+    if (!axes) return [];
+    const shares = { x: (x - box.left) / box.width, y: (box.bottom - y) / box.height };
+    return Object.entries(shares).map(([letter, share]) => reading(panels, axes, letter, share));
+  }
+  return [];
+}
+
+// Curves and points have a name and values near the pointer; a click on a curve or its name switches it off and on.
 const tip = make("div", { className: "tip", hidden: true });
 document.body.append(tip);
-const curve = (target) => target.closest?.("[data-curve]");
-for (const drawing of all(".drawing:has([data-curve])")) {
-  const of = (name) => all("[data-curve]", drawing).filter((each) => each.dataset.curve === name);
-  const lines = new Set(all("g[data-curve]", drawing).filter((each) => !each.querySelector("text"))
+const curve = (target) => target?.closest("[data-curve]");
+const STEPS = [0, 2, -2, 4, -4], NEAR = STEPS.flatMap((dx) => STEPS.map((dy) => [dx, dy]));  // pixels
+const mark = (target) => curve(target) || (target?.matches("path, use") && target.closest("[data-axes]")
+  && target !== target.closest("[data-axes]").querySelector("path"));
+function enliven(drawing) {
+  const figure = drawing.closest("figure");
+  const of = (label) => all("[data-curve]", drawing).filter((each) => each.dataset.curve === label);
+  // A legend may name what is no curve of its own.
+  const labels = new Set(all("[data-axes] g[data-curve]:not(:empty):not(:has(text))", drawing)
     .map((each) => each.dataset.curve));
-  drawing.addEventListener("pointermove", ({ target, clientX, clientY }) => {
-    const under = curve(target);
-    tip.hidden = !under;
-    if (under) tip.textContent = under.dataset.curve;
-    tip.style.left = `${Math.min(clientX + 12, innerWidth - 160)}px`;
+  const near = (x, y) => NEAR.map(([dx, dy]) => document.elementFromPoint(x + dx, y + dy))
+    .filter((each) => drawing.contains(each));
+  drawing.addEventListener("pointermove", ({ clientX, clientY }) => {
+    const found = near(clientX, clientY), under = found.find(curve) ?? found.find(mark);
+    const words = under ? [curve(under)?.dataset.curve, ...values(figure, clientX, clientY)].filter(Boolean) : [];
+    tip.textContent = words.join(", ");
+    tip.hidden = !words.length;
+    tip.style.left = `${Math.max(0, Math.min(clientX + 12, innerWidth - tip.offsetWidth - 4))}px`;
     tip.style.top = `${clientY + 14}px`;
   });
   drawing.addEventListener("pointerleave", () => { tip.hidden = true; });
-  const toggles = [...lines].map((name) => make("button", { type: "button", textContent: name,
-    aria: { "aria-pressed": "true" }, onclick: () => toggle(name) }));
-  function toggle(name) {
-    const off = !of(name)[0].classList.contains("off");
-    for (const each of of(name)) each.classList.toggle("off", off);
-    toggles.find((each) => each.textContent === name)?.setAttribute("aria-pressed", String(!off));
+  if (!labels.size) return;
+  const toggles = [...labels].map((label) => make("button", { type: "button", textContent: label,
+    aria: { "aria-pressed": "true" }, onclick: () => toggle(label) }));
+  function toggle(label) {
+    const off = !of(label)[0].classList.contains("off");
+    for (const each of of(label)) each.classList.toggle("off", off);
+    toggles.find((each) => each.textContent === label)?.setAttribute("aria-pressed", String(!off));
   }
-  drawing.addEventListener("click", ({ target }) => { if (curve(target)) toggle(curve(target).dataset.curve); });
+  drawing.addEventListener("click", ({ clientX, clientY }) => {
+    const found = near(clientX, clientY).find(curve);
+    if (found) toggle(curve(found).dataset.curve);
+  });
   drawing.after(make("details", { className: "curves" }, make("summary", { textContent: "curves" }),
     make("p", { className: "filters" }, ...toggles)));
 }
+for (const drawing of all(".drawing:has(svg)")) enliven(drawing);
 
-// Drawings can be saved, and commands copied.
+// Drawings and what they plot can be saved, and commands copied.
+function drawn(figure) {
+  const image = figure.querySelector(".drawing > img");
+  return image ? source(image) : new XMLSerializer().serializeToString(figure.querySelector(".drawing > svg"));
+}
+async function bitmap(text) {
+  const image = make("img", { src: `data:image/svg+xml,${encodeURIComponent(text)}` });
+  await image.decode();
+  const paper = make("canvas", { width: 4 * image.naturalWidth, height: 4 * image.naturalHeight });
+  paper.getContext("2d").drawImage(image, 0, 0, paper.width, paper.height);
+  return new Promise((done) => { paper.toBlob(done, "image/png"); });
+}
 for (const figure of all("figure")) {
-  const [image, drawing] = [figure.querySelector("img"), figure.querySelector("svg")];
-  const text = () => (image ? decodeURIComponent(image.src.slice(image.src.indexOf(",") + 1)) : drawing.outerHTML
-    .replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"'));
-  figure.querySelector("figcaption").append(button("SVG", () => save(`${figure.dataset.name}.svg`, "image/svg+xml", text())));
+  const { name } = figure.dataset;
+  figure.querySelector("figcaption").append(make("p", { className: "filters" },
+    button("SVG", () => save(`${name}.svg`, "image/svg+xml", drawn(figure))),
+    button("PNG", async () => save(`${name}.png`, "image/png", await bitmap(drawn(figure)))),
+    button("JSON", () => save(`${name}.json`, "application/json", json({ name, ...plotted(figure) })))));
 }
 if (navigator.clipboard)
   for (const command of all(".command")) {
@@ -229,6 +327,7 @@ let closed = [];
 addEventListener("beforeprint", () => {
   closed = all(".claim details:not([open]), details.more:not([open])");
   for (const details of closed) details.open = true;
+  show(document);
 });
 addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
 document.documentElement.dataset.ready = Math.round(performance.now());

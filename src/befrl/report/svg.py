@@ -2,10 +2,11 @@
 
 Ids and <style> rules are global in a page, so ids and references get the drawing's own prefix and rules are confined to
 it. Only elements, attributes and properties that matplotlib writes are kept: none of these can load or run anything.
-A drawing is made smaller: coordinates have two decimals, ids are short, and those without references and empty groups
-go. Marks of one style get it from their group.
+A drawing is made smaller: coordinates have two decimals, ids are short, ids without references and empty groups go, and
+consecutive shapes of one style share it.
 """
 
+import itertools
 import re
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
@@ -30,19 +31,21 @@ PROPERTIES = set(
 )
 IMAGE = "data:image/png;base64,"
 CLAIM = re.compile(r"\.\./docs/claims/(\w+)\.md")  # a link of the map of claims; on the page, to the claim's entry
+AXES = re.compile(r"axes_(\d+)")  # ids of panels
 CURVE = "curve:"  # ids of curves and of their entries in legends start with it, see befrl.figures.support.names
 FONTS = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, sans-serif"
 REFERENCE = re.compile(r"""url\(\s*(['"]?)(.*?)\1\s*\)""", re.IGNORECASE)
-KEPT = " /:;=?@!$()*+,.'<>[]{}|~"  # characters that need no escape in the address of an image, nor in an attribute
+KEPT = ' /:;=?@!$()*+,."<>[]{}|~'  # characters that need no escape in the address of an image, in an attribute in '
 WORDS = ("text", "tspan", "title")
-NOT_INHERITED = {"opacity", "clip-path", "mask"}  # of a group they mean something else than of each of its elements
+SHAPES = ("path", "use", "text")
+LEVEL = re.compile(r"rotate\(-?0( [^)]*)?\)")
 HARMLESS = re.compile(r"""(url\(#[\w.:-]*\)|[\w\s#.,%'"+-])*""")
 
 
 def inline(text: str, title: str, scope: str, source: str) -> str:
     """The SVG as an element for HTML, named `title` for screen readers; `source` names the figure in errors.
 
-    `scope` is the id of the element that the caller puts around it; inner ids become `scope__id`.
+    `scope` is the id of the element that the caller puts around it; inner ids become `scope__0`, `scope__1`, ...
     """
     root = _drawing(text, scope, source)
     role = "img" if root.find(".//a") is None else "group"  # parts of an image cannot be reached by the keyboard
@@ -50,9 +53,9 @@ def inline(text: str, title: str, scope: str, source: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def image(text: str, source: str) -> str:
-    """The SVG as an address for an image, whose parts are no elements of the page."""
-    root = _drawing(text, "i", source)
+def image(text: str, scope: str, source: str) -> str:
+    """The SVG as an address for an image, whose parts are no elements of the page until its script makes them some."""
+    root = _drawing(text, scope, source)
     root.set("xmlns", SVG[1:-1])
     return "data:image/svg+xml," + urllib.parse.quote(ElementTree.tostring(root, encoding="unicode"), safe=KEPT)
 
@@ -72,7 +75,8 @@ def _drawing(text, scope, source):
         if root.tag.removeprefix(SVG) != "svg":
             raise InputError(f"figure '{source}' is not SVG: its root element is '{root.tag}'")
         used = dict.fromkeys(re.findall(r"#([\w:.-]+)", text))
-        _clean(root, {name: f"{scope}__{number}" for number, name in enumerate(used)}, scope, seen=set())
+        names = {id: f"{scope}__{number}" for number, id in enumerate(used)}
+        _clean(root, scope, names, seen=set())
     except ElementTree.ParseError as error:
         raise InputError(f"figure '{source}' is not well-formed SVG: {error}") from None
     except RecursionError:
@@ -89,18 +93,18 @@ def _drawing(text, scope, source):
     return root
 
 
-def _clean(element, ids, scope, seen):
+def _clean(element, scope, names, seen):
     """Remove elements that are not SVG, such as an editor's notes, and the namespace of the rest, as in HTML.
 
-    `ids` are the new ids of those that the drawing refers to, by their old ones; `seen` those that it has defined.
+    `names` are the new ids of the elements that are referred to.
     """
     element.tag = element.tag.removeprefix(SVG)
-    element.attrib = _attributes(element.attrib, ids, seen)
+    element.attrib = _attributes(element.attrib, names, seen)
     if element.tag == "style":
-        element.text = _confined(element.text or "", ids, scope)
+        element.text = _confined(element.text or "", scope, names)
     children = [child for child in element if child.tag.removeprefix(SVG) in ELEMENTS or _leads_to_a_claim(child)]
     for child in children:
-        _clean(child, ids, scope, seen)
+        _clean(child, scope, names, seen)
         if element.tag not in WORDS:
             child.tail = None
     if element.tag not in (*WORDS, "style"):
@@ -110,47 +114,70 @@ def _clean(element, ids, scope, seen):
     empty = [(child.tag == "g" and not child.attrib) or none for child, none in zip(children, silent, strict=True)]
     groups = [list(child) if bare else [child] for child, bare in zip(children, empty, strict=True)]
     element[:] = [child for group in groups for child in group if child.tag != "defs" or len(child)]
-    _share_style(element)
+    if element.tag in ("svg", "g", "a"):
+        _share(element)
 
 
-def _share_style(group):
-    """Move the style of marks to their group if it is the same for all."""
-    styles = {mark.get("style", "") if mark.tag == "use" else "" for mark in group}
-    if group.tag != "g" or "style" in group.attrib or len(styles) != 1:
-        return
-    (style,) = styles
-    if style and not NOT_INHERITED & {declaration.partition(":")[0].strip() for declaration in style.split(";")}:
-        group.set("style", style)
-        for mark in group:
-            del mark.attrib["style"]
+def _share(element):
+    """Write a style and a clip path that consecutive shapes have in common once, on a group around them."""
+    runs = itertools.groupby(element, _common)
+    runs = [(common, list(children)) for common, children in runs]
+    whole = len(runs) == 1 and element.tag == "g" and not {"style", "clip-path"} & set(element.attrib)
+    found = []
+    for common, children in runs:
+        if not common or len(children) == 1:
+            found += children
+            continue
+        for child, name in itertools.product(children, common):
+            del child.attrib[name]
+        if whole:
+            element.attrib |= common
+            found += children
+        else:
+            found.append(ElementTree.Element("g", common))
+            found[-1].extend(children)
+    element[:] = found
+
+
+def _common(shape) -> dict:
+    """What a shape may share with its neighbours; the opacity of a group is not that of its parts."""
+    style = shape.get("style", "")
+    if shape.tag not in SHAPES or "id" in shape.attrib or re.search(r"(^|;)opacity", style):
+        return {}
+    names = ("style",) if "transform" in shape.attrib else ("style", "clip-path")
+    return {name: shape.attrib[name] for name in names if name in shape.attrib}
 
 
 def _leads_to_a_claim(element):
     return element.tag == SVG + "a" and bool(CLAIM.fullmatch(element.get(XLINK + "href", "")))
 
 
-def _attributes(attributes, ids, seen):
+def _attributes(attributes, names, seen):
     kept = {}
     for name, value in attributes.items():
         name = name.replace(XML, "xml:")
         if name == "id":
             if value.startswith(CURVE):
                 kept["data-curve"] = value.removeprefix(CURVE)
-            elif value in ids and value not in seen:
+            elif panel := AXES.fullmatch(value):
+                kept["data-axes"] = panel[1]
+            elif value in names and value not in seen:
                 seen.add(value)
-                kept["id"] = ids[value]
+                kept["id"] = names[value]
         elif name in ("href", XLINK + "href"):
             if value.startswith("#"):
-                kept["href"] = f"#{ids[value[1:]]}"
+                kept["href"] = f"#{names.get(value[1:], '')}"
             elif value.startswith(IMAGE):
                 kept["href"] = value
             elif claim := CLAIM.fullmatch(value):
                 kept["href"] = f"#claim-{wording.slug(claim[1])}"
         elif name == "style":
-            kept[name] = _declarations(value, ids)
-        elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, ids)):
-            kept[name] = _references(value, ids)
-        elif name in ATTRIBUTES and not value.startswith("rotate(-0 "):
+            kept[name] = _declarations(value, names)
+        elif name in PROPERTIES and HARMLESS.fullmatch(_references(value, names)):
+            kept[name] = _references(value, names)
+        elif name == "d":
+            kept[name] = re.sub(r" ?([A-Za-z]) ?", r"\1", _rounded(value))
+        elif name in ATTRIBUTES and not (name == "transform" and LEVEL.fullmatch(value)):
             kept[name] = _rounded(value)
     return kept
 
@@ -161,29 +188,31 @@ def _rounded(value):
     return re.sub(r"( L [\d.-]+ [\d.-]+)\1+(?= |$)", r"\1", " ".join(shorter.split()))
 
 
-def _declarations(css, ids):
+def _declarations(css, names):
     """The declarations `property: value` of known properties, with values that refer to nothing outside."""
     kept = []
     for declaration in css.split(";"):
         name, _, value = declaration.partition(":")
-        value = _references(value.strip(), ids)
+        value = _references(value.strip(), names)
         if name.strip() in PROPERTIES and HARMLESS.fullmatch(value):
-            kept.append(f"{name.strip()}: {value}")
-    return "; ".join(kept)
+            kept.append(f"{name.strip()}:{value}")
+    return ";".join(kept)
 
 
-def _references(value, ids):
-    """The value with new ids in url(#id); any other url() is cut."""
-    return REFERENCE.sub(lambda found: f"url(#{ids[found[2][1:]]})" if found[2][1:] in ids else "none", value)
+def _references(value, names):
+    """The value with the new ids in url(#id); any other url() is cut."""
+    return REFERENCE.sub(
+        lambda found: f"url(#{names[found[2][1:]]})" if found[2][:1] == "#" and found[2][1:] in names else "none", value
+    )
 
 
-def _confined(css, ids, scope):
+def _confined(css, scope, names):
     """The style rules with every selector below `#scope`, without at-rules (imports, fonts, media)."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"@[^{};]*(;|\{(?:[^{}]|\{[^{}]*\})*\})", "", css)
     rules = []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", css):
-        renamed = re.sub(r"#([\w:.-]+)", lambda found: f"#{ids[found[1]]}", selectors)
+        renamed = re.sub(r"#([\w-]+)", lambda found: f"#{names.get(found[1], scope)}", selectors)
         confined = ", ".join(f"#{scope} {selector.strip()}" for selector in renamed.split(","))
-        rules.append(f"{confined} {{{_declarations(body, ids)}}}")
+        rules.append(f"{confined} {{{_declarations(body, names)}}}")
     return "\n".join(rules)

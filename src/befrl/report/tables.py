@@ -21,6 +21,18 @@ class Anchors:
         return anchor
 
 
+def pattern(paths) -> str:
+    """Paths that differ in one folder as one, with a star for it; other paths one after the other."""
+    places: dict[tuple, list] = {}
+    for path in paths:
+        *folder, thing, name = path.split("/")
+        places.setdefault((*folder, name), []).append(thing)
+    found = [
+        "/".join([*folder, "*" if len(things) > 1 else things[0], name]) for (*folder, name), things in places.items()
+    ]
+    return ", ".join(found)
+
+
 def table(title, rows, anchors, kind="table", note="", file="") -> dict:
     """A table as text: a line of headings and a line for each row, with tabs between the cells.
 

@@ -1,6 +1,5 @@
 """How numbers, names, formulas and records are written on the page."""
 
-import json
 import math
 import numbers
 import re
@@ -10,7 +9,6 @@ from markupsafe import Markup, escape
 from befrl.report.formulas import formula, plain
 
 DASH = "–"
-GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "theta": "θ", "phi": "φ", "psi": "ψ", "sigma": "σ"}
 FORMULA = re.compile(r"\$([^$]+)\$")
 EMPHASIS = {"strong": re.compile(r"\*\*(.+?)\*\*"), "em": re.compile(r"(?<![\w*])\*([^*]+)\*(?![\w*])")}
 
@@ -37,17 +35,6 @@ def number(value, digits: int = 3) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
-def percent(share) -> str:
-    """A share between 0 and 1 as a percentage."""
-    return DASH if missing(share) else f"{100 * share:.1f}"
-
-
-def between(low, high, brackets: str = "", joint: str = " – ") -> str:
-    """The two ends of a range: [1.23, 4.56] or 1.23 – 4.56."""
-    opening, closing = brackets or ("", "")
-    return DASH if missing(low) and missing(high) else f"{opening}{number(low)}{joint}{number(high)}{closing}"
-
-
 def span(values, thing: str) -> str:
     """The range of some whole numbers, such as '5 seeds' or '5 to 20 seeds'; empty without numbers."""
     known = {int(value) for value in values if not missing(value)}
@@ -68,27 +55,6 @@ def duration(seconds) -> str:
         if seconds >= 2 * length:
             return f"{number(seconds / length)} {unit}"
     return f"{number(float(seconds))} s"
-
-
-def symbol(name: str) -> Markup:
-    """A constant in the paper's notation: alpha_p is α with the index p."""
-    letter, *indices = (GREEK.get(part, part) for part in str(name).split("_"))
-    return Markup("{}<sub>{}</sub>").format(letter, ",".join(indices)) if indices else escape(letter)
-
-
-def record(value, width: int = 100, indent: str = "") -> str:
-    """Indented JSON in which everything that fits the width stays on one line, as do arrays of numbers."""
-    line = json.dumps(value, ensure_ascii=False, default=str)
-    if len(indent) + len(line) <= width or not isinstance(value, dict | list | tuple) or not value:
-        return line
-    inner = indent + "  "
-    if isinstance(value, dict):
-        parts = [f"{record(str(key))}: {record(item, width, inner)}" for key, item in value.items()]
-    elif all(isinstance(item, numbers.Real) for item in value):
-        return line  # the page wraps it
-    else:
-        parts = [record(item, width, inner) for item in value]
-    return line[0] + "\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}{line[-1]}"
 
 
 def slug(name) -> str:

@@ -39,14 +39,17 @@ def _axes(axes) -> dict:
 
 
 def _axis(axis, limits) -> dict:
-    named = isinstance(axis.get_major_locator(), FixedLocator)
-    return {
+    named, scale = isinstance(axis.get_major_locator(), FixedLocator), axis.get_transform()
+    # Other ticks follow from the limits.
+    places = axis.get_majorticklocs() if named else []
+    about = {
         "label": axis.get_label_text(),
         "scale": axis.get_scale(),
         "limits": _numbers(limits),
-        # Other ticks follow from the limits.
-        "names": axis.get_major_formatter().format_ticks(axis.get_majorticklocs()) if named else [],
+        "names": axis.get_major_formatter().format_ticks(places) if named else [],
+        "places": _numbers(places),
     }
+    return about | ({"linear": _numbers([scale.linthresh, scale.linscale])} if about["scale"] == "symlog" else {})
 
 
 def _artist(kind, artist, points) -> dict:

@@ -1,5 +1,6 @@
 """Naming the curves of a figure in its SVG: the report shows the name of a curve and switches it on and off."""
 
+from matplotlib.container import Container
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
@@ -7,11 +8,11 @@ PREFIX = "curve:"
 
 
 def give(figure):
-    """Give lines, bands and markers with a label the id `curve:label`, and so the texts and legends that name them."""
-    drawn = [artist for axes in figure.axes for artist in (*axes.lines, *axes.collections)]
-    named = {str(artist.get_label()) for artist in drawn}
+    """Give curves and bars with a label the id `curve:label`, and so the texts and legends that name them."""
+    drawn = [artist for axes in figure.axes for artist in (*axes.lines, *axes.collections, *axes.containers)]
+    own = [(str(artist.get_label()), each) for artist in drawn for each in _parts(artist)]
+    named = {label for label, _ in own}
     legends = [entry for legend in figure.findobj(Legend) for entry in _entries(legend)]
-    own = [(str(artist.get_label()), artist) for artist in drawn]
     texts = [(text.get_text().strip(), text) for text in figure.findobj(Text)]
     for label, artist in (*own, *legends, *texts):
         if label in named and not label.startswith("_"):
@@ -19,5 +20,11 @@ def give(figure):
 
 
 def _entries(legend):
-    """The labels of a legend with the handles that are drawn beside them."""
-    return zip((text.get_text() for text in legend.get_texts()), legend.legend_handles, strict=True)
+    """The labels of a legend with the parts of the handles that are drawn beside them."""
+    entries = zip(legend.get_texts(), legend.legend_handles, strict=True)
+    return [(text.get_text(), part) for text, handle in entries for part in _parts(handle)]
+
+
+def _parts(artist):
+    """What a container, such as a curve with error bars, contains; or the artist itself."""
+    return artist.get_children() if isinstance(artist, Container) else [artist]

@@ -11,7 +11,6 @@ from befrl.figures.support.contents import contents
 
 FORMATS = {"svg": {"Date": None}, "png": {"Software": None}}  # metadata: nothing that changes from run to run
 DPI = 300
-SUFFIXES = (*FORMATS, "json")
 WORDS = ("title", "heading", "caption", "alternative")
 
 
@@ -49,5 +48,5 @@ def render(kind, sources, out, command="", agents=()):
         with storage.replacing(f"{out}.{suffix}") as file:
             file.write(buffer.getvalue())
     about = {"name": Path(out).name, **words, "command": command}
-    about |= {"section": figures.section(kind), "measured": figures.measured(kind), "plotted": contents(figure)}
+    about |= figures.place(kind) | {"measured": figures.measured(kind), "plotted": contents(figure)}
     storage.write_json(f"{out}.json", about)

@@ -33,7 +33,7 @@ STYLES = {name: (colour, marker) for colour, members in KINDS.items() for name, 
 # Variants such as `bef-rlsvi-clip` have the colour of their algorithm and are hollow.
 VARIANTS = {"step": "^", "clip": "s", "hessian": "D", "rff": "v", "gradient": "s", "sample": "^"}
 VARIANTS |= {
-    "universal": "X",
+    "universal": "D",
     "pinsker": "D",
     "mala": "s",
     "greedy": "^",
@@ -58,6 +58,7 @@ LINES_EXPLAINED = {
     "baseline": "Dotted: no constants.",
     "outside": "Dash-dot-dotted: agents from outside befrl, with estimated regret.",
 }
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MISSPECIFIED, SURROGATE = "†", "‡"
 MARKS = {
     MISSPECIFIED: f" {MISSPECIFIED}: the instance does not satisfy the algorithm's assumptions.",
@@ -158,6 +159,15 @@ def case(rows) -> dict:
     return about | {key: first[key] for key in ("instance", "track", "episodes")} | {"seeds": int(first["seeds"])}
 
 
+def power(value, digits=1) -> str:
+    """A number with so many digits, as a multiple of a power of ten if it is far from 1: 0.01, 10⁻⁶, 3.2 · 10¹⁵."""
+    if value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 1e5:
+        return f"{value:g}"
+    factor, exponent = f"{value:.{digits - 1}e}".split("e")
+    tens = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    return tens if float(factor) == 1 else f"{factor} · {tens}"
+
+
 def span(tables, column) -> str:
     """The range of the whole numbers in a column of some tables: "5" or "5 to 20"; empty without rows."""
     values = {int(value) for table in tables for value in table[column]}
@@ -205,9 +215,9 @@ def sentence(text):
     return figure
 
 
-def panels(count, height=1.5, most=2):
-    """A figure as wide as a column, with at most `most` axes in a row."""
-    columns = min(most, max(1, count))
+def panels(count, height=1.5):
+    """A figure as wide as a column, with at most two axes in a row."""
+    columns = min(2, max(1, count))
     lines = max(1, -(-count // columns))
     figure, axes = subplots(lines, columns, figsize=(WIDTH, height * lines + 0.4), squeeze=False)
     for spare in axes.ravel()[count:]:
@@ -223,9 +233,16 @@ def paths(axis, table, key, column, styles) -> dict:
     handles = {}
     for name, part in table.groupby(key, sort=False):
         colour, marker = styles.get(name) or of(name)
-        axis.plot(part["seconds"], part[column], color=colour, linewidth=0.6, alpha=0.45, clip_on=False)
-        look = {"color": colour, "marker": marker, "markersize": 3.5, "linestyle": "none", "clip_on": False}
-        (handles[name],) = axis.plot(part["seconds"].iloc[-1:], part[column].iloc[-1:], **look)
+        axis.plot(part["seconds"], part[column], color=colour, linewidth=0.6, alpha=0.45, clip_on=False, label=name)
+        dot = {
+            "color": colour,
+            "marker": marker,
+            "markersize": 3.5,
+            "linestyle": "none",
+            "clip_on": False,
+            "label": name,
+        }
+        (handles[name],) = axis.plot(part["seconds"].iloc[-1:], part[column].iloc[-1:], **dot)
     axis.set(xscale="log")
     return handles
 
@@ -236,10 +253,10 @@ def legend(figure, axes, columns, **options):
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=columns, **options)
 
 
-def beside(axis, **options):
+def beside(axis):
     """A legend at the right of a panel."""
-    options |= TIGHT | {"loc": "center left", "borderaxespad": 0.5}
-    axis.legend(*axis.get_legend_handles_labels(), bbox_to_anchor=(1.0, 0.5), **options)
+    where = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "borderaxespad": 0.5}
+    axis.legend(*axis.get_legend_handles_labels(), **TIGHT, **where)
 
 
 def theme():
