@@ -27,7 +27,7 @@ def test_the_loss_is_that_of_the_chosen_configuration_against_the_best_on_the_sa
     spec = RunSpec.of(built, "tiny", "bef-rlsvi", {}, 4, (0,), root_seed=study["root_seed"], ties=study["ties"])
     outcome = tuning.halve(spec, {}, {"x": [0.1, 100]}, study.halving("tiny"), 100)
     storage.write_json(study.layout.tuned("tiny", "U", "ours"), outcome)
-    row = tuning_loss.measured(study, ("tiny", "U"), "ours", 90, None)
+    row = tuning_loss.measured(study, ("tiny", "U"), "ours", 90)
     means = []
     for each in outcome["configurations"]:
         seeds = range(tuning_loss.FIRST, tuning_loss.FIRST + 90)

@@ -25,6 +25,7 @@ REWARDS = {
 }
 # The largest spread of the exponent over the support: saturated, but within the range of both quadratures.
 LARGEST_SPREAD = {"finite": 300.0, "cosines": 30.0, "truncated normal": 100.0}
+LARGEST_HEIGHT = 200.0  # of the cosines together, for the same reason
 LARGEST_REWARD_PARAMETER = 30.0
 
 
@@ -97,6 +98,9 @@ def with_parameters(law, theta, other, largest=None, stretch=False):
     T = definition(law, None)[0] if x is None else np.stack([0 * x, x])
     scale = largest / max(np.ptp(T @ theta), np.ptp(T @ other), 1e-12)
     scale = scale if stretch else min(1.0, scale)
+    if law["kind"] == "cosines":  # where they nearly cancel the spread is small, and the exponent still changes fast
+        heights = np.abs(np.einsum("ipq,q,ki->kp", law["A"], law["phi"], [theta, other])).sum(1)
+        scale = min(scale, LARGEST_HEIGHT / max(heights.max(), 1e-12))
     return _listed(law | {"theta": scale * theta, "other": scale * other})
 
 
