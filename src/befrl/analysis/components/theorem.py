@@ -1,6 +1,7 @@
 """Theorem 1 in numbers: its bound against the trivial one, its noise scale, and its Assumption 1, on an instance.
 
 Beside it stand Theorems 1 and 2 of bef-seed, at its defaults and with unknown rewards; NaN where they do not hold.
+Unless features are one-hot, they are those for projected estimates, although the agent does not project its own.
 
 The bound is vacuous until it is below the trivial one, H K times the span of the true mean rewards. It is also compared
 with the regret of uniformly random play, K (V* - V^uniform). Constants are the instance's, on the compact set of
