@@ -12,6 +12,7 @@ README = (PROJECT / "README.md").read_text()
 FINDINGS = (PROJECT / "docs/findings.md").read_text()
 REPAIR = (PROJECT / "docs/repair.md").read_text()
 AGENTS = (PROJECT / "docs/agents.md").read_text()
+GALLERY = (PROJECT / "docs/gallery.md").read_text()
 
 
 def verdicts(folder):
@@ -22,13 +23,21 @@ def verdicts(folder):
 def test_printed_blocks_are_those_of_the_committed_tables(monkeypatch):
     """A page is what `befrl findings --update` makes of it, also if the numbers of its blocks are changed."""
     monkeypatch.chdir(PROJECT)
-    for page, count in ((README, 1), (FINDINGS, 6), (AGENTS, 1)):
+    for page, count in ((README, 1), (FINDINGS, 6), (AGENTS, 1), (GALLERY, 1)):
         assert len(findings.BLOCK.findall(page)) == count
         assert findings.updated(page) == page
     stale = findings.BLOCK.sub(
         lambda block: f"<!-- befrl findings {block[1]} -->\n1.0 [2.0, 3.0]\n<!-- end -->", FINDINGS
     )
     assert stale != FINDINGS and findings.updated(stale) == FINDINGS
+
+
+def test_the_gallery_has_every_committed_figure_of_the_reference():
+    reference = PROJECT / "results/reference/figures"
+    names = sorted(path.stem for path in reference.glob("*.json"))
+    assert sorted(re.findall(r"\]\(\.\./figures/([\w-]+)\.png\)", GALLERY)) == names
+    assert all((PROJECT / "figures" / f"{name}.{ending}").exists() for name in names for ending in ("png", "svg"))
+    assert not re.search(r"!\[\]", GALLERY)
 
 
 def test_intervals_are_in_printed_blocks_only():

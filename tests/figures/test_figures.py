@@ -206,7 +206,8 @@ def test_every_section_is_opened_by_figures_in_a_fixed_order():
 def test_numbers_far_from_one_are_multiples_of_powers_of_ten():
     for value, digits, text in (
         (1e-6, 1, "10⁻⁶"), (0.01, 1, "0.01"), (1.0, 2, "1"), (0.0, 1, "0"), (3.24e15, 2, "3.2 · 10¹⁵"),
-        (2e-4, 1, "2 · 10⁻⁴"), (300.0, 2, "300"), (float("nan"), 1, "nan"), (float("inf"), 2, "inf"),
+        (2e-4, 1, "2 · 10⁻⁴"), (300.0, 2, "300"), (79.6323, 2, "79.6"), (93194.1, 2, "93200"),
+        (float("nan"), 1, "nan"), (float("inf"), 2, "inf"),
     ):  # fmt: skip
         assert style.power(value, digits) == text
 

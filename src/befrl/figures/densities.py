@@ -32,7 +32,7 @@ def draw(tables):
             axis.set_xticks(sorted(set(table["next"].astype(int))))
     for axis in axes[:, 0]:
         axis.set_ylabel("density or probability")
-    for axis in axes[-1]:
+    for axis in axes.ravel()[len(tables) - columns : len(tables)]:  # the last of each column
         axis.set_xlabel("next state")
     for spare in axes.ravel()[len(tables) :]:
         spare.set_axis_off()

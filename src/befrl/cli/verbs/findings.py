@@ -23,6 +23,7 @@ def arguments(parser):
     what.add_argument("--published", action="store_true", help="our reruns against the numbers of their authors")
     what.add_argument("--coverage", action="store_true", help="how often the intervals contain the mean")
     what.add_argument("--deviations", action="store_true", help="deviations of all algorithms from their sources")
+    what.add_argument("--gallery", metavar="FOLDER", help="title, alternative text and picture of the figures there")
     what.add_argument("--update", nargs="+", metavar="FILE", help="print every block of these pages anew, in place")
 
 
@@ -53,11 +54,14 @@ def text(args) -> str:
     from befrl.claims import ledger
     from befrl.common import tidy
     from befrl.common.layout import Layout
+    from befrl.figures.support import gallery
 
     if (args.variants or args.rivals) and not args.cases:
         raise InputError(f"--{'variants' if args.variants else 'rivals'} needs --cases")
     if args.deviations:
         return deviations.markdown()
+    if args.gallery:
+        return gallery.markdown(args.gallery)
     layout = Layout(results=args.results)
     if args.ledger or args.answers:
         table = tidy.read(layout.ledger(), ledger.COLUMNS).astype(object).fillna("").to_dict("records")

@@ -160,9 +160,9 @@ def case(rows) -> dict:
 
 
 def power(value, digits=1) -> str:
-    """A number with so many digits, as a multiple of a power of ten if it is far from 1: 0.01, 10⁻⁶, 3.2 · 10¹⁵."""
+    """A number with three digits; if it is far from 1, with so many and a power of ten: 0.01, 10⁻⁶, 3.2 · 10¹⁵."""
     if value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 1e5:
-        return f"{value:g}"
+        return f"{float(f'{value:.3g}'):g}"
     factor, exponent = f"{value:.{digits - 1}e}".split("e")
     tens = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return tens if float(factor) == 1 else f"{factor} · {tens}"
