@@ -56,7 +56,7 @@ smoke: .venv/.ready ## run the whole graph at toy size into build/smoke
 	@$(call snakemake,smoke) --configfile config/smoke.yaml
 	@echo "Report: build/smoke/results/report.html"
 
-full: .venv/.ready ## run the study at full size into build/full, 75 minutes on two cores
+full: .venv/.ready ## run the study at full size into build/full, some hours on two cores
 	@$(call snakemake,full) --configfile config/full.yaml
 	@echo "Report: build/full/results/report.html"
 
