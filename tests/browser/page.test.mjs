@@ -117,7 +117,7 @@ test("a curve shows its name and values near the pointer, and its button switche
   await page.evaluate(() => { for (const each of document.querySelectorAll("details.case")) each.open = true; });
   await page.waitForSelector(".case [data-name^='regret_'] .drawing > svg");
   await page.evaluate(() => { for (const each of document.querySelectorAll(".curves")) each.open = true; });
-  // The end of the curve that is highest there, as nothing lies on it.
+  // Near the end of a curve on which no other lies.
   const [name, x, y] = await page.evaluate(() => {
     const figure = document.querySelector(".case [data-name^='regret_']");
     figure.scrollIntoView({ block: "center" });
@@ -125,7 +125,7 @@ test("a curve shows its name and values near the pointer, and its button switche
       const { x, y } = path.getPointAtLength(path.getTotalLength() * 0.97).matrixTransform(path.getScreenCTM());
       return [path.closest("[data-curve]").dataset.curve, x, y];
     });
-    return ends.sort((a, b) => a[2] - b[2])[0];
+    return ends.find(([name, x, y]) => document.elementFromPoint(x, y).closest("[data-curve]")?.dataset.curve === name);
   });
   await page.mouse.move(x, y);
   const said = await page.textContent(".tip:not([hidden])");

@@ -88,8 +88,15 @@ def _label(row):
     setting = row.setting if isinstance(row.setting, str) else ""
     unusual = ["noise by step"] * ("noise=step" in setting) + ["ties first"] * (row.ties == "first")
     if not unusual:
-        unusual = ["theory's x"] if setting == "scale=1" else [setting.replace("=", " = ").replace(" x", ", x")]
+        unusual = ["theory's x"] if setting == "scale=1" else [_signs(setting)]
     return ", ".join([row.agent, *filter(None, unusual)])
+
+
+def _signs(setting):
+    """A setting with the letters of the paper."""
+    names = {"eta": "η", "sigma": "σ"}
+    pairs = (part.split("=") for part in setting.split())
+    return ", ".join(f"{names.get(name, name)} = {value}" for name, value in pairs)
 
 
 def describe(tables):
