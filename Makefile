@@ -32,7 +32,7 @@ compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generat
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce verify artifact-check artifact smoke full test browser-test torture kill-test test-all
 .PHONY: references references-study references-full schema lint format
-.PHONY: bench bench-peers cluster-test lock lock-peers lock-slurm clean
+.PHONY: site bench bench-peers cluster-test lock lock-peers lock-site lock-slurm clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -62,6 +62,12 @@ full: .venv/.ready ## run the study at full size into build/full, some hours on 
 
 test: .venv/.ready ## run the fast tests, a few minutes (PYTEST_FLAGS=...)
 	$(pytest) -m "not slow" $(PYTEST_FLAGS)
+
+site: .venv/.ready build/mkdocs/.ready ## make a site of the documents in build/site/html, half a minute
+	rm -rf build/site && mkdir -p build/site/pages
+	cp -R *.md *.toml Containerfile .github config docs figures build/site/pages
+	PYTHONPATH=build/mkdocs NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --quiet --config-file tools/site/mkdocs.yml
+	@echo "Site: build/site/html/index.html"
 
 browser-test: ## test the report in Chromium, half a minute (PAGE=...; needs node and npm)
 	@cd tests/browser && sh run.sh "$(or $(abspath $(PAGE)),$(firstword $(wildcard $(CURDIR)/results/report.html $(CURDIR)/build/smoke/results/report.html)))"
@@ -131,6 +137,9 @@ lock: ## update requirements.lock from requirements.in (LOCK_FLAGS=--upgrade; ne
 lock-peers: ## update the lock of `make bench-peers` (LOCK_FLAGS=--upgrade; needs uv)
 	$(call compile,tools/bench_peers/requirements,--no-deps)
 
+lock-site: ## update the lock of `make site` (LOCK_FLAGS=--upgrade; needs uv)
+	$(call compile,tools/site/requirements,-c requirements.lock)
+
 lock-slurm: ## update the lock of the Slurm profile's plugin (LOCK_FLAGS=--upgrade; needs uv)
 	$(call compile,workflow/profiles/slurm/requirements,-c requirements.lock)
 
@@ -151,6 +160,11 @@ clean: ## remove .venv, build/ and caches, but keep results/ and figures/
 build/peers/.ready: tools/bench_peers/requirements.lock
 	rm -rf build/peers
 	$(PYTHON) -m pip install --quiet --no-deps --require-hashes --target build/peers -r $<
+	touch $@
+
+build/mkdocs/.ready: tools/site/requirements.lock
+	rm -rf build/mkdocs
+	$(PYTHON) -m pip install --quiet --require-hashes --target build/mkdocs -r $<
 	touch $@
 
 # An environment contains absolute paths: a copied or moved project must not import the code of its old folder.

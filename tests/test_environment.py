@@ -16,7 +16,12 @@ from befrl import cli
 from helpers import PROJECT
 
 PROJECT_TABLE = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-LOCKS = ("requirements", "tools/bench_peers/requirements", "workflow/profiles/slurm/requirements")
+LOCKS = (
+    "requirements",
+    "tools/bench_peers/requirements",
+    "tools/site/requirements",
+    "workflow/profiles/slurm/requirements",
+)
 
 
 def wanted(name="requirements"):

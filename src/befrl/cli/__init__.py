@@ -80,6 +80,10 @@ def load_plugins(sources):
 def main(argv=None):
     """Run a command line and return its exit code."""
     parser = build_parser()
+    if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions
+        from befrl.cli import completion
+
+        completion.enable(parser)
     args = parser.parse_args(argv)
     if args.verb is None:
         parser.print_help()
