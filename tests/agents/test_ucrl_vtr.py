@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from befrl.agents import ucrl_vtr
+from befrl.agents.ucrl_vtr import DECIMALS
 from befrl.experiment import loop
 from helpers import INSTANCES, ROOT, full, full_U, matrices_at, optimal, play, spec
 from helpers import light as instance
@@ -79,7 +81,7 @@ def test_plan_by_loops(name, values, clip):
             X[s, a] = V
             X = X.ravel()
             value = problem.R[s, a] + X @ theta + beta[h] * math.sqrt(X @ inverse @ X)
-            Q[s, a] = min(max(value, 0.0), H if clip == "H" else H - h)
+            Q[s, a] = round(min(max(value, 0.0), H if clip == "H" else H - h), DECIMALS)
         V = Q.max(1)
         assert np.allclose(Q[np.arange(C), plan.policy[0, h]], V, rtol=0, atol=1e-9)
     assert np.allclose(plan.values[0], V, rtol=0, atol=1e-9)
@@ -121,12 +123,12 @@ def test_linearised_bonus_is_the_norm_of_the_slope():
     agent, _ = history(problem, 6, seeds=(0,), scale=0.1, presentation="linearised")
     plan = agent.plan(6)
     inverse, beta = np.linalg.inv(full(agent.mixture.M[0])), agent.radius()[0]
-    V, P = np.clip(problem.R, 0, 2).max(1), model.kernel(agent.mixture.theta[:1])[0]
+    V, P = np.round(np.clip(problem.R, 0, 2), DECIMALS).max(1), model.kernel(agent.mixture.theta[:1])[0]
     Q = np.empty(problem.R.shape)
     for s, a in np.ndindex(Q.shape):
         X = full_U(model.features, s, a).T @ (psi.T @ (P[s, a] * V) - (P[s, a] @ V) * (psi.T @ P[s, a]))
         Q[s, a] = np.clip(problem.R[s, a] + P[s, a] @ V + beta[0] * math.sqrt(X @ inverse @ X), 0, 2)
-    assert np.allclose(plan.values[0], Q.max(1), rtol=0, atol=1e-10)
+    assert np.allclose(plan.values[0], np.round(Q, DECIMALS).max(1), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL)
@@ -161,4 +163,21 @@ def test_without_a_radius_the_linearised_plan_is_that_of_its_estimate():
     agent, _ = history(problem, 10, scale=0, presentation="linearised")
     plan, P = agent.plan(10), problem.model.kernel(agent.mixture.theta)
     for i in range(2):
-        assert np.allclose(plan.values[i], optimal(problem.R, P[i], 6)[1][0], rtol=0, atol=1e-12)
+        assert np.allclose(plan.values[i], optimal(problem.R, P[i], 6)[1][0], rtol=0, atol=6 * 10**-DECIMALS)
+
+
+@pytest.mark.parametrize(("decimals", "same"), [(DECIMALS, True), (15, False)])
+def test_rounding_of_values_keeps_rounding_errors_from_the_actions(decimals, same, monkeypatch):
+    """Relative errors of 1e-15, as between processors, in what is maximised; a small lam amplifies them."""
+    problem, rng = instance("chain", bins=8, horizon=40), np.random.default_rng(0)
+    monkeypatch.setattr(ucrl_vtr, "DECIMALS", decimals)
+    usual = history(problem, 30, scale=5e-4, lam=0.03)[1]
+    step = ucrl_vtr.OneHot.step
+
+    def disturbed(mixture, V):
+        mean, norm = step(mixture, V)
+        return mean * (1 + rng.uniform(-1e-15, 1e-15, mean.shape)), norm
+
+    monkeypatch.setattr(ucrl_vtr.OneHot, "step", disturbed)
+    found = history(problem, 30, scale=5e-4, lam=0.03)[1]
+    assert same == all((a[1].actions == b[1].actions).all() for a, b in zip(usual, found, strict=True))

@@ -21,11 +21,14 @@ beta_h is that of the authors' code and Appendix C, with delta = 1/K, lam = 1, m
 their Algorithm 1, a maximum over a set of models. The first episode is planned with theta = 0, as in that listing; the
 authors' code starts from Q = 0 and learns nothing from it. One estimate and one M serve all h, as in that code, which
 cuts Q at H; `clip: H-h` cuts Q_h at the remaining steps, as Appendix C says of values. Known supports are not used.
+Q is rounded to six decimals: its values enter a regression that is ill-conditioned for small lam, and differences in
+the last digits, as between processors, would lead to other actions after ten episodes.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from befrl.agents.base import EXACT, MISSPECIFIED, BaseAgent, Plan
 from befrl.agents.shared.cells import near
@@ -33,6 +36,8 @@ from befrl.agents.shared.planned_rewards import PlannedRewards, RewardParameters
 from befrl.common.parameters import choice, given_or, number, optional, scale
 from befrl.numerics import bellman, linalg
 from befrl.planning.optimism import covariance_rows
+
+DECIMALS = 6  # of Q
 
 
 @dataclass(frozen=True)
@@ -58,17 +63,18 @@ class OneHot:
 
     def prepare(self):
         """theta = M^-1 w, and the linear maps V -> X' theta and V V' -> |X|^2_{M^-1}."""
-        self.theta = np.vecdot(self.inverse, self.w[..., None, :])
+        self.theta = np.einsum("ncajk,ncak->ncaj", self.inverse, self.w)
         self._expected = bellman.expectation(self.theta)
         first, second = self._pairs
         packed = self.inverse.reshape(*self.w.shape[:3], -1).take(first * self.w.shape[-1] + second, axis=-1)
         packed *= 1.0 + (first < second)  # M^-1 is symmetric: pairs of different cells count twice
-        self._square = bellman.expectation(packed)
+        self._packed = np.asfortranarray(packed)
 
     def step(self, V):
         """X' theta and |X|_{M^-1} of every (cell, action) for V (n, C)."""
         first, second = self._pairs
-        square = bellman.ordered(self._square(V.take(first, axis=1) * V.take(second, axis=1)))
+        products = np.asfortranarray(V.take(first, axis=1) * V.take(second, axis=1))
+        square = bellman.ordered(np.einsum("nsam,nm->nsa", self._packed, products))
         return self._expected(V), np.sqrt(np.maximum(square, 0.0, out=square), out=square)
 
     def learn(self, trajectory, V):
@@ -82,12 +88,12 @@ class OneHot:
         for at, x, target, growth in zip(places, X, targets, growths, strict=True):
             # Sherman and Morrison: (M + X X')^-1 = M^-1 - g g'/(1 + X'g) with g = M^-1 X.
             old = inverse.take(at, axis=0)
-            g = np.vecdot(old, x[:, None])
-            np.vecdot(x, g, out=growth)
+            g = np.einsum("njk,nk->nj", old, x)
+            np.einsum("nj,nj->n", x, g, out=growth)
             old -= g[:, :, None] * (g / (1.0 + growth)[:, None])[:, None, :]
             inverse[at] = old
             w[at] += target
-        for grown in np.log1p(growths):
+        for grown in special.log1p(growths):
             self.log_det_ratio += grown
 
 
@@ -166,7 +172,7 @@ class Agent(BaseAgent):
         def step(h, V):
             mean, norm = mixture.step(V)
             top = float(H if self.parameters.clip == "H" else H - h)
-            return np.clip(R + mean + beta[:, h] * norm, 0.0, top)
+            return np.round(np.clip(R + mean + beta[:, h] * norm, 0.0, top), DECIMALS)
 
         Q, self.V = bellman.recursion(step, H, R.shape)
         if self.one_hot:
