@@ -1,7 +1,6 @@
 """Completion of command lines by the shell, with argcomplete: agents, instances, claims, and names of parameters.
 
-    pip install 'befrl[completion]'
-    eval "$(register-python-argcomplete befrl)"
+In bash, after `pip install argcomplete`: eval "$(register-python-argcomplete befrl)".
 """
 
 import importlib
