@@ -150,26 +150,27 @@ class Naive:
         return v, D, low, high
 
     def upper(self, V, pair):
-        """The upper expectation of V, and the mean from which it is computed."""
+        """The upper expectation of V, the mean from which it is computed, and what V~ has in its place."""
         D, P, below, above = (part.get(pair) for part in self.now)
         sup, inf = V[P > 0].max(), V[P > 0].min()
         if self.width == "interval":
             tv = np.concatenate([[0.0], np.abs(np.diff(V)).cumsum()])
             apart = (sup - inf) * np.abs(above - below).sum() / 2
             mean = (above + below) @ V / 2
-            return min(sup, mean + min((above - below) @ tv / 2, apart)), mean
+            found = min(sup, mean + min((above - below) @ tv / 2, apart))
+            return found, mean, found
         mean = P @ V
-        found = mean + min(
-            np.sqrt(2 * (P @ (V - mean) ** 2) * D) + (sup - mean) * D, (sup - inf) * np.sqrt(D / 2), sup - mean
-        )
+        width, most = np.sqrt(2 * (P @ (V - mean) ** 2) * D) + (sup - mean) * D, sup - mean
+        found = mean + min(width, (sup - inf) * np.sqrt(D / 2), most)
+        soft = mean + (1 / (1 / width + 1 / most) if width * most > 1e-13 else 0.0)
         if self.width == "kl" and np.ptp(V) > 1e-9:
             for gap in LAMBDAS:
                 l = V.max() + gap * np.ptp(V)
                 found = min(found, l - np.exp(P @ np.log(l - V) - D))
-        return found, mean
+        return found, mean, soft
 
     def plan(self, zeta):
-        """U_1, the certificate, Q of the policy that is played, and whether the other one was refused."""
+        """V~_1, U_1, the certificate, Q of the policy that is played, and whether the other one was refused."""
         v, D, low, high = self.sets("states")
         kernels = [{pair: self.laws(np.ravel(w), pair)[0] for pair, w in part.items()} for part in (v, low, high)]
         self.now = (D, *kernels)
@@ -183,13 +184,16 @@ class Naive:
             rewards = {pair: (lo, min(max(mid, lo), hi), hi) for pair, (lo, mid, hi) in rewards.items()}
 
         def T(z, V, pair):
-            lo, mid, hi = rewards[pair]
+            lo, _, hi = rewards[pair]
             if z < 0:
                 return lo - self.upper(-V, pair)[0]
-            above, mean = self.upper(V, pair)
-            return (1 - z) * (mid + mean) + z * (hi + above)
+            return hi + self.upper(V, pair)[0]
 
-        def optimal(z):
+        def T_soft(z, V, pair):
+            _, mean, above = self.upper(V, pair)
+            return (1 - z) * (rewards[pair][1] + mean) + z * (rewards[pair][2] + above)
+
+        def optimal(T, z):
             V, Q = np.zeros(N), np.empty((H, N, A))
             for h in reversed(range(H)):
                 for pair in self.pairs:
@@ -205,12 +209,12 @@ class Naive:
                 V = np.array([best(T(z, V, (s, a)) for a in tied[s]) for s in range(N)])
             return V
 
-        soft, bold = optimal(zeta), optimal(1)
-        U, O, L = bold[0].max(1), value(1, soft), value(-1, soft)
+        soft, bold = optimal(T_soft, zeta), optimal(T, 1)
+        between, U, O, L = soft[0].max(1), bold[0].max(1), value(1, soft), value(-1, soft)
         refused = np.any(U - O > self.gate * (O - L))
         if refused:
             soft, L = bold, value(-1, bold)
-        return U, U - L, soft, refused
+        return between, U, U - L, soft, refused
 
 
 CASES = [
@@ -222,6 +226,7 @@ CASES = [
     ("dense", "kl", "K", 0.02),
     ("literal", "auto", "U", 0.02),
     ("trap-one", "auto", "U", 0.02),
+    ("trap-two", "auto", "K", 0.25),
 ]
 LIGHT = {"chain": {"bins": 3}, "riverswim": {"states": 3}, "literal": {"bins": 2}, "trap-one": {"pairs": 1}}
 
@@ -233,6 +238,8 @@ def test_every_plan_of_a_run_is_that_of_the_transcription(name, width, track, ga
     monkeypatch.setattr(likelihood_sets, "STEPS_FIRST", 60)
     drawn, zeta = [], bef_seed.Agent._zeta
     monkeypatch.setattr(bef_seed.Agent, "_zeta", lambda agent: drawn.append(zeta(agent)) or drawn[-1])
+    planned, backward = [], bef_seed.backward
+    monkeypatch.setattr(bef_seed, "backward", lambda *args: planned.append(backward(*args)) or planned[-1])
     problem, seeds = light(name, horizon=4, **LIGHT.get(name, {})), [0, 1]
     agent = loop.make_agent(spec("bef-seed", problem, track, seeds, 5, width=width, gate=gate))
     environment, refusals = Environment(problem, ROOT, "test", seeds), 0
@@ -240,7 +247,8 @@ def test_every_plan_of_a_run_is_that_of_the_transcription(name, width, track, ga
     for _ in range(5):
         plan = agent.plan(0)
         for i, mine in enumerate(naive):
-            U, certificate, Q, refused = mine.plan(drawn[-1][i])
+            between, U, certificate, Q, refused = mine.plan(drawn[-1][i])
+            assert np.allclose(planned[-1][i, :, 0], between, rtol=0, atol=1e-6)
             assert np.allclose(plan.values[i], U, rtol=0, atol=1e-6)
             assert np.allclose(plan.certificate[i], certificate, rtol=0, atol=1e-6)
             chosen = np.take_along_axis(Q, plan.policy[i][..., None].astype(int), axis=-1)[..., 0]

@@ -25,9 +25,9 @@ def ball(P, D, dual=False, states=None):
 
 
 def both(sets, V):
-    """lower(V) and upper(V) of one function; the last function of `bounds` is the lower one."""
-    two = sets.bounds(np.asfortranarray(np.stack([V, V], axis=-1)[None]), np.array([1.0, -1.0]))[0, 0, 0]
-    return two[1], two[0]
+    """lower(V) and upper(V) of one function; the last function of `bounds` is the lower one, the first is no bound."""
+    three = sets.bounds(np.asfortranarray(np.stack([V, V, V], axis=-1)[None]), np.array([1.0, 1.0, -1.0]))[0, 0, 0]
+    return three[2], three[1]
 
 
 def largest_mean(P, V, D):
@@ -118,9 +118,24 @@ def test_several_functions_at_once_have_the_bits_of_one_and_any_share_is_in_betw
     rng = np.random.default_rng(2)
     P, V, D = rng.dirichlet(np.ones(6), (3, 6, 2)), rng.random((3, 6, 2)), rng.random((3, 6, 2))
     sets = robust.Ball(bellman.expectations(P), D, reach(*[True] * 6))
-    share = np.array([0.25, -1.0])
+    V = np.concatenate([rng.random((3, 6, 1)), V], axis=-1)
+    share = np.array([1.0, 0.25, -1.0])
     found = sets.bounds(np.asfortranarray(V), share)
-    mean = np.einsum("nsam,nm->nsa", P, V[..., 0])
-    whole = sets.bounds(np.asfortranarray(V), np.array([1.0, -1.0]))
-    assert np.allclose(found[..., 0], mean + 0.25 * (whole[..., 0] - mean), rtol=0, atol=1e-14)
-    assert np.array_equal(found[..., 1], whole[..., 1])
+    mean = np.einsum("nsam,nm->nsa", P, V[..., 1])
+    whole = sets.bounds(np.asfortranarray(V), np.array([1.0, 1.0, -1.0]))
+    assert np.allclose(found[..., 1], mean + 0.25 * (whole[..., 1] - mean), rtol=0, atol=1e-14)
+    assert np.array_equal(found[..., 2], whole[..., 2])
+
+
+def test_the_width_of_the_first_function_is_below_bernsteins_and_grows_with_every_radius():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        P, V = rng.dirichlet(np.ones(5)), rng.random(5)
+        last, mean = 0.0, P @ V
+        for D in np.geomspace(1e-6, 1e4, 30):
+            functions = np.asfortranarray(np.stack([V, V, V], axis=-1)[None])
+            first = ball(P, D).bounds(functions, np.array([1.0, 1.0, -1.0]))[0, 0, 0, 0] - mean
+            plain = np.sqrt(2 * (P @ V**2 - mean**2) * D) + (V.max() - mean) * D
+            assert first == pytest.approx(1 / (1 / plain + 1 / (V.max() - mean)), rel=1e-9)
+            assert last < first <= min(plain, V.max() - mean)
+            last = first

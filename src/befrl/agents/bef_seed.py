@@ -24,6 +24,8 @@ and the self-concordance M are the family's, or follow from the diameter of psi.
   `width: interval` is replaced by Pinsker's bound. U_1 - O_1 includes the loss of policies that are constant on cells.
 - Mean rewards need not lie in [0, 1]: r- and r+ are bounded by |c| <= S*, not by 0 and 1 (Section 8).
 - `width: interval` alone has Theorem 1 with omega = 2, but not Theorem 2. `kl` tries a few values of lambda.
+- In V~, `bernstein` and `kl` have another width than T_1 (`robust.py`), which prefers what is uncertain also where all
+  upper values are sup V. The theory holds for every policy that passes the gate.
 - delta is halved between transitions and rewards, and split evenly over the sets of each. Estimates are not projected.
 - After the first plan the ends of one-hot intervals are one step of Newton's method beyond the exact ones, or at them.
 - Where actions tie, O is the largest and L the smallest value of those that may be played.

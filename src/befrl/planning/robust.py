@@ -10,7 +10,9 @@ proofs (Lemmas 5 and 6). Every lambda gives a valid bound, so that a few of them
 inf V <= lower <= PV <= upper <= sup V.
 
 `bounds(V, share)` maps k functions on the anchors (n, N, k) to (n, N, A, k): the mean PV plus `share` (n, 1, 1, k)
-times the distance to upper(V) or, for the last function, to lower(V).
+times the distance to upper(V) or, for the last function, to lower(V). In `bernstein` and `kl` the first of several
+functions has w m/(w + m) in place of this distance, w = sqrt(2 Var(V) D) + m D, m = sup V - PV: where sets are so
+large that every upper(V) is sup V, it still grows with D. It is no bound.
 """
 
 from functools import cached_property
@@ -78,10 +80,14 @@ class Ball:
         mean += middle[:, None, None]
         largest = _largest_width(mean, top, bottom)
         width += largest * self.D
+        total = width[..., 0] + largest[..., 0]
+        soft = np.divide(width[..., 0] * largest[..., 0], total, out=np.zeros_like(total), where=total > 0)
         np.minimum(width, (top - bottom) * self._half, out=width)
         if self.dual:
             np.minimum(width, self._dual(V, mean), out=width)
         np.minimum(width, largest, out=width)
+        if k > 1:
+            width[..., 0] = soft
         width *= share
         mean += width
         return mean
