@@ -30,9 +30,9 @@ compile = $(UV) pip compile --quiet --universal --fork-strategy fewest --generat
     --no-emit-find-links --python-version 3.11 --custom-compile-command "make $@" $(2) $(LOCK_FLAGS) $(1).in -o $(1).lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce verify artifact-check artifact smoke full test browser-test torture kill-test test-all
+.PHONY: help setup reproduce verify artifact-check artifact smoke full test site browser-test torture kill-test test-all
 .PHONY: references references-study references-full schema lint format
-.PHONY: site bench bench-peers cluster-test lock lock-peers lock-site lock-slurm clean
+.PHONY: bench bench-peers cluster-test lock lock-peers lock-site lock-slurm clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile | awk -F ': ' '{printf "  make %-16s %s\n", $$1, $$2}'
