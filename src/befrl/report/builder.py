@@ -79,6 +79,7 @@ def build(
     script = (HERE / "page.js").read_text(encoding="utf-8")
     return template().render(
         script=Markup(script),
+        font=base64.b64encode((HERE / "math.woff").read_bytes()).decode(),
         # By this hash a browser runs the page's own script and no other.
         script_hash=Markup("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=100) if config else "",

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 LINKS = ("href", "src", "xlink:href", "actiontype")
 HIGH = {"mfrac", "msqrt", "mroot", "mtable", "munder", "munderover"}
+HIGHER = {"mtable", "munder", "munderover"}  # limits below a sum, and texts below braces
 RELATIONS = set("=≤≥<>≠≈∼∝≡∈∉⊂⊆∪∩→↦⟹⇒⇔≪≫+−±:∣") | {"-", "⩽", "⩾"}
 ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "˜": "\u0303", "¯": "\u0304", "‾": "\u0304", "→": "\u20d7"}
 SUB = str.maketrans("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
@@ -23,6 +24,10 @@ def formula(latex: str) -> Markup:
     if tree is None:
         return escape(f"${latex}$")
     if any(element.tag in HIGH for element in tree.iter()):
+        if any(
+            element.tag in HIGHER or element.find(".//mfrac") is not None for element in tree.iter(*HIGHER, "mfrac")
+        ):
+            tree.set("displaystyle", "true")
         return Markup(ElementTree.tostring(tree, encoding="unicode"))
     line = _line(tree, _html)
     return Markup("<i>{}</i>").format(line) if any(element.tag == "mi" for element in tree.iter()) else line
