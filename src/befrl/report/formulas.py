@@ -23,10 +23,9 @@ def formula(latex: str) -> Markup:
     tree = parsed(latex)
     if tree is None:
         return escape(f"${latex}$")
-    if any(element.tag in HIGH for element in tree.iter()):
-        if any(
-            element.tag in HIGHER or element.find(".//mfrac") is not None for element in tree.iter(*HIGHER, "mfrac")
-        ):
+    tags = {element.tag for element in tree.iter()}
+    if tags & HIGH:
+        if tags & HIGHER or tree.find(".//mfrac//mfrac") is not None:
             tree.set("displaystyle", "true")
         return Markup(ElementTree.tostring(tree, encoding="unicode"))
     line = _line(tree, _html)
