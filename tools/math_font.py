@@ -1,8 +1,8 @@
 """Make src/befrl/report/math.woff, the font of formulas: python tools/math_font.py STIXTwoMath
 
-STIX Two Math with the characters of the formulas of docs, and the letters that browsers take for variables. It has no
-ASCII letters: in formulas of one line, letters are those of the italic text font, and digits and signs those of this
-font. The font is in the npm package @fontsource/stix-two-math.
+STIX Two Math with the characters of the formulas of docs, and the letters that browsers take for variables. It has
+neither ASCII nor small Greek letters: formulas of one line have letters of the italic text font, and digits and signs of
+this one. The font is in the npm package @fontsource/stix-two-math.
 """
 
 import re
@@ -28,7 +28,8 @@ def characters() -> set[str]:
     found = {char for tree in trees if tree is not None for element in tree.iter() for char in element.text or ""}
     names = (unicodedata.name(char, "").replace("GREEK ", "").replace("LATIN ", "") for char in {*found, *LETTERS})
     italic = (f"MATHEMATICAL ITALIC {name.replace(' LETTER', '')}" for name in names)
-    return found - set(string.ascii_letters) | {"ℎ"} | {unicodedata.lookup(name) for name in italic if known(name)}
+    plain = {*string.ascii_letters, *map(chr, range(ord("α"), ord("ω") + 1)), "ϕ", "ϵ"}
+    return found - plain | {"ℎ"} | {unicodedata.lookup(name) for name in italic if known(name)}
 
 
 def known(name) -> bool:

@@ -12,6 +12,7 @@ LINKS = ("href", "src", "xlink:href", "actiontype")
 HIGH = {"mfrac", "msqrt", "mroot", "mtable", "munder", "munderover"}
 HIGHER = {"mtable", "munder", "munderover"}  # limits below a sum, and texts below braces
 RELATIONS = set("=≤≥<>≠≈∼∝≡∈∉⊂⊆∪∩→↦⟹⇒⇔≪≫+−±:∣") | {"-", "⩽", "⩾"}
+SIGNS, BEFORE_SIGN = set("+-−±"), {*RELATIONS, "(", "[", "{", ","}
 ACCENTS = {"^": "\u0302", "ˆ": "\u0302", "~": "\u0303", "˜": "\u0303", "¯": "\u0304", "‾": "\u0304", "→": "\u20d7"}
 SUB = str.maketrans("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 SUP = str.maketrans("0123456789+-=()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
@@ -90,8 +91,10 @@ def _line(element, scripted):
     """An element of MathML as one line; `scripted` writes a base with its indices."""
     none = Markup("") if scripted is _html else ""
     parts = [_line(child, scripted) for child in element]
-    if parts and element[0].tag == "mo":
-        parts[0] = parts[0].strip()  # a sign, not an operation
+    for i, child in enumerate(element):
+        before = element[i - 1].text if i and element[i - 1].tag == "mo" else None
+        if child.tag == "mo" and (not i or (before in BEFORE_SIGN and child.text in SIGNS)):
+            parts[i] = parts[i].strip()  # a sign, not an operation
     match element.tag:
         case "mi" | "mn" | "mtext":
             return none + (element.text or "")
