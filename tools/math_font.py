@@ -1,8 +1,8 @@
 """Make src/befrl/report/math.woff, the font of formulas: python tools/math_font.py STIXTwoMath
 
 STIX Two Math with the characters of the formulas of docs, and the letters that browsers take for variables. It has
-neither ASCII nor small Greek letters: formulas of one line have letters of the italic text font, and digits and signs of
-this one. The font is in the npm package @fontsource/stix-two-math.
+neither ASCII nor small Greek letters: formulas of one line have letters of the italic text font, and digits and signs
+of this one. The font is in the npm package @fontsource/stix-two-math.
 """
 
 import re
