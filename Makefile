@@ -16,7 +16,7 @@ run := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python -m
 # thousand short jobs, hence another. The run is shown in one line (src/snakemake_logger_plugin_progress); Snakemake's own
 # lines go to .snakemake/log/. $(1) is the name of the study: the seconds that its jobs took before are in
 # workflow/seconds/$(1).csv, and in .snakemake/seconds/ those of this machine.
-snakemake = .venv/bin/python -m befrl.study.runner $(1) $(SNAKEMAKE_FLAGS)
+snakemake = .venv/bin/python -P -m befrl.study.runner $(1) $(SNAKEMAKE_FLAGS)
 # On all cores, file by file, so that what the tests of a file share is made once. In the order of the folders: ordered by
 # their number of tests, the few long tests of the workflow would come last, and everything would wait for them.
 pytest := $(run) pytest --numprocesses logical --dist loadfile --no-loadscope-reorder

@@ -50,7 +50,7 @@ class Copy:
         self.environment = os.environ | {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
 
     def start(self, **options):
-        command = [sys.executable, "-m", "befrl.study.runner", "smoke", "--configfile", "config/smoke.yaml"]
+        command = [sys.executable, "-P", "-m", "befrl.study.runner", "smoke", "--configfile", "config/smoke.yaml"]
         with open(self.folder / "log", "w") as log:
             return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, **options)
 

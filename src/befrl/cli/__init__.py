@@ -90,6 +90,7 @@ def main(argv=None):
         return 0
     # More BLAS threads would change the last bits of a product, and Snakemake exports the number of a job's threads.
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+    os.environ["MPLBACKEND"] = "agg"  # files only
     os.environ["PYTHONSAFEPATH"] = "1"  # worker processes must not import a random.py of the current folder
     try:
         load_plugins([*args.plugins, *args.more_plugins])

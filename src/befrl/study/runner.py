@@ -94,7 +94,8 @@ def prepare(words):
     lock()
     stop_others(os.getcwd())
     clear(outputs)
-    os.environ[VARIABLE] = os.getcwd()
+    # Snakemake has a thread for every job; with few arenas of malloc it fits into a small address space.
+    os.environ |= {VARIABLE: os.getcwd(), "MPLBACKEND": "agg", "MALLOC_ARENA_MAX": "2"}
 
 
 def main(name, *words):
