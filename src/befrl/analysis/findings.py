@@ -143,13 +143,13 @@ def repaired(layout, cases) -> str:
     checks = pd.concat([table for _, table in of_component(layout, "certified", "certificates")])
     checks = checks[checks["multiple"] == 1]
     count, broken = (checks["seeds"] * checks["episodes"]).sum(), checks["broken_episodes"].sum()
-    tune = f"If you can tune, EXP-UCRL: it has significantly less regret in {other[1]}, more in {other[0]}."
+    tune = f" If you can tune, use EXP-UCRL: it then has less regret than this in {other[1]} cases, more in {other[0]}."
     return (
-        "**What to use instead.** Without tuning, our [bef-seed](docs/repair.md), which is optimistic over likelihood "
-        "sets: with theoretical constants it has significantly less regret than *tuned* BEF-RLSVI in "
+        "**What to use instead.** If you cannot tune, use our [bef-seed](docs/repair.md), which is optimistic over "
+        "likelihood sets: with theoretical constants it has significantly less regret than *tuned* BEF-RLSVI in "
         f"{less} of {len(cases)} cases, and more in {more}. Before every episode it bounds its regret in this episode "
         f"with high probability: {broken:,} of {count:,} bounds were too small."
-        f"{' ' + tune if other[1] > other[0] else ''}"
+        f"{tune if other[1] > other[0] else ''}"
     )
 
 
