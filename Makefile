@@ -95,7 +95,7 @@ references-study: ## make the study what `make verify`, README and the pages of 
 	cd figures && grep -lZ '"plotted"' $$(grep -l '"measured": false' *.json) | $(call copied_to,results/reference/figures)
 	cp results/errata.md docs/errata.md
 	PYTHONPATH=src .venv/bin/python tools/write_claim_pages.py results
-	PYTHONPATH=src .venv/bin/python -m befrl findings --update README.md docs/findings.md docs/agents.md docs/repair.md docs/gallery.md
+	PYTHONPATH=src .venv/bin/python -m befrl findings --update README.md docs/findings.md docs/agents.md docs/repair.md docs/gallery.md docs/statistics.md
 	mkdir -p workflow/seconds && cp .snakemake/seconds/study.csv workflow/seconds/
 	.venv/bin/python tools/artifact.py update
 

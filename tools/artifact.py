@@ -18,6 +18,7 @@ import pandas as pd
 import yaml
 
 import verify
+from befrl.common.markdown import markdown_table
 
 ROOT = Path(__file__).parents[1]
 PAGE, COST = ROOT / "ARTIFACT.md", ROOT / "workflow/seconds/artifact.csv"
@@ -74,11 +75,8 @@ def page(template) -> str:
         command = f"`make artifact-check ROWS={number}`<br>`results/{row['table']}`"
         line = str(number), row["claim"], command, f"{minutes:.1f}", f"{memory:.0f}", text(*value(row, REFERENCE))
         tables["claims"].append(line)
-    return BLOCK.sub(lambda block: f"<!-- {block[1]} -->\n{_markdown(*tables[block[1]])}<!-- end -->", template)
-
-
-def _markdown(head, *lines):
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *lines))
+    printed = {name: markdown_table(head, lines) for name, (head, *lines) in tables.items()}
+    return BLOCK.sub(lambda block: f"<!-- {block[1]} -->\n{printed[block[1]]}<!-- end -->", template)
 
 
 def _is_short(row, cost):

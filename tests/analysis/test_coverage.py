@@ -129,7 +129,7 @@ SLOW = [pytest.param(name, coverage.SIZES, marks=pytest.mark.slow) for name in c
 @pytest.mark.parametrize(("name", "sizes"), [("failures 3 %", (30, 100, 200)), *SLOW])
 def test_the_tables_of_the_documentation_are_those_of_the_command(name, sizes):
     """The same samples again; another machine's rounding may move a sample or two over an edge."""
-    pattern = r"<!-- befrl findings --coverage -->\n(.*)\n<!-- end -->"
+    pattern = r"<!-- befrl findings [^>]*--coverage -->\n(.*)\n<!-- end -->"
     (documented,) = map(cells, re.findall(pattern, (PROJECT / "docs/statistics.md").read_text(), flags=re.DOTALL))
     made = cells(coverage.markdown(coverage.study(defaults.COVERAGE, defaults.ROOT_SEED, (name,), sizes)))
     assert {row for _, row, _ in documented} == set(coverage.POPULATIONS)

@@ -15,6 +15,7 @@ from befrl.analysis import columns
 from befrl.analysis.components.scaling import applies
 from befrl.common.defaults import LOCKSTEP
 from befrl.common.errors import Refused
+from befrl.common.markdown import markdown_table
 from befrl.common.streams import ESTIMATOR, Stream
 from befrl.experiment import loop
 from befrl.experiment.episodes import random_play
@@ -141,8 +142,8 @@ def _sections(table, mark):
 
 def markdown(cells):
     """A Markdown table of columns {title: texts}; numbers are on the right."""
-    sides = ["right" if all(text[:1].isdigit() for text in texts) else "left" for texts in cells.values()]
-    return pd.DataFrame(cells).to_markdown(index=False, disable_numparse=True, colalign=sides)
+    right = [i for i, texts in enumerate(cells.values()) if all(text[:1].isdigit() for text in texts)]
+    return markdown_table(list(cells), zip(*cells.values(), strict=True), right).rstrip()
 
 
 def _peak() -> float:

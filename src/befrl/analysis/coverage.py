@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
 from befrl.analysis import columns, intervals, other_intervals
+from befrl.common.markdown import markdown_table
 
 COLUMNS = columns.TABLES["coverage"]
 SIZES = (10, 30, 50, 100, 200, 500)
@@ -177,8 +177,8 @@ def markdown(rows, level=0.95) -> str:
         ratios = [cells[name, CHOSEN, n]["width"] / cells[name, "student", n]["width"] for n in shown]
         line[f"width / student, {heads}"] = " / ".join(f"{ratio:.2f}" for ratio in ratios)
         of_chosen.append(line)
-    tables = (pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True) for lines in (compared, of_chosen))
-    return "\n\n".join(tables)
+    tables = (markdown_table(list(lines[0]), [each.values() for each in lines]) for lines in (compared, of_chosen))
+    return "\n".join(tables).rstrip()
 
 
 def _percent(share):

@@ -10,6 +10,7 @@ from befrl.analysis.components.certified import MULTIPLES
 from befrl.analysis.findings import case_name, of_component, regret_text, share_text, significant, span_text
 from befrl.common import tidy
 from befrl.common.errors import InputError
+from befrl.common.markdown import markdown_table
 
 ROUNDING = 1e-12  # regret below this share of that of random play is shown as 0
 
@@ -27,7 +28,7 @@ def variants(layout, cases, names) -> str:
     lost = [name for name in names if name not in {row[1] for row in rows}]
     if lost:
         raise InputError(f"no case has the variant '{lost[0]}'")
-    return _table(("case", "variant", "regret", "failed seeds", "log-log slope"), rows)
+    return markdown_table(("case", "variant", "regret", "failed seeds", "log-log slope"), rows)
 
 
 def theorem(layout) -> str:
@@ -46,7 +47,7 @@ def theorem(layout) -> str:
     traps = [_trap(name, table) for name, table in of_component(layout, "traps", "never")]
     head = ("trap", "with Theorem 1's x_k", "new noise at every step", "least over other x and η", "exp-ucrl")
     sentences = re.sub(r"e\+0?", "e", "".join(f"- {sentence}\n" for sentence in said))
-    return "\n".join((sentences, _table(head, traps), _rates(layout)))
+    return "\n".join((sentences, markdown_table(head, traps), _rates(layout)))
 
 
 def _trap(name, table):
@@ -77,7 +78,7 @@ def _rates(layout) -> str:
         (agent, setting or "theory", *(found.get(name, "-") for name in names))
         for (agent, setting), found in slopes.items()
     ]
-    return _table(("agent", "setting", *(f"slope in K on {name}" for name in names)), rows)
+    return markdown_table(("agent", "setting", *(f"slope in K on {name}" for name in names)), rows)
 
 
 def certified(layout) -> str:
@@ -102,7 +103,7 @@ def certified(layout) -> str:
     kinds = [f"{row.agent}, {row.role}" for row in shown[shown["track"] == shown["track"].iloc[0]].itertuples()]
     kinds = [kind.replace(", set", f", radii x {reduced:g}") for kind in kinds]
     head = ("case", "random", *kinds, "certificates / HK", "below HK/2 from k =")
-    return "\n".join(("".join(said), _table(head, rows)))
+    return "\n".join(("".join(said), markdown_table(head, rows)))
 
 
 def _paired(regrets):
@@ -130,7 +131,7 @@ def untuned(layout, cases, rivals) -> str:
             less, more = (significant(paired, "bef-seed", rival, sign) for sign in (-1, 1))
             cells.append(f"{regret_text(summary.loc[rival])} {'>' if less else '<' if more else '='}")
         rows.append(cells)
-    return _table(("case", "bef-seed, theory", *(f"{rival}, tuned" for rival in rivals)), rows)
+    return markdown_table(("case", "bef-seed, theory", *(f"{rival}, tuned" for rival in rivals)), rows)
 
 
 def published(layout) -> str:
@@ -146,8 +147,4 @@ def published(layout) -> str:
             about = (part["source"].iloc[0], instance, follows, quantity, "-" if pd.isna(variant) else variant)
             rows.append((*about, str(len(part)), span_text(100 * part["deviation"], "+.1f"), told))
     head = ("source", "instance", "follows the authors'", "quantity", "variant", "numbers", "ours over theirs, %")
-    return _table((*head, "differs from uniform play"), rows)
-
-
-def _table(head, rows) -> str:
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+    return markdown_table((*head, "differs from uniform play"), rows)

@@ -15,6 +15,7 @@ from befrl.analysis import components, regret_tables, remarks
 from befrl.common import tidy
 from befrl.common.defaults import LEVEL
 from befrl.common.errors import InputError
+from befrl.common.markdown import markdown_table
 
 HEAD = (
     "case",
@@ -24,6 +25,7 @@ HEAD = (
     "BEF-RLSVI, Theorem 1's x_k",
     "random",
 )
+TUNING = ("case", "regret of the median setting over that of the best: smallest", "largest")
 COMPARED = ("bef-rlsvi", "bef-rlsvi@tuned", "greedy@tuned", "random")
 TRAP = "trap-zero"  # it meets all hypotheses of Theorem 1
 LOST = 50  # percent of the regret of random play: above it an agent has not learned
@@ -33,13 +35,11 @@ MOST = 6  # names that fit into a cell
 def markdown(layout, cases) -> str:
     """Sentences and two tables: regrets of the agents that matter most, and how much tuning the agents need."""
     tables = read(layout, cases)
-    first = [HEAD, ["---"] * len(HEAD), *(_regrets(*case, *tables[case]) for case in cases)]
-    second = [("case", "median over best setting: least", "most"), ["---"] * 3]
-    second += [_tuning(*case, regret_tables.read(layout, "tuning", *case)) for case in cases]
-    # `DataFrame.to_markdown` would pad all cells to the longest.
-    parts = ["\n".join(f"| {' | '.join(row)} |" for row in table) for table in (first, second)]
     paired = {case: regret_tables.read(layout, "paired", *case) for case in cases}
-    return "\n\n".join(["\n".join(f"- {text}" for text in sentences(tables, paired)), *parts]) + "\n"
+    said = "".join(f"- {text}\n" for text in sentences(tables, paired))
+    regrets = markdown_table(HEAD, [_regrets(*case, *tables[case]) for case in cases])
+    tuned = [_tuning(*case, regret_tables.read(layout, "tuning", *case)) for case in cases]
+    return "\n".join((said, regrets, markdown_table(TUNING, tuned)))
 
 
 def sentences(tables, paired) -> list[str]:

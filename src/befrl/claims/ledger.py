@@ -7,6 +7,7 @@ import json
 from befrl.claims.pages import CLASSES, THEOREM, UNTRIED, VERDICTS, number_of, pages
 from befrl.common import storage
 from befrl.common.errors import InputError
+from befrl.common.markdown import markdown_table
 
 COLUMNS = {
     "id": "number of the claim in the ledger",
@@ -135,7 +136,7 @@ def counts(table) -> str:
     columns = [verdict for verdict in total if any(numbers[verdict] for numbers in parts.values())]
     body = [[part, *(str(numbers[verdict]) for verdict in columns)] for part, numbers in parts.items()]
     head = ["part", *("remark (not counted)" if verdict == "remark" else verdict for verdict in columns)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body))
+    return markdown_table(head, body).rstrip()
 
 
 def _number(n, one, more):

@@ -65,7 +65,6 @@ def ascend(rng, objective, directions, point, rounds=40):
 NOISE = 1e-7  # a difference below this share of its terms counts as rounding
 TINY = 1e-100  # stands in for 0 in denominators
 THIRD = Fraction(1, 3)
-SHARE = "share of the square of (difference of means minus linear term) that the term under the root leaves uncovered"
 
 
 def transport_upwards(rng, trials, linear=2 * THIRD, factor=2, swapped=False):
@@ -218,9 +217,6 @@ def _derivative_error(law, gradient, hessian):
     printed = hessian * model.hessian(theta) / np.outer(unit, unit)
     slopes = np.abs(first[:d] * unit - gradient * model.gradient(theta)) / size
     return max(slopes.max(), np.abs(measured - printed).max())
-
-
-LEAST = {"low": "smallest"}
 
 
 def divergence_sandwich(rng, trials, left=0.5, right=0.5, low=0, high=-1, trace_norm=False, swapped=False):

@@ -127,10 +127,6 @@ def _smallest(f, root, base):
     return min(np.linalg.eigvalsh(full).min(), (2 * C[0, 0] ** 2 / (1 + 4 * f[:, 0] ** 2)).min())
 
 
-WITHIN = {"zeros": False, "reach": 5.0}  # parameters in a compact set; all of them are those up to 1000
-LAWS = {"zeros": False, "reach": 0}  # Assumption 1 left out
-
-
 def tabular_members(rng, trials, zeros=True, dropped=0, reach=1e3, sum_zero=False):
     """C75: Tabular MDPs with d = S^2 A parameters are in the class, Assumption 1 included."""
 
@@ -167,9 +163,6 @@ def factored_members(rng, trials, zeros=True, reach=0, **form):
 
 
 EVERYTHING = {"law", "curvature", "reward"}
-SMOOTH = {"singular": False}  # every coordinate has noise
-LAW = SMOOTH | {"parts": {"law"}}
-CURVED = SMOOTH | {"parts": {"law", "curvature"}}
 
 
 def regulators(rng, trials, singular=True, reach=1e6, parts=EVERYTHING, **form):

@@ -13,7 +13,6 @@ from befrl.claims.toolbox.search import search
 from befrl.model.theorem import PHI, noise_scales, theorem_x
 
 ONE = Fraction(1)
-SQUARED = {"between": ("theorem", "lemma squared")}  # a reading of C52 that others build on
 
 
 def forms_of_x(rng, trials, between=("theorem", "lemma", "sketch"), enough=False, last=False, units=False):
@@ -98,10 +97,6 @@ def _bounds_of_x(case, log, power, steps):
         eta / 2 * case["B_A"] ** 2 - math.log(case["delta"]) + 1
     )
     return c * d * H**2 * logs[0], C * d**power * H**steps * (1 + log * max(logs))
-
-
-ROOT_TWO = math.sqrt(2)
-JOINT = {"right": "joint", "c": ROOT_TWO}  # a reading of C54 that others build on
 
 
 def from_optimism_to_learning(rng, trials, **reading):

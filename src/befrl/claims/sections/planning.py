@@ -67,7 +67,6 @@ def _mean_product(psi, v, sigma, phases):
 
 
 STEP = 128  # the grid of the products has steps of 1/128
-KERNEL, COIN, SCALED = {"target": "kernel"}, {"target": "coin"}, {"target": "factors"}
 TEN = {"psi": np.zeros((10, 1)), "v": np.zeros(1)}  # P = 1/10, and the kernel is 1
 ERRORS = np.linspace(0.02, 2.0, 60)
 
@@ -166,9 +165,6 @@ def _largest_errors(rng, runs, p, diameter, N, phase, law, points=12):
         estimate += np.cos(w @ (x + y).T + 2 * b)
     c = np.exp((x**2 + y**2).sum(1) / 2) / (2 * np.cosh(x @ state)) if law else 1.0
     return np.abs(c * (estimate.mean(1) - np.exp(-((x - y) ** 2).sum(1) / 2))).max(1)
-
-
-CORRECTED = {"power": 2}
 
 
 def diameter_in_the_count(rng, trials, power=None, kernel=False, tame=False, of_states=True, C=1000.0):

@@ -25,12 +25,7 @@ FAR = 40 * math.log(10)  # orders are read off between L = 10^40 and L = 10^80
 GRID = [(u, v, 6 - u - v) for u, v in itertools.product(range(7), repeat=2) if u + v <= 6]
 BAD = TERMS[-2:]  # estimation and learning
 ALL_BAD = {"theorem": BAD, "lemma": BAD, "estimation": BAD[:1]}
-LEMMAS, ESTIMATION, LEARNING = ({"of": of} for of in ({"lemma": BAD}, {"theorem": BAD[:1]}, {"theorem": BAD[1:]}))
-# Readings of C64: the repair, and the steps, for the terms that disagree.
 STATEMENTS = ("theorem", "estimation", "lemma")
-AGREE = {"statements": ("repaired", "lemma")}
-APART = {name: {"names": (name,)} for name in ("reward", "noise", "deviation", *BAD)}
-END = {"names": ("transition",), "statements": ("proof", "lemma")}
 
 
 def _growths(rng, trials, quantity):

@@ -37,9 +37,6 @@ def _allowed(law, segment):
     return c1, c2, np.union1d(points, np.clip([c1, c2, 0.0], low, high))
 
 
-ONCE = {"power": 1}  # the power of the norm of B
-
-
 def reward_by_feature_norm(rng, trials, power=2, factor=1, smallest=0, spectral=False):
     """C40: Var |B' M phi| <= beta^r ||.|| ||a||_{G^-1} for any B."""
 

@@ -13,7 +13,6 @@ from befrl.model.rewards import bernoulli, gaussian, truncated_exponential
 from befrl.model.theorem import theorem_x
 
 LAWS = {"gaussian": gaussian.Law(), "bernoulli": bernoulli.Law(), "truncated exponential": truncated_exponential.Law()}
-GAUSSIAN, BOUNDED = {"laws": ("gaussian",)}, {"laws": ("bernoulli", "truncated exponential")}
 
 
 def free_of_clipping(rng, trials, laws=tuple(LAWS), good=True, scale=1.0, clip=False):
