@@ -60,7 +60,11 @@ def test_page_has_ratios_and_no_speeds(peers):
     table = [row("lsvi-ucb", 61.3, rows, ratio) for rows, ratio in ((1, 254.9), (480, 12345.6))]
     table += [row("bef-rlsvi", 7777.7, rows, ratio, 3e-11) for rows, ratio in ((1, 0.5), (480, 99.9))]
     page = peers.page(pd.DataFrame(table))
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line[:5] not in ("", "| ---") and line[0] == "|"]
+    cells = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in page.splitlines()
+        if line[:5] not in ("", "| ---") and line[0] == "|"
+    ]
     assert cells == [
         ["algorithm", "peer", "befrl, 1 row", "befrl, 480 rows", "growth", "environment"],
         ["lsvi-ucb", "peer", "250", "12,000", "6.5", "25%"],

@@ -398,9 +398,6 @@ def test_figures_of_other_shapes():
     asked = page(figures=[a_figure("x", title="Does it matter?", alternative="It does.")])
     assert asked.one("strong", within=asked.one("figure"))["text"] == "Does it matter?"
     assert asked.one("img")["attributes"]["alt"] == "It does."
-    for size, shown in ((259.2, "drawing"), (518.4, "drawing wide")):
-        drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} 100"></svg>'
-        assert page(figures=[a_figure("bound", svg=drawing)]).one(id="f1")["attributes"]["class"] == shown
 
 
 def test_figures_name_their_tables_and_lead_to_those_on_the_page():

@@ -6,7 +6,6 @@ from markupsafe import Markup
 
 from befrl.report import svg
 
-WIDE = 360.0  # points: wider drawings take the whole width of the page
 # What the page shows of a figure, with default values.
 FIGURE = {"title": "", "caption": "", "alternative": "", "command": "", "measured": False, "seeds": None}
 FIGURE |= {"section": "components", "lead": 0, "tables": (), "plotted": None}
@@ -19,7 +18,6 @@ def figures_by_section(figures, anchors) -> dict[str, list[dict]]:
         made = FIGURE | {"title": figure["name"], "kind": figure["name"].partition("_")[0]} | figure
         made |= {"anchor": anchors.new("figure", figure["name"]), "scope": f"f{number}"}
         made["alternative"] = made["alternative"] or made["title"]
-        made["wide"] = svg.width(made["svg"]) > WIDE
         found.setdefault(made["section"], []).append(made)
     for section, listed in found.items():
         listed.sort(key=lambda figure: figure["lead"] or math.inf)

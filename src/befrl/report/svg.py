@@ -60,12 +60,6 @@ def image(text: str, scope: str, source: str) -> str:
     return "data:image/svg+xml," + urllib.parse.quote(ElementTree.tostring(root, encoding="unicode"), safe=KEPT)
 
 
-def width(text: str) -> float:
-    """Width of a drawing in its own units, points for those of matplotlib; 0 if it does not say."""
-    found = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+)', text)
-    return float(found.group(1)) if found else 0.0
-
-
 def _drawing(text, scope, source):
     """The root element of an SVG text, cleaned."""
     if "<!ENTITY" in text:
