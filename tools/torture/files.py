@@ -5,10 +5,12 @@ flipped digit is read as it stands; but nothing may end in a traceback, and a fi
 claim or figure must be rejected.
 """
 
+import io
 import random
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
+import numpy as np
 from damage import damaged
 from outcomes import Outcomes
 from stock import BATCH, befrl, job
@@ -144,7 +146,7 @@ def swap(files, study):
 
 
 def replace(files):
-    """Files that are missing, empty, a folder, of another kind, or a symbolic link to themselves."""
+    """Files that are missing, empty, a folder, of another kind, harmful, or a symbolic link to themselves."""
     outcomes, other = Outcomes("missing and foreign files"), next(iter(files.whole.values()))
     for path, functions in files.readers.items():
         faults = {
@@ -152,6 +154,8 @@ def replace(files):
             "empty": Path.touch,
             "folder": Path.mkdir,
             "foreign": partial(Path.write_bytes, data=b"a,b\n1,2\n" if path.endswith(".npz") else other),
+            "pickle": partial(Path.write_bytes, data=pickled()),
+            "zip bomb": partial(Path.write_bytes, data=bomb()),
             "link to itself": lambda place: place.symlink_to(place.name),
         }
         for fault, put in faults.items():
@@ -160,12 +164,34 @@ def replace(files):
     return outcomes
 
 
+@cache
+def pickled() -> bytes:
+    """An array file with a pickle, which would make a file if it were read."""
+    content = io.BytesIO()
+    np.savez(content, meta=np.array([Harmful()], dtype=object))
+    return content.getvalue()
+
+
+class Harmful:
+    def __reduce__(self):
+        return Path.touch, (Path("harmed"),)
+
+
+@cache
+def bomb() -> bytes:
+    """An array file of a megabyte whose array has a gigabyte."""
+    content = io.BytesIO()
+    np.savez_compressed(content, meta=np.zeros(2**27))
+    return content.getvalue()
+
+
 def must_reject(reader, missing=False):
     try:
         said = reader()
     except ValueError as error:
         said = f"befrl: {error}"
     assert said is not None, "accepted"
+    assert not Path("harmed").exists(), "a pickle was executed"
     assert not missing or "delete it" not in said, f"asks to delete a missing file: {said}"
     return said
 

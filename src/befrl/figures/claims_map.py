@@ -31,7 +31,6 @@ SIDE = 0.42  # from the middle of a box to its side
 
 def draw(tables):
     table, uses = _paper(tables)
-    _check(table, uses)
     verdicts = table["verdict"]
     links = broken(uses, verdicts)
     columns = layers(links)
@@ -68,10 +67,12 @@ def draw(tables):
 
 
 def _paper(tables):
-    """The claims of the paper, without ours, and the claims that each uses."""
+    """The claims of the paper, without ours, and the claims that each uses; raise if a row is lost or damaged."""
     table = tables[0]["table"].set_index("id")
     table = table[table["kind"] != "ours"]
-    return table, {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
+    uses = {id: str(row.uses).split() if isinstance(row.uses, str) else [] for id, row in table.iterrows()}
+    _check(table, uses)
+    return table, uses
 
 
 def _strips(axis, groups):

@@ -1,6 +1,7 @@
 """Cumulative regret against the episode of every tuned agent: a few in colour, the others in grey."""
 
 from befrl.analysis import regret_columns
+from befrl.common.errors import InputError
 from befrl.figures.support import style
 
 SCOPE = "case"
@@ -33,6 +34,8 @@ def draw(tables):
 def draw_curves(summary, curves, rows, axis=None):
     """Draw some rows of the summary, the worst first, into a figure of its own or an axis; the axis has a zero."""
     figure, axis = style.subplots(figsize=(style.WIDTH, 2.6)) if axis is None else (axis.figure, axis)
+    if lost := sorted(set(rows["variant"].astype(str)) - set(curves["variant"])):
+        raise InputError(f"the curves have no variant '{lost[0]}' of the summary: delete both tables and run again")
     curves = curves[curves["variant"].isin(rows["variant"])]
     chosen, names, ends = coloured(rows), style.names(summary), {}
     episodes = summary["episodes"].max()
