@@ -90,6 +90,12 @@ def test_tables_as_text_markdown_and_latex(compared, capsys):
     assert cli.main([*words.split(), "--out", "kept"]) == 2
 
 
+@pytest.mark.parametrize("name", ["", "_mine", "a@b", "a/b", "=SUM(A1)", "+1", "-x", 7])
+def test_names_that_files_or_spreadsheets_would_misread_are_rejected(name, mdp):
+    with pytest.raises(befrl.InputError, match="of an agent is not allowed: it must be a text without @ and /"):
+        befrl.compare(mdp, {name: "psrl"}, **SMALL)
+
+
 def test_figures_in_axes_and_notebooks(compared):
     """Every label is drawn, also several settings of an agent; a title, not a heading, in an axis of one's own."""
     labels = {"own@eta=1", "own@eta=4", "psrl", "greedy", "random"}

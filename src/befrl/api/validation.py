@@ -46,9 +46,12 @@ def read_instance(given: AnyInstance) -> Instance:
 
 
 def check_label(label: Any) -> None:
-    """Raise unless a user's name of an agent is allowed: @ starts the name of a setting, and files have these names."""
-    if not isinstance(label, str) or not label or {"@", "/"} & set(label) or label[0] == "_":
-        wanted = "it must be a text without @ and / that does not start with _"
+    """Raise unless a user's name of an agent is allowed.
+
+    @ starts the name of a setting, files have these names, and spreadsheets evaluate what starts with =, + or -.
+    """
+    if not isinstance(label, str) or not label or {"@", "/"} & set(label) or label[0] in "_=+-":
+        wanted = "it must be a text without @ and / that does not start with _, =, + or -"
         raise InputError(f"the name {shown(label)} of an agent is not allowed: {wanted}")
 
 
