@@ -23,6 +23,7 @@ SEEDS, REPETITIONS = 200, 40
 CASES = {  # family, parameters and episodes
     "chain-5": ("chain", {"bins": 5, "horizon": 20, "sigma": 0.12, "right": 0.08}, 250),
     "riverswim-5": ("riverswim", {"kernel": "cho", "states": 5, "horizon": 16, "small": 0.06}, 200),
+    "trap-one": ("trap-one", {}, 100),
 }
 AGENTS = (
     *("bef-rlsvi", "exp-ucrl", "exp-psrl", "rlsvi-shared", "lsvi-phe-shared", "opt-rlsvi-shared"),
