@@ -97,7 +97,7 @@ def main():
         losses, (_, seeds, _, own, _) = [], procedure
         for number, (points, regrets) in enumerate(tables):
             rng, mean = np.random.default_rng(number), regrets.mean(1)
-            floor = 0.005 * mean.max()
+            floor = 0.005 * mean.max() or 1.0  # some agents have no regret at all
             for _ in range(REPETITIONS):
                 drawn = regrets[:, rng.integers(0, SEEDS, SEEDS)]
                 if own:
