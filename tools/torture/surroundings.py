@@ -30,6 +30,7 @@ ENVIRONMENTS = [
     {"LC_ALL": "C", "PYTHONUTF8": "0"},
     {"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"},
     {"TMPDIR": "/nowhere"},
+    {"TMPDIR": "/proc"},  # as if full: nothing can be written there
     {"HOME": "/nowhere", "XDG_CACHE_HOME": "/nowhere"},
     {"PYTHONOPTIMIZE": "2", "PYTHONHASHSEED": "1", "PYTHONWARNINGS": "error::UserWarning"},
     {"OMP_NUM_THREADS": "7", "OPENBLAS_NUM_THREADS": "7", "MPLBACKEND": "nonsense"},
