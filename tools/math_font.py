@@ -5,9 +5,9 @@ neither ASCII nor small Greek letters: formulas of one line have letters of the 
 of this one. The font is in the npm package @fontsource/stix-two-math.
 """
 
+import argparse
 import re
 import string
-import sys
 import unicodedata
 from pathlib import Path
 
@@ -40,5 +40,8 @@ def known(name) -> bool:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("font", type=argparse.FileType("rb"), help="file of STIX Two Math")
+    source = parser.parse_args().font.name
     text = "".join(sorted(characters()))
-    subset.main([sys.argv[1], f"--text={text}", "--layout-features=ssty", "--flavor=woff", f"--output-file={FONT}"])
+    subset.main([source, f"--text={text}", "--layout-features=ssty", "--flavor=woff", f"--output-file={FONT}"])

@@ -137,7 +137,11 @@ def untuned(layout, cases, rivals) -> str:
 def published(layout) -> str:
     """The relative differences between our reruns and the authors' numbers, where these could be read."""
     rows = []
-    for path in sorted(Path(layout.published("values", "x")).parents[1].glob("*/values.csv")):
+    folder = Path(layout.published("values", "x")).parents[1]
+    paths = sorted(folder.glob("*/values.csv"))
+    if not paths:
+        raise InputError(f"{folder}: there is no values.csv of a source")
+    for path in paths:
         table = tidy.read(path, columns.TABLES["published"])
         table = table[table["authors"].notna() & (table["unit"] != "place")]
         table = table.astype({"follows": object}).fillna({"follows": "-"})

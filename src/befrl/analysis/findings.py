@@ -169,8 +169,10 @@ def instead(layout, cases) -> str:
 def of_component(layout, kind, table):
     """(instance, table) of a component study, for all its instances."""
     folder = Path(layout.component(kind, table, "x")).parents[1]
-    meanings = components.tables(kind)[table]
-    return [(path.parent.name, tidy.read(path, meanings)) for path in sorted(folder.glob(f"*/{table}.csv"))]
+    paths, meanings = sorted(folder.glob(f"*/{table}.csv")), components.tables(kind)[table]
+    if not paths:
+        raise InputError(f"{folder}: there is no {table}.csv of an instance")
+    return [(path.parent.name, tidy.read(path, meanings)) for path in paths]
 
 
 def span_text(values, form=".2g"):

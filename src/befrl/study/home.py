@@ -15,7 +15,7 @@ def in_checkout() -> bool:
 
 
 def home() -> Path:
-    """The folder with the Snakefile, `workflow/`, `config/` and tables of the study; raise if there is none."""
+    """The folder with the Snakefile, `workflow/`, `config/` and tables of the study; raise if it does not exist."""
     if in_checkout():
         return CHECKOUT
     with suppress(metadata.PackageNotFoundError):
