@@ -8,11 +8,10 @@ import pandas as pd
 from befrl.analysis import columns, regret_tables
 from befrl.analysis.components.certified import MULTIPLES
 from befrl.analysis.findings import case_name, of_component, regret_text, share_text, significant, span_text
+from befrl.analysis.statistics import without_rounding
 from befrl.common import tidy
 from befrl.common.errors import InputError
 from befrl.common.markdown import markdown_table
-
-ROUNDING = 1e-12  # regret below this share of that of random play is shown as 0
 
 
 def variants(layout, cases, names) -> str:
@@ -96,8 +95,7 @@ def certified(layout) -> str:
         check = own.loc[(name, track)]
         first = "-" if pd.isna(check["first_k"]) else f"{check['first_k']:.0f}"
         about = f"{case_name(name, track)}; K = {part['episodes'].iloc[0]}, {part['seeds'].iloc[0]} seeds"
-        random = part["random"].iloc[0]
-        means = (f"{value if value > ROUNDING * random else 0:.3g}" for value in (random, *part["mean"]))
+        means = (f"{value:.3g}" for value in without_rounding([part["random"].iloc[0], *part["mean"]]))
         rows.append((about, *means, f"{check['certified_share']:.2f}", first))
     shown = next(iter(regrets.values()))
     kinds = [f"{row.agent}, {row.role}" for row in shown[shown["track"] == shown["track"].iloc[0]].itertuples()]
