@@ -96,6 +96,8 @@ def _line(element, scripted):
         if child.tag == "mo" and (not i or (before in BEFORE_SIGN and child.text in SIGNS)):
             parts[i] = parts[i].strip()  # a sign, not an operation
     match element.tag:
+        case "mi" | "mtext" if scripted is _html and len(element.text or "") > 1:
+            return Markup("<span>{}</span>").format(element.text)  # a name such as log, or a word
         case "mi" | "mn" | "mtext":
             return none + (element.text or "")
         case "mo":
